@@ -1,4 +1,4 @@
-//! Receive attempts of FIFO queues: a receive that is repeated with its id gets the same messages again.
+//! Receive attempts of FIFO queues: a receive that is retried with the same attempt id returns the same messages.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ReceiveMessage.html>
 
@@ -12,11 +12,11 @@ use crate::service::clock::Timestamp;
 
 const VALIDITY: Duration = Duration::from_secs(limits::RECEIVE_ATTEMPT_SECONDS);
 
-/// What a receive gave.
+/// The result of a receive.
 #[derive(Clone, Debug)]
 pub(super) struct Attempt {
     pub(super) handles: Vec<Handle>,
-    /// Until when its messages were hidden; a message that is hidden until another moment was changed since.
+    /// When its messages become visible. A message that is hidden until another time was changed since.
     pub(super) hidden_until: Timestamp,
     made: Timestamp,
 }
@@ -48,12 +48,12 @@ impl Attempts {
         self.in_order.push_back((now, id.into()));
     }
 
-    /// Makes a repeat of this attempt a new receive.
+    /// Removes an attempt, so that a retry is a new receive.
     pub(super) fn drop_attempt(&mut self, id: &str) {
         self.by_id.remove(id);
     }
 
-    /// A repeat hides the messages anew, and does not make the attempt younger.
+    /// A retry hides the messages again, but does not extend the validity of the attempt.
     pub(super) fn hidden_again(&mut self, id: &str, until: Timestamp) {
         if let Some(attempt) = self.by_id.get_mut(id) {
             attempt.hidden_until = until;
@@ -70,11 +70,11 @@ impl Attempts {
         self.bytes = 0;
     }
 
-    /// Forgets what is too old.
+    /// Removes expired attempts.
     pub(super) fn forget(&mut self, now: Timestamp) {
         while let Some((made, id)) = self.in_order.pop_front_if(|(made, _)| *made + VALIDITY <= now) {
             self.bytes -= bytes(&id);
-            // The id may have been used again since, for another receive.
+            // A later receive may have used the same id.
             if self.by_id.get(&id).is_some_and(|attempt| attempt.made == made) {
                 self.by_id.remove(&id);
             }
@@ -82,7 +82,7 @@ impl Attempts {
     }
 }
 
-/// About the memory that an attempt takes: its id twice, and the most handles that it can have.
+/// Estimated memory of an attempt: its id twice, and the maximum number of handles.
 pub(super) fn bytes(id: &str) -> usize {
     let handles = usize::try_from(*limits::RECEIVE_MESSAGES.end()).unwrap_or(0) * size_of::<Handle>();
     2 * (id.len() + size_of::<Box<str>>()) + size_of::<(Attempt, Timestamp)>() + handles + 32

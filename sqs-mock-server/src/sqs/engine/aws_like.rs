@@ -1,9 +1,9 @@
-//! Delivery as a standard queue of AWS does it: from several servers, roughly in order, now and then twice.
+//! Delivery like a standard queue of AWS: from several servers, roughly in order, sometimes twice.
 //!
-//! Each message is on one of [`SERVERS`] servers. A short poll asks some of them, so that it can come back empty
-//! or with a part although there is more; a long poll asks all. Whom a receive prefers is up to chance, so that
-//! the order is a little mixed. And a server can miss that a message was received or deleted. All chance comes from
-//! the seed of the queue.
+//! Each message is stored on one of [`SERVERS`] servers. A short poll samples some of them, so it can return none or
+//! only some of the available messages; a long poll queries all. Each receive prefers a random server, so messages are
+//! slightly reordered. A server can miss a receive or a delete of a message. All randomness derives from the seed of
+//! the queue.
 //!
 //! Sources: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html>,
 //! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/standard-queues-at-least-once-delivery.html>
@@ -15,14 +15,14 @@ use crate::service::seed::scramble;
 
 /// Servers of a queue, at most 8.
 pub(super) const SERVERS: usize = 8;
-/// How many of them a short poll asks.
-const ASKED: u32 = 5;
-/// So many messages at most overtake one in a long poll.
+/// Number of servers that a short poll queries.
+const SAMPLED: u32 = 5;
+/// In a long poll, at most this many messages overtake one.
 const REORDERING: u64 = 50;
-/// One in so many receives or deletes of a message is missed by its server.
+/// A server misses one in this many receives and deletes.
 const MISSES: u32 = 100;
 
-/// The server that a message is on.
+/// The server that stores a message.
 pub(super) fn server_of(ticket: u64, servers: usize) -> usize {
     if servers < 2 {
         return 0;
@@ -30,22 +30,22 @@ pub(super) fn server_of(ticket: u64, servers: usize) -> usize {
     usize::try_from(scramble(ticket) % servers as u64).unwrap_or(0)
 }
 
-/// The servers that a receive asks.
+/// The servers that a receive queries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    /// One bit for each.
+pub(super) struct ServerSample {
+    /// One bit for each server.
     servers: u8,
-    /// Whose message comes first, unless others have waited for much longer.
-    favourite: usize,
+    /// The server whose message comes first, unless another message has waited much longer.
+    preferred: usize,
 }
 
-impl Asked {
-    /// All of them, in order as far as one server goes.
-    pub(super) const ALL: Self = Self { servers: u8::MAX, favourite: 0 };
+impl ServerSample {
+    /// All servers. The order is exact if there is only one.
+    pub(super) const ALL: Self = Self { servers: u8::MAX, preferred: 0 };
 
-    /// Server and tenant of the next message, by the first turn and its tenant of each server.
+    /// Server and tenant of the next message. `firsts` has the first turn of each server, with its tenant.
     pub(super) fn choose(self, firsts: impl Iterator<Item = Option<(u64, Slot)>>) -> Option<(usize, Slot)> {
-        let (mut least, mut favourite): (Option<(u64, _, _)>, Option<(u64, _, _)>) = (None, None);
+        let (mut least, mut preferred): (Option<(u64, _, _)>, Option<(u64, _, _)>) = (None, None);
         for (server, first) in firsts.enumerate() {
             let Some((turn, tenant)) = first.filter(|_| self.servers >> server & 1 == 1) else {
                 continue;
@@ -53,17 +53,17 @@ impl Asked {
             if least.is_none_or(|(least, ..)| turn < least) {
                 least = Some((turn, server, tenant));
             }
-            if server == self.favourite {
-                favourite = Some((turn, server, tenant));
+            if server == self.preferred {
+                preferred = Some((turn, server, tenant));
             }
         }
         let (longest, ..) = least?;
-        let near = favourite.filter(|(turn, ..)| turn - longest <= REORDERING);
+        let near = preferred.filter(|(turn, ..)| turn - longest <= REORDERING);
         near.or(least).map(|(_, server, tenant)| (server, tenant))
     }
 }
 
-/// What is up to chance.
+/// The random choices of a queue.
 #[derive(Debug)]
 pub(super) struct AwsLike {
     chance: Rng,
@@ -74,26 +74,25 @@ impl AwsLike {
         Self { chance }
     }
 
-    /// Whom a receive asks.
-    pub(super) fn ask(&mut self, all: bool) -> Asked {
-        let mut asked = Asked::ALL;
-        while !all && asked.servers.count_ones() > ASKED {
-            asked.servers &= !(1 << self.chance.u32(0..8));
+    /// Chooses the servers that a receive queries.
+    pub(super) fn sample(&mut self, all: bool) -> ServerSample {
+        let mut sample = ServerSample::ALL;
+        while !all && sample.servers.count_ones() > SAMPLED {
+            sample.servers &= !(1 << self.chance.u32(0..8));
         }
-        asked
+        sample
     }
 
-    /// The same servers with a preference for one.
-    pub(super) fn prefer(&mut self, asked: Asked) -> Asked {
-        Asked { favourite: self.chance.usize(0..SERVERS), ..asked }
+    /// The same servers, with a random preferred one.
+    pub(super) fn prefer(&mut self, sample: ServerSample) -> ServerSample {
+        ServerSample { preferred: self.chance.usize(0..SERVERS), ..sample }
     }
 
-    /// Puts a list in a random order.
     pub(super) fn shuffle<T>(&mut self, list: &mut [T]) {
         self.chance.shuffle(list);
     }
 
-    /// Whether a server misses that a message was received or deleted.
+    /// Whether a server misses a receive or a delete.
     pub(super) fn misses(&mut self) -> bool {
         self.chance.u32(0..MISSES) == 0
     }

@@ -1,4 +1,4 @@
-//! Names of deleted queues, which nobody can use for a minute.
+//! Names of deleted queues, which cannot be reused for 60 seconds.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteQueue.html>
 
@@ -11,26 +11,25 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use crate::service::clock::Timestamp;
 
-/// How many names are blocked at most; then the oldest are free early. A clock that stands still frees none.
-const MOST: usize = 100_000;
+/// Maximum number of blocked names. Beyond it, the oldest become free early: a stopped clock never frees any.
+const MAX_NAMES: usize = 100_000;
 
 const COOL_DOWN: Duration = Duration::from_secs(limits::DELETE_COOLDOWN_SECONDS);
 
-/// The names that are blocked.
 #[derive(Debug, Default)]
 pub(super) struct Blocked {
     since: HashMap<Arc<str>, Timestamp>,
-    /// The oldest first. A name that was blocked twice is in it twice.
+    /// Oldest first. A name that was blocked twice is listed twice.
     in_order: VecDeque<(Timestamp, Arc<str>)>,
 }
 
 impl Blocked {
-    /// Blocks a name from now on.
+    /// Blocks a name for 60 seconds.
     pub(super) fn block(&mut self, now: Timestamp, name: Arc<str>) {
         self.since.insert(Arc::clone(&name), now);
         self.in_order.push_back((now, name));
         while let Some((since, name)) = self.in_order.front()
-            && (*since + COOL_DOWN <= now || self.in_order.len() > MOST)
+            && (*since + COOL_DOWN <= now || self.in_order.len() > MAX_NAMES)
         {
             if self.since.get(name) == Some(since) {
                 self.since.remove(name);
@@ -39,7 +38,7 @@ impl Blocked {
         }
     }
 
-    /// Checks that a name is free.
+    /// Checks that a name is not blocked.
     ///
     /// # Errors
     /// `QueueDeletedRecently` while it is blocked.
@@ -59,18 +58,18 @@ mod tests {
     const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
     #[test]
-    fn number_of_names_is_bounded_while_the_clock_stands_still() {
+    fn number_of_names_is_bounded_while_the_clock_is_stopped() {
         let mut blocked = Blocked::default();
-        for number in 0..=MOST {
+        for number in 0..=MAX_NAMES {
             blocked.block(START, number.to_string().into());
         }
-        assert_eq!((blocked.since.len(), blocked.in_order.len()), (MOST, MOST));
+        assert_eq!((blocked.since.len(), blocked.in_order.len()), (MAX_NAMES, MAX_NAMES));
         assert!(blocked.check(START, "0").is_ok());
         assert!(blocked.check(START, "1").is_err());
     }
 
     #[test]
-    fn names_whose_minute_is_over_are_forgotten() {
+    fn names_are_forgotten_after_sixty_seconds() {
         let mut blocked = Blocked::default();
         blocked.block(START, "a".into());
         blocked.block(START + COOL_DOWN, "b".into());

@@ -1,8 +1,8 @@
-//! What operations change in queues, as values.
+//! Changes of queues, as values.
 //!
-//! A queue with a reader records each change while its lock is held; whoever holds the lock passes the changes on before it
-//! releases it. So readers get the changes of a queue in the order in which they happened. Applied in that order, they
-//! give the state of the queue, see [`QueueState`](super::QueueState). A queue without a reader records nothing.
+//! A queue with a reader records each change under its lock. The lock holder passes the changes on before it unlocks,
+//! so readers receive the changes of a queue in the order in which they happened. Applied in this order, they yield the
+//! state of the queue, see [`QueueState`](super::QueueState). A queue without a reader records nothing.
 
 use std::sync::Arc;
 
@@ -15,28 +15,28 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Seed;
 
-/// A queue, told apart from earlier queues of the same name.
+/// A queue, distinguished from earlier queues of the same name.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct QueueId {
-    /// The name.
+    /// The ARN.
     pub arn: Arc<QueueArn>,
-    /// Grows with each queue of this name.
+    /// Increases with each queue of this name.
     pub incarnation: u64,
 }
 
 /// A change of one queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum QueueChange {
-    /// The queue is new.
+    /// The queue was created.
     Created(Box<Creation>),
-    /// Attributes have new values.
+    /// Attributes were changed.
     AttributesSet {
-        /// All of them.
+        /// All attributes after the change.
         attributes: Box<Attributes>,
         /// The time of the change.
         at: Timestamp,
     },
-    /// Tags have new values; these are all of them.
+    /// Tags were changed; these are all of them.
     TagsSet(Tags),
     /// All messages and deduplication ids were removed.
     Purged {
@@ -45,11 +45,11 @@ pub(crate) enum QueueChange {
     },
     /// The queue was deleted with its messages.
     Deleted,
-    /// A message was sent, or came back because its destination was deleted.
+    /// A message was sent, or returned because its destination was deleted.
     MessageStored {
         /// The message.
         message: Box<StoredMessage>,
-        /// The deduplication id that now stands for the message.
+        /// The deduplication id that now refers to the message.
         deduplication: Option<Known>,
     },
     /// Messages were received.
@@ -59,13 +59,13 @@ pub(crate) enum QueueChange {
         /// The messages.
         messages: Vec<Delivered>,
     },
-    /// A message was hidden or shown, by a request or by the time.
+    /// A message was hidden or became visible, by a request or by a timeout.
     VisibilityChanged {
         /// The ticket of the message.
         ticket: u64,
         /// Its new state.
         state: State,
-        /// Its place among the available messages of a standard queue.
+        /// Its position among the available messages of a standard queue.
         turn: u64,
     },
     /// A message was deleted.
@@ -73,14 +73,14 @@ pub(crate) enum QueueChange {
         /// The ticket of the message.
         ticket: u64,
     },
-    /// Messages have exceeded their retention period.
+    /// The retention period of messages ended.
     MessagesExpired {
         /// Their tickets.
         tickets: Vec<u64>,
     },
-    /// A message has left another queue and is in this one.
+    /// A message was moved from another queue to this one.
     MessageMoved {
-        /// The queue that it has left.
+        /// The queue that it left.
         from: QueueId,
         /// Its ticket there.
         ticket: u64,
@@ -89,7 +89,7 @@ pub(crate) enum QueueChange {
     },
 }
 
-/// What a new queue is.
+/// The initial state of a queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Creation {
     /// The time of creation.
@@ -105,11 +105,11 @@ pub(crate) struct Creation {
 /// A message in a queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StoredMessage {
-    /// Its number among all messages that the queue ever had.
+    /// Its number among all messages that were ever in the queue.
     pub ticket: u64,
-    /// Its place in memory, which is part of its receipt handles.
+    /// Its slot in memory, which is part of its receipt handles.
     pub slot: Slot,
-    /// Its place among the available messages of a standard queue.
+    /// Its position among the available messages of a standard queue.
     pub turn: u64,
     /// Whether it is visible.
     pub state: State,
@@ -117,7 +117,7 @@ pub(crate) struct StoredMessage {
     pub received: Timestamp,
     /// The message group.
     pub group: Option<Arc<str>>,
-    /// The rest.
+    /// The part that moves with the message from queue to queue.
     pub core: Core,
 }
 
@@ -126,8 +126,8 @@ pub(crate) struct StoredMessage {
 pub(crate) struct Delivered {
     /// The ticket of the message.
     pub ticket: u64,
-    /// How often it was received, this time included.
+    /// Number of receives, including this one.
     pub receives: u32,
-    /// When it is visible again.
+    /// When it becomes visible again.
     pub until: Timestamp,
 }

@@ -1,15 +1,15 @@
-//! How many messages are where.
+//! Message counts of a queue.
 
 use super::message::State;
 
-/// How many messages a queue has, exactly.
+/// Exact message counts of a queue.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counts {
-    /// Visible ones, also those that a locked group keeps back.
+    /// Visible messages, including those behind a message in flight of the same group.
     pub available: usize,
-    /// Received and neither deleted nor visible again.
+    /// Messages that were received, and were neither deleted nor became visible again.
     pub in_flight: usize,
-    /// Not visible for the first time yet.
+    /// Messages that have never been visible.
     pub delayed: usize,
 }
 

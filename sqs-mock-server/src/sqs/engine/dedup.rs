@@ -1,4 +1,4 @@
-//! Which messages were sent already: deduplication ids of the last five minutes.
+//! Deduplication: the deduplication ids of the last five minutes.
 //!
 //! Source: the page `using-messagededuplicationid-property.html` of the developer guide,
 //! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/>
@@ -14,30 +14,30 @@ use crate::service::clock::Timestamp;
 
 const WINDOW: Duration = Duration::from_secs(limits::DEDUPLICATION_SECONDS);
 
-/// A deduplication id, kept as 128 bits: two different ids of one queue are taken for the same with a probability of about
-/// one in 2^88 for a million ids.
+/// A deduplication id, stored as a hash of 128 bits. With a million ids in a queue, the probability of a collision is
+/// about one in 2^88.
 type Mark = [u64; 2];
 
 /// A deduplication id with its original.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Known {
     mark: Mark,
-    /// When it is forgotten.
+    /// When it expires.
     pub forget: Timestamp,
     /// The ticket of the original.
     pub ticket: u64,
 }
 
-/// The deduplication ids of a queue. An id is forgotten five minutes after its first accepted send; duplicates, receives
-/// and deletes do not change that.
+/// The deduplication ids of a queue. An id expires five minutes after its first accepted send; duplicates, receives and
+/// deletes do not change that.
 #[derive(Debug)]
 pub(super) struct Deduplication {
-    /// The scope at creation: AWS keeps it when the attribute is changed later.
+    /// The scope at creation: on AWS, a later change of the attribute does not affect it.
     scope: DeduplicationScope,
-    /// Makes the marks of each queue different, so that ids which collide cannot be prepared.
+    /// Makes the hashes of each queue different, so that nobody can prepare ids that collide.
     key: u64,
     by_mark: HashMap<Mark, Known>,
-    /// The oldest first.
+    /// Oldest first.
     in_order: VecDeque<Mark>,
 }
 
@@ -49,7 +49,7 @@ impl Known {
 }
 
 impl Deduplication {
-    /// About the memory that an id takes.
+    /// Estimated memory of an id.
     pub(super) const BYTES: usize = 96;
 
     pub(super) fn new(scope: DeduplicationScope, key: u64) -> Self {
@@ -83,7 +83,7 @@ impl Deduplication {
         self.in_order.push_back(known.mark);
     }
 
-    /// The id that was remembered last.
+    /// The latest id.
     pub(super) fn latest(&self) -> Option<Known> {
         self.by_mark.get(self.in_order.back()?).copied()
     }
@@ -94,14 +94,13 @@ impl Deduplication {
         self.scope
     }
 
-    /// All ids, the oldest first.
+    /// All ids, oldest first.
     #[cfg(test)]
     pub(super) fn known(&self) -> Vec<Known> {
         self.in_order.iter().filter_map(|mark| self.by_mark.get(mark).copied()).collect()
     }
 
-    /// Remembers the ids of an earlier process, without those that it would have forgotten by now: they may have been used
-    /// again.
+    /// Restores the ids of an earlier process, except those that have expired since: they may have been used again.
     #[cfg(test)]
     pub(super) fn restore(&mut self, now: Timestamp, scope: DeduplicationScope, known: Vec<Known>) {
         self.scope = scope;
@@ -118,7 +117,7 @@ impl Deduplication {
         *self = Self::new(self.scope, self.key);
     }
 
-    /// Forgets what is too old, and frees the memory with the last.
+    /// Removes expired ids, and frees the memory with the last.
     pub(super) fn forget(&mut self, now: Timestamp) {
         while let Some(mark) = self.in_order.front().copied() {
             if self.by_mark.get(&mark).is_some_and(|known| now < known.forget) {
@@ -147,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_known_for_five_minutes() {
+    fn deduplication_ids_expire_after_five_minutes() {
         let at = |seconds: u64| Timestamp::from_millis(seconds * 1000);
         let mut known = Deduplication::new(DeduplicationScope::Queue, 1);
         for second in 0..1000 {
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_id_is_not_remembered() {
+    fn id_of_a_rejected_message_is_not_remembered() {
         let mut known = Deduplication::new(DeduplicationScope::Queue, 1);
         let now = Timestamp::from_millis(0);
         assert_eq!(known.original(now, ("g", "id"), 1, || Err("full")), Err("full"));

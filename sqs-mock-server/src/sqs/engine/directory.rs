@@ -1,7 +1,7 @@
 //! The queues of one account in one region.
 //!
-//! `C` is what the owner keeps for each queue, such as the queue behind its lock. A directory does not look into it: no
-//! operation needs the lock of a queue and that of its directory at once.
+//! `C` is the value that the owner keeps for each queue, such as the queue behind its lock. A directory does not look
+//! into it: no operation needs the lock of a queue and that of its directory at once.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
@@ -13,7 +13,7 @@ use super::Settings;
 use super::blocked::Blocked;
 use crate::service::clock::Timestamp;
 
-/// Queues by name, with an order for listing and the dead-letter relation.
+/// Queues by name, sorted for listing, with their dead-letter relations.
 #[derive(Debug)]
 pub(crate) struct QueueDirectory<C> {
     settings: Settings,
@@ -31,26 +31,26 @@ struct Entry<C> {
     dead_letter_queue: Option<Box<str>>,
 }
 
-/// Whether a queue was there before.
+/// Result of creating a queue.
 #[derive(Debug)]
 pub(crate) enum Created<C> {
-    /// It is new.
+    /// The queue is new.
     New,
-    /// It existed; its attributes have to be compared with those asked for.
+    /// The queue existed; its attributes must be compared with the requested ones.
     Existing(Arc<C>),
 }
 
-/// A part of a list of names.
+/// A page of a list of names.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Page {
-    /// The names, in order.
+    /// The names, sorted.
     pub names: Vec<Arc<str>>,
-    /// Whether there are more behind the last one.
+    /// Whether more names follow.
     pub more: bool,
 }
 
 impl<C> QueueDirectory<C> {
-    /// An empty directory. Its queues have incarnations from `deletions` on, as if so many queues had been deleted.
+    /// An empty directory. Its first queue has the incarnation `deletions`, as if this many queues had been deleted.
     pub(crate) fn after(deletions: u64, settings: Settings) -> Self {
         Self {
             settings,
@@ -62,27 +62,27 @@ impl<C> QueueDirectory<C> {
         }
     }
 
-    /// Whether there is no queue.
+    /// Whether there are no queues.
     pub(crate) fn is_empty(&self) -> bool {
         self.queues.is_empty()
     }
 
-    /// How many queues were deleted.
+    /// Number of deleted queues.
     pub(crate) fn deletions(&self) -> u64 {
         self.deletions
     }
 
-    /// All queues, in no order.
+    /// All queues, in no particular order.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<C>> {
         self.queues.values().map(|entry| &entry.cell)
     }
 
-    /// A queue.
+    /// The queue of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&Arc<C>> {
         self.queues.get(name).map(|entry| &entry.cell)
     }
 
-    /// Gives the queue of a name, or makes one. `make` gets a number for
+    /// Finds or creates the queue of a name. `make` receives a number for
     /// [`Seed::of_queue`](crate::service::seed::Seed::of_queue).
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl<C> QueueDirectory<C> {
         Ok(Created::New)
     }
 
-    /// Takes a queue out. Its [`close`](super::Queue::close) is up to the caller.
+    /// Removes a queue. The caller must [`close`](super::Queue::close) it.
     pub(crate) fn delete(&mut self, now: Timestamp, name: &str) -> Option<Arc<C>> {
         self.set_dead_letter_queue(name, None);
         let (name, entry) = self.queues.remove_entry(name)?;
@@ -116,12 +116,12 @@ impl<C> QueueDirectory<C> {
         Some(entry.cell)
     }
 
-    /// Names that start with `prefix` and come behind `after`.
+    /// Names that start with `prefix` and sort after `after`.
     pub(crate) fn list(&self, prefix: &str, after: Option<&str>, at_most: usize) -> Page {
         page(&self.names, prefix, after, at_most)
     }
 
-    /// Notes where the dead letters of a queue go.
+    /// Sets or removes the dead-letter queue of `source`.
     pub(crate) fn set_dead_letter_queue(&mut self, source: &str, target: Option<&str>) {
         let Some((name, _)) = self.queues.get_key_value(source) else {
             return;
@@ -144,12 +144,12 @@ impl<C> QueueDirectory<C> {
         }
     }
 
-    /// Whether dead letters of some queue go to this one.
+    /// Whether another queue has this one as its dead-letter queue.
     pub(crate) fn is_dead_letter_queue(&self, name: &str) -> bool {
         self.sources.contains_key(name)
     }
 
-    /// Names of the queues whose dead letters go to `target`, from behind `after` on.
+    /// Names of the queues whose dead-letter queue is `target`, sorted after `after`.
     pub(crate) fn sources_of(&self, target: &str, after: Option<&str>, at_most: usize) -> Page {
         self.sources.get(target).map(|names| page(names, "", after, at_most)).unwrap_or_default()
     }

@@ -23,7 +23,7 @@ fn names(page: &Page) -> Vec<&str> {
 }
 
 #[test]
-fn creating_a_queue_again_gives_the_same_one() {
+fn repeated_create_returns_the_existing_queue() {
     let mut directory = directory(false);
     assert!(matches!(directory.create(START, "a", |_| 7), Ok(Created::New)));
     let Ok(Created::Existing(existing)) = directory.create(START, "a", |_| 8) else { panic!("new") };
@@ -43,7 +43,7 @@ fn deleted_name_is_blocked_for_sixty_seconds() {
 }
 
 #[test]
-fn later_deletion_blocks_a_name_anew() {
+fn second_deletion_blocks_the_name_for_sixty_seconds_again() {
     let mut directory = with(&["a"]);
     directory.delete(START, "a");
     directory.create(START + Duration::from_mins(1), "a", |_| 0).unwrap();
@@ -53,7 +53,7 @@ fn later_deletion_blocks_a_name_anew() {
 }
 
 #[test]
-fn relaxed_timing_blocks_no_name() {
+fn relaxed_timing_does_not_block_names() {
     let mut directory = directory(true);
     directory.create(START, "a", |_| 0).unwrap();
     directory.delete(START, "a");
@@ -61,7 +61,7 @@ fn relaxed_timing_blocks_no_name() {
 }
 
 #[test]
-fn successor_of_a_deleted_queue_gets_another_number() {
+fn queue_created_after_a_delete_gets_another_number() {
     let mut directory = directory(true);
     let numbers = [0, 1].map(|_| {
         assert!(matches!(directory.create(START, "a", |number| number), Ok(Created::New)));
@@ -79,7 +79,7 @@ fn names_are_listed_in_order_and_by_prefix() {
 }
 
 #[test]
-fn list_goes_on_behind_the_last_name() {
+fn list_continues_after_the_last_name() {
     let directory = with(&["a", "b-1", "b-2", "b-3", "c"]);
     let page = directory.list("b", None, 2);
     assert_eq!((names(&page), page.more), (vec!["b-1", "b-2"], true));
@@ -89,7 +89,7 @@ fn list_goes_on_behind_the_last_name() {
 }
 
 #[test]
-fn dead_letter_queue_knows_its_sources() {
+fn dead_letter_queue_lists_its_sources() {
     let mut directory = with(&["a", "b", "dead"]);
     directory.set_dead_letter_queue("a", Some("dead"));
     directory.set_dead_letter_queue("b", Some("dead"));

@@ -1,27 +1,27 @@
-//! Which tenants of a fair queue are noisy.
+//! Noisy tenants of fair queues.
 //!
-//! Tenants are the message groups of a standard queue. A tenant is noisy when it has a large share of the messages
-//! in flight or of the time that consumers have lately spent on messages, until its backlog has drained or it has
-//! sent nothing for five minutes:
+//! Tenants are the message groups of a standard queue. A tenant becomes noisy when it has a large share of the messages
+//! in flight or of the recent processing time. It becomes quiet when its backlog is drained or it has sent nothing for
+//! five minutes:
 //! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html>
 
 use std::time::Duration;
 
 use crate::service::clock::Timestamp;
 
-/// A tenant can be noisy from this many messages in flight.
+/// A tenant is not noisy with fewer messages in flight than this.
 const NOISY_IN_FLIGHT: usize = 30;
-/// A tenant can be noisy by processing time from this much of it, in milliseconds. AWS names no such bound; without
-/// one, the first message that is deleted would make its tenant noisy, with all the time that there is.
+/// A tenant is not noisy with less recent processing time than this, in milliseconds. AWS documents no such bound.
+/// Without one, the first deleted message would make its tenant noisy, because it has all of the processing time.
 const NOISY_MILLIS: u64 = 30_000;
-/// A tenant is noisy with more than one part in this many.
+/// A noisy tenant has more than one part in this many.
 const NOISY_SHARE: u8 = 10;
-/// A tenant that sends nothing for so long is quiet.
-const CALM_AFTER: Duration = Duration::from_mins(5);
-/// What is recent: this part of time and the one before it, 2.5 to 5 minutes.
+/// A tenant becomes quiet after sending nothing for this long.
+const QUIET_AFTER: Duration = Duration::from_mins(5);
+/// Length of an interval. Recent is the current interval and the one before it: 2.5 to 5 minutes.
 const PART_MILLIS: u64 = 150_000;
 
-/// Processing time of late, in milliseconds.
+/// Recent processing time, in milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recent {
     part: u64,
@@ -51,14 +51,14 @@ impl Recent {
     }
 }
 
-/// What all tenants of a queue do together.
+/// Totals of all tenants of a queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Total {
     pub(super) in_flight: usize,
     pub(super) processing: Recent,
 }
 
-/// What one tenant does.
+/// The activity of one tenant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tenant {
     pub(super) waiting: usize,
@@ -77,15 +77,15 @@ impl Tenant {
         self.last_send = now;
     }
 
-    /// A message is in flight no more, after this long.
+    /// Counts a message that left flight after `spent`.
     pub(super) fn leaves_flight(&mut self, now: Timestamp, spent: Duration) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.processing.add(now, spent);
     }
 
-    /// From when on it is quiet, unless it sends something.
+    /// When the tenant becomes quiet, unless it sends again.
     pub(super) fn quiet_from(&self) -> Timestamp {
-        self.last_send + CALM_AFTER
+        self.last_send + QUIET_AFTER
     }
 
     pub(super) fn is_too_noisy(&self, now: Timestamp, total: Total) -> bool {

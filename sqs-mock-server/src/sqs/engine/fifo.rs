@@ -1,10 +1,9 @@
-//! Order of a FIFO queue: within a group strictly in order, the groups in turn.
+//! Order of a FIFO queue: strict order within a group, round robin among groups.
 //!
-//! A group can give its messages from the first up to the one before the first that is hidden. That one rule is
-//! the lock of a group (what is received is taken from the front, so that a message in flight keeps back all
-//! behind it), its release by the delete of all messages in flight, and the behaviour of groups whose messages
-//! are hidden for different times. Only what is up to the frontier counts: a receive looks at
-//! the first messages of the queue,
+//! A group can deliver its messages from the first up to, and excluding, the first hidden one. This rule covers the
+//! lock of a group (receives take messages from the front, so a message in flight blocks all later ones), its release
+//! when all messages in flight are deleted, and groups whose messages are hidden for different times. Only messages up
+//! to the frontier, the last message in the receive window, count: a receive looks at the first messages of the queue,
 //! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>.
 
 use std::collections::BTreeMap;
@@ -17,20 +16,21 @@ use super::slab::{Slab, Slot};
 
 #[derive(Debug, Default)]
 struct Lane {
-    /// All messages of the group by ticket, hidden ones too.
+    /// All messages of the group by ticket, including hidden ones.
     messages: Sequence,
-    /// Its place among the groups that are ready.
+    /// Its position among the ready groups.
     place: Option<u64>,
 }
 
-/// The messages of a FIFO queue by group, and the groups that can give some.
+/// The messages of a FIFO queue by group, and the groups that can deliver.
 #[derive(Debug)]
 pub(super) struct Fifo {
     groups: Groups<Lane>,
-    /// Groups whose first message is available. One that becomes so goes to the end: receives take the groups in turn.
+    /// Groups whose first message is available. A group that becomes ready is appended, so receives take the groups in
+    /// turn.
     ready: BTreeMap<u64, Slot>,
     next_place: u64,
-    /// The ticket of the last message that a receive looks at.
+    /// The highest ticket that receives look at.
     frontier: u64,
 }
 
@@ -41,28 +41,26 @@ impl Default for Fifo {
 }
 
 impl Fifo {
-    /// Counts one more message of a group.
+    /// Adds a message to the count of a group.
     pub(super) fn join(&mut self, group: Option<&str>) -> Slot {
         self.groups.join(group, Lane::default)
     }
 
-    /// The id of a group.
     pub(super) fn id(&self, group: Slot) -> Option<Arc<str>> {
         self.groups.get(group)?.id.clone()
     }
 
-    /// Receives look at messages up to this ticket from now on.
+    /// Sets the highest ticket that receives look at.
     pub(super) fn look_up_to(&mut self, frontier: u64) {
         self.frontier = frontier;
     }
 
-    /// Whether receives look at messages of this ticket.
+    /// Whether receives look at this ticket.
     pub(super) fn looks_at(&self, ticket: u64) -> bool {
         ticket <= self.frontier
     }
 
-    /// Puts a message where its ticket belongs in its group, a new one at the end. Returns whether the group has become
-    /// ready.
+    /// Inserts a message into its group, by ticket. Returns whether the group became ready.
     pub(super) fn push(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
         let Some(group) = messages.get(slot).map(|message| message.group) else { return false };
         if let Some(lane) = self.groups.get_mut(group) {
@@ -71,7 +69,7 @@ impl Fifo {
         self.refresh(messages, group)
     }
 
-    /// Takes a message out of its group. Returns whether the group has become ready.
+    /// Removes a message from its group. Returns whether the group became ready.
     pub(super) fn remove(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
         let Some(group) = messages.get(slot).map(|message| message.group) else { return false };
         if let Some(lane) = self.groups.get_mut(group) {
@@ -82,11 +80,11 @@ impl Fifo {
         became_ready
     }
 
-    /// Looks again whether a group is ready. Returns whether it has become so.
+    /// Updates whether a group is ready. Returns whether it became ready.
     pub(super) fn refresh(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
         let Some(lane) = self.groups.get_mut(slot).map(|group| &mut group.data) else { return false };
         let first = lane.messages.first().and_then(|first| messages.get(first));
-        let is_ready = first.is_some_and(|message| can_give(message, self.frontier));
+        let is_ready = first.is_some_and(|message| can_deliver(message, self.frontier));
         match (lane.place, is_ready) {
             (None, true) => {
                 lane.place = Some(self.next_place);
@@ -108,11 +106,11 @@ impl Fifo {
         self.groups.get(*self.ready.first_key_value()?.1)?.data.messages.first()
     }
 
-    /// The message after one in the same group, when it can be received.
+    /// The next message of the same group, if it can be received.
     pub(super) fn after(&self, messages: &Slab<Stored>, slot: Slot) -> Option<Slot> {
         let lane = &self.groups.get(messages.get(slot)?.group)?.data;
         let after = lane.messages.after(slot, |slot| ticket_of(messages, slot))?;
-        messages.get(after).filter(|after| can_give(after, self.frontier)).map(|_| after)
+        messages.get(after).filter(|after| can_deliver(after, self.frontier)).map(|_| after)
     }
 }
 
@@ -120,6 +118,6 @@ fn ticket_of(messages: &Slab<Stored>, slot: Slot) -> Option<u64> {
     messages.get(slot).map(|message| message.ticket)
 }
 
-fn can_give(message: &Stored, frontier: u64) -> bool {
+fn can_deliver(message: &Stored, frontier: u64) -> bool {
     message.state == State::Available && message.ticket <= frontier
 }

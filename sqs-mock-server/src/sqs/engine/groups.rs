@@ -1,20 +1,20 @@
-//! The message groups that have messages in a queue.
+//! The message groups of a queue.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::slab::{Slab, Slot};
 
-/// A group, and `T`, what the kind of the queue keeps for each.
+/// A group with data that depends on the kind of queue.
 #[derive(Debug)]
 pub(super) struct Group<T> {
-    /// `None` for the messages without a group, which only standard queues have.
+    /// `None` for messages without a group, which only standard queues have.
     pub(super) id: Option<Arc<str>>,
     pub(super) data: T,
     members: usize,
 }
 
-/// Groups by id. A group exists as long as it has messages.
+/// Groups by id. A group exists while it has messages.
 #[derive(Debug)]
 pub(super) struct Groups<T> {
     by_id: HashMap<Arc<str>, Slot>,
@@ -37,7 +37,7 @@ impl<T> Groups<T> {
         self.all.get_mut(slot)
     }
 
-    /// Counts one more message of a group, which comes into being with its first.
+    /// Adds a message to the count of a group. The first message creates the group.
     pub(super) fn join(&mut self, id: Option<&str>, new: impl FnOnce() -> T) -> Slot {
         let found = match id {
             Some(id) => self.by_id.get(id).copied(),
@@ -56,7 +56,7 @@ impl<T> Groups<T> {
         slot
     }
 
-    /// Counts one message less of a group, which goes with its last.
+    /// Removes a message from the count of a group. The last message removes the group.
     pub(super) fn leave(&mut self, slot: Slot) {
         let Some(group) = self.all.get_mut(slot) else {
             return;
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn group_lives_from_its_first_message_to_its_last() {
+    fn group_exists_from_its_first_to_its_last_message() {
         let mut groups = Groups::<u8>::default();
         let a = groups.join(Some("a"), || 1);
         assert_eq!(groups.join(Some("a"), || 2), a);

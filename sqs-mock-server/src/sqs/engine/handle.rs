@@ -1,11 +1,11 @@
-//! Receipt handles: opaque text that finds its message without a table.
+//! Receipt handles: opaque text that locates its message without a table.
 //!
-//! A handle holds the place of the message, its ticket (never used again within a queue, unlike the place), the number
-//! of the receive and its time, behind a mark that only handles of the same queue have. It is as long as those of AWS,
-//! so that columns and URLs that are too short for it fail here too:
+//! A handle contains the slot of the message, its ticket (unlike the slot, never reused within a queue), the number of
+//! the receive and its time. They follow a mark that only handles of the same queue have. A handle is as long as on
+//! AWS, so columns and URLs that are too short for it fail here too:
 //!
 //! ```text
-//! AQEB | mark | ticket, place and receive, time, hidden by the mark | bytes that follow from all of that
+//! AQEB | mark | ticket, slot and receive, time, masked with the mark | padding derived from all of these
 //! ```
 
 use base64_simd::{Out, STANDARD};
@@ -15,36 +15,36 @@ use super::slab::Slot;
 use crate::service::clock::Timestamp;
 use crate::service::seed::scramble;
 
-/// The first three bytes: handles of AWS begin with `AQEB` too.
-const BEGIN: [u8; 3] = [1, 1, 1];
-/// The most bytes of a handle, which are 476 characters.
-const MOST_BYTES: usize = 357;
-/// Characters that hold mark and content, and their bytes.
+/// First three bytes: `AQEB` in base64, as on AWS.
+const PREFIX: [u8; 3] = [1, 1, 1];
+/// Maximum number of bytes, which are 476 characters.
+const MAX_BYTES: usize = 357;
+/// Characters that encode mark and content, and their bytes.
 const HEAD: (usize, usize) = (48, 36);
 
-/// Ticket, place with receive, and time.
+/// Ticket, slot with receive, and time.
 type Content = [u64; 3];
 
-/// What a handle says.
+/// The content of a handle.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Handle {
     pub(super) slot: Slot,
     pub(super) ticket: u64,
     pub(super) receive: u32,
-    /// When the receive was.
+    /// Time of the receive.
     pub(super) received: Timestamp,
 }
 
-/// Why a text is no handle of a queue.
+/// Why a text is not a handle of a queue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Unreadable {
-    /// No queue wrote it.
-    Garbage,
-    /// Another queue wrote it.
+pub(super) enum InvalidHandle {
+    /// It is not a handle of any queue.
+    Malformed,
+    /// It is a handle of another queue.
     OtherQueue,
 }
 
-/// What a queue writes its handles with, and knows them by.
+/// Writes and verifies the handles of one queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HandleKey {
     pub(super) key: u64,
@@ -59,14 +59,14 @@ impl HandleKey {
         write(self.mark(content), content, self.fifo)
     }
 
-    /// Reads what [`write`](Self::write) of this key gave.
-    pub(super) fn read(self, text: &str) -> Result<Handle, Unreadable> {
-        let (mark, content) = parse(text).ok_or(Unreadable::Garbage)?;
+    /// Reads the output of [`write`](Self::write) with the same key.
+    pub(super) fn read(self, text: &str) -> Result<Handle, InvalidHandle> {
+        let (mark, content) = parse(text).ok_or(InvalidHandle::Malformed)?;
         if [self.fifo, !self.fifo].into_iter().all(|fifo| write(mark, content, fifo) != text) {
-            return Err(Unreadable::Garbage);
+            return Err(InvalidHandle::Malformed);
         }
         if self.mark(content) != mark {
-            return Err(Unreadable::OtherQueue);
+            return Err(InvalidHandle::OtherQueue);
         }
         let [ticket, place, received] = content;
         let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(u32::MAX);
@@ -83,37 +83,37 @@ fn mix(start: u64, content: Content) -> u64 {
     content.iter().fold(start, |mixed, word| scramble(mixed ^ scramble(*word)))
 }
 
-/// Hides content, or shows what is hidden: handles of one message that differ in one bit should not look alike.
+/// Masks or unmasks content: handles of one message that differ in one bit should not look alike.
 fn hide(mark: u64, content: Content) -> Content {
     let mut stream = Rng::with_seed(mark);
     content.map(|word| word ^ stream.u64(..))
 }
 
-/// Bytes of a handle: 412 to 476 characters, on FIFO queues 324. Most end in `=`, as on AWS.
+/// Number of bytes: 412 to 476 characters, 324 on FIFO queues. Most handles end in `=`, as on AWS.
 fn length(mark: u64, fifo: bool) -> usize {
     let (least, range) = if fifo { (241, 3) } else { (307, 51) };
     least + usize::try_from(mark % range).unwrap_or(0)
 }
 
 fn write(mark: u64, content: Content, fifo: bool) -> String {
-    let mut buffer = [0; MOST_BYTES];
+    let mut buffer = [0; MAX_BYTES];
     let bytes = &mut buffer[..length(mark, fifo)];
     Rng::with_seed(mix(mark, content)).fill(bytes);
-    bytes[..BEGIN.len()].copy_from_slice(&BEGIN);
+    bytes[..PREFIX.len()].copy_from_slice(&PREFIX);
     let [ticket, place, received] = hide(mark, content);
-    let words = bytes[BEGIN.len()..].chunks_exact_mut(8);
+    let words = bytes[PREFIX.len()..].chunks_exact_mut(8);
     words
         .zip([mark, ticket, place, received])
         .for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_be_bytes()));
     STANDARD.encode_to_string(bytes)
 }
 
-/// Mark and content, whatever else the text says.
+/// Mark and content; the rest is not checked.
 fn parse(text: &str) -> Option<(u64, Content)> {
     let mut head = [0; HEAD.1];
     STANDARD.decode(text.as_bytes().get(..HEAD.0)?, Out::from_slice(&mut head)).ok()?;
     let word =
-        |at: usize| head.get(BEGIN.len() + 8 * at..)?.first_chunk().map(|word| u64::from_be_bytes(*word));
+        |at: usize| head.get(PREFIX.len() + 8 * at..)?.first_chunk().map(|word| u64::from_be_bytes(*word));
     let mark = word(0)?;
     Some((mark, hide(mark, [word(1)?, word(2)?, word(3)?])))
 }
@@ -131,18 +131,18 @@ mod tests {
     }
 
     #[test]
-    fn handle_is_read_by_the_queue_that_wrote_it() {
+    fn handle_is_valid_only_for_the_queue_that_wrote_it() {
         for fifo in [false, true] {
             let text = key(5, fifo).write(handle(123_456_789_012));
             assert_eq!(key(5, fifo).read(&text), Ok(handle(123_456_789_012)));
-            assert_eq!(key(6, fifo).read(&text), Err(Unreadable::OtherQueue));
-            assert_eq!(key(6, !fifo).read(&text), Err(Unreadable::OtherQueue));
+            assert_eq!(key(6, fifo).read(&text), Err(InvalidHandle::OtherQueue));
+            assert_eq!(key(6, !fifo).read(&text), Err(InvalidHandle::OtherQueue));
         }
     }
 
-    /// Lengths from logs of AWS. Python's extended client reads `-` as the end of a part.
+    /// Lengths are from logs of AWS. Python's extended client takes `-` as the end of a part.
     #[test]
-    fn handles_have_the_lengths_and_letters_of_those_of_aws() {
+    fn handles_have_lengths_and_letters_of_aws_handles() {
         let lengths = |fifo| {
             let texts = (0..2_000).map(|ticket| key(5, fifo).write(handle(ticket)));
             let mut lengths: Vec<_> = texts
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_text_is_no_handle() {
+    fn modified_handle_is_not_valid() {
         for ticket in 0..3 {
             let text = key(5, false).write(handle(ticket));
             for at in 0..text.len() {
@@ -168,14 +168,14 @@ mod tests {
                 bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
                 assert_eq!(
                     key(5, false).read(&String::from_utf8(bytes).unwrap()),
-                    Err(Unreadable::Garbage),
+                    Err(InvalidHandle::Malformed),
                     "{at}"
                 );
             }
             for text in
                 ["", "garbage", "AQEB", "AQEBé", &text[1..], &text[4..], &format!("{text}A"), &text.repeat(2)]
             {
-                assert_eq!(key(5, false).read(text), Err(Unreadable::Garbage), "{text}");
+                assert_eq!(key(5, false).read(text), Err(InvalidHandle::Malformed), "{text}");
             }
         }
     }

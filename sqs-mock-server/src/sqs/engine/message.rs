@@ -1,4 +1,4 @@
-//! Messages: what their sender gave, and what a queue adds to it.
+//! Messages: the part that the sender sets, and the part that a queue adds.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,19 +13,19 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
 
-/// What the sender of a message gave. It never changes and is shared, not copied, from hop to hop.
+/// The part of a message that its sender sets. It never changes; queues share it when a message moves.
 #[derive(Debug, PartialEq)]
 pub struct Payload {
     /// The body.
     pub body: Box<str>,
     /// Account or principal of the sender.
     pub sender: Arc<str>,
-    /// Half the size of its digits.
+    /// The hash, which is half the size of its hex digits.
     md5_of_body: [u8; 16],
     extras: Option<Box<Extras>>,
 }
 
-/// What few messages have, out of the way of the many.
+/// Fields that few messages have, boxed to keep the other messages small.
 #[derive(Debug, PartialEq)]
 struct Extras {
     attributes: HashMap<String, MessageAttributeValue>,
@@ -33,17 +33,16 @@ struct Extras {
     trace_header: Option<Box<str>>,
 }
 
-/// The checksums of a message. They take time to compute: do it before a queue is locked.
+/// The checksums of a message. Computing them takes time: do it before locking a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checksums {
     /// MD5 of the body.
     pub md5_of_body: Md5Hex,
-    /// MD5 of the message attributes, if there are any.
+    /// MD5 of the message attributes, if any.
     pub md5_of_attributes: Option<Md5Hex>,
 }
 
 impl Checksums {
-    /// Computes them.
     pub(crate) fn of(body: &str, attributes: Option<&HashMap<String, MessageAttributeValue>>) -> Self {
         Self {
             md5_of_body: checksum::md5_of_body(body),
@@ -74,12 +73,12 @@ impl Payload {
         Md5Hex::from_hash(self.md5_of_body)
     }
 
-    /// The message attributes, when there are any.
+    /// The message attributes, if any.
     pub fn attributes(&self) -> Option<&HashMap<String, MessageAttributeValue>> {
         self.extras.as_ref().map(|extras| &extras.attributes).filter(|attributes| !attributes.is_empty())
     }
 
-    /// MD5 of all message attributes, when there are any.
+    /// MD5 of all message attributes, if any.
     pub fn md5_of_attributes(&self) -> Option<Md5Hex> {
         self.extras.as_ref().and_then(|extras| extras.md5_of_attributes)
     }
@@ -91,9 +90,9 @@ impl Payload {
 }
 
 impl Payload {
-    /// About what it takes of memory.
+    /// Estimated memory.
     fn bytes(&self) -> usize {
-        /// A hash table, the trace header's own place, and the box of both.
+        /// A hash table, the allocation of the trace header, and the box.
         const EXTRAS: usize = 128;
         let extras = self.extras.as_ref().map_or(0, |extras| {
             let header = extras.trace_header.as_ref().map_or(0, |header| header.len());
@@ -110,7 +109,7 @@ fn attribute_bytes(name: &str, value: &MessageAttributeValue) -> usize {
     size_of::<(String, MessageAttributeValue)>() + name.len() + value.data_type().len() + text + binary
 }
 
-/// The number of a message of a FIFO queue, shown with 20 digits.
+/// The sequence number of a FIFO message, displayed with 20 digits.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct SequenceNumber(pub(super) u128);
 
@@ -120,25 +119,25 @@ impl fmt::Display for SequenceNumber {
     }
 }
 
-/// Where a message is in its life.
+/// The visibility of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum State {
-    /// It is visible.
+    /// Visible.
     Available,
-    /// It is new, and hidden until its delay is over.
+    /// New, and hidden until its delay ends.
     Delayed {
         /// The end of the delay.
         until: Timestamp,
     },
-    /// It was received.
+    /// Received.
     InFlight {
-        /// When it is visible again.
+        /// When it becomes visible again.
         until: Timestamp,
     },
 }
 
 impl State {
-    /// When the message becomes visible, unless it is.
+    /// When the message becomes visible; `None` if it is.
     pub(super) const fn hidden_until(self) -> Option<Timestamp> {
         match self {
             Self::Available => None,
@@ -150,7 +149,7 @@ impl State {
 /// The part of a message that moves with it from queue to queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Core {
-    /// What the sender gave.
+    /// The part that the sender set.
     pub payload: Arc<Payload>,
     /// The id of the message.
     pub id: Uuid,
@@ -158,30 +157,30 @@ pub(crate) struct Core {
     pub sent: Timestamp,
     /// The start of its retention.
     pub born: Timestamp,
-    /// When it was first received. Without a meaning while `receives` is 0.
+    /// When it was first received; meaningless while `receives` is 0.
     pub first_received: Timestamp,
-    /// How often it was received.
+    /// Number of receives.
     pub receives: u32,
-    /// How many of these were in other queues. Each queue delivers a message as often as its own redrive policy says: with
-    /// one count, two queues that are each other's dead-letter queue would never deliver it again.
+    /// Number of receives in other queues. The redrive policy of a queue counts only its own receives: with a single
+    /// count, two queues that are each other's dead-letter queue would never deliver the message again.
     pub receives_elsewhere: u32,
     /// The deduplication id, on FIFO queues.
     pub deduplication_id: Option<Arc<str>>,
-    /// The queue that the message was a dead letter of.
+    /// The source queue, if the message is a dead letter.
     pub source: Option<Arc<QueueArn>>,
 }
 
 impl Core {
-    /// How often it was received in its queue.
+    /// Number of receives in the current queue.
     pub(super) fn receives_here(&self) -> u32 {
         self.receives - self.receives_elsewhere
     }
 
-    /// About what it takes of memory in a queue, in a group of its own.
+    /// Estimated memory in a queue, if the message has a group of its own.
     pub(super) fn bytes(&self, group: Option<&str>) -> usize {
-        /// The counters of shared texts, and the entries in lists and timers.
+        /// Reference counts of shared texts, and entries in lists and timers.
         const PLACES: usize = 96;
-        /// A group, and its entries.
+        /// A group and its entries.
         const GROUP: usize = 256;
         let id = self.deduplication_id.as_ref().map_or(0, |id| id.len());
         let group = group.map_or(0, |group| GROUP + group.len());
@@ -189,16 +188,16 @@ impl Core {
     }
 }
 
-/// Where a message is among the others of its queue, for coming back to it.
+/// Position of a message in its queue, for returning to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// As [`Stored::ticket`].
+    /// See [`Stored::ticket`].
     pub(super) ticket: u64,
-    /// As [`Stored::turn`].
+    /// See [`Stored::turn`].
     pub(super) turn: u64,
 }
 
-/// A message that was taken out of its queue.
+/// A message that was removed from its queue.
 #[derive(Clone, Debug)]
 pub(super) struct Removed {
     pub(super) core: Core,
@@ -212,11 +211,11 @@ pub(super) struct Stored {
     pub(super) core: Core,
     pub(super) state: State,
     pub(super) group: Slot,
-    /// Its number among all messages that the queue ever had.
+    /// Its number among all messages that were ever in the queue.
     pub(super) ticket: u64,
-    /// Its place among the available ones of a standard queue.
+    /// Its position among the available messages of a standard queue.
     pub(super) turn: u64,
-    /// When the latest receive was.
+    /// Time of the latest receive.
     pub(super) received: Timestamp,
 }
 
@@ -226,7 +225,7 @@ impl Stored {
         (self.core.born, self.ticket)
     }
 
-    /// Whether the message is in flight by the receive that gave the handle.
+    /// Whether the message is in flight since the receive that returned the handle.
     pub(super) fn is_held(&self, handle: &Handle) -> bool {
         let is_latest = (self.ticket, self.core.receives) == (handle.ticket, handle.receive);
         is_latest && matches!(self.state, State::InFlight { .. })

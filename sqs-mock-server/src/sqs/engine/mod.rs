@@ -1,20 +1,19 @@
-//! The queues themselves: pure state machines. Each method takes the time; nothing here waits, locks, logs or
-//! knows of HTTP.
+//! Queues as pure state machines. Each method takes the time; nothing here waits, locks, logs or depends on HTTP.
 //!
-//! | Module | What it holds |
+//! | Module | Contents |
 //! |---|---|
-//! | [`directory`], `blocked` | the queues of one account in one region: create, delete, list, who is whose dead-letter queue |
+//! | [`directory`], `blocked` | queues of one account in one region: create, delete, list, dead-letter relations |
 //! | [`queue`] | one queue: send, receive, delete, visibility, moves, peek |
-//! | `store` | its messages, each in its places |
-//! | `order`, `standard`, `fifo` | which message is next: fair tenants, groups in order |
-//! | `server`, `fair`, `aws_like` | of standard queues: what waits where, who is noisy, what is up to chance |
-//! | `slab`, `sequence`, `timers`, `groups` | the data structures under these: no operation scans |
-//! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, what FIFO queues remember |
-//! | `room` | how much memory messages may take |
-//! | `throughput`, `quota_table` | quotas of FIFO queues: calls of each action, messages of each group |
-//! | [`attributes`], [`redrive`], [`policy`] | what can be set about a queue |
-//! | `change`, `state` | what operations change, as values; what remains when these are applied |
-//! | [`move_task`] | dead letters on their way back |
+//! | `store` | messages of a queue, indexed by slot, age, timer and order |
+//! | `order`, `standard`, `fifo` | the next message: fair tenants, groups in order |
+//! | `server`, `fair`, `aws_like` | standard queues: messages per server, noisy tenants, random delivery |
+//! | `slab`, `sequence`, `timers`, `groups` | data structures of these: no operation scans |
+//! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, memory of FIFO queues |
+//! | `room` | limit for the memory of messages |
+//! | `throughput`, `quota_table` | quotas of FIFO queues: calls per action, messages per group |
+//! | [`attributes`], [`redrive`], [`policy`] | settings of a queue |
+//! | `change`, `state` | changes by operations, as values; the state that results from them |
+//! | [`move_task`] | message move tasks |
 
 pub(crate) mod attributes;
 pub(crate) mod directory;
@@ -80,15 +79,15 @@ pub(crate) use throughput::{Metered, QuotaSetting};
 /// How strict a server is, and how it delivers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Settings {
-    /// No waiting between purges, nor before a deleted queue is created again.
+    /// Disables the wait between purges, and before the name of a deleted queue is reused.
     pub relaxed_timing: bool,
-    /// Messages in flight per queue.
+    /// Maximum messages in flight per queue.
     pub max_in_flight: usize,
-    /// Bytes of all messages.
+    /// Maximum bytes of all messages.
     pub max_memory: usize,
-    /// Queues in all accounts and regions.
+    /// Maximum queues in all accounts and regions.
     pub max_queues: usize,
-    /// How many messages of a FIFO queue a receive looks at.
+    /// Number of messages of a FIFO queue that a receive looks at.
     pub receive_window: usize,
     /// How standard queues deliver.
     pub delivery: DeliveryMode,
@@ -96,23 +95,23 @@ pub(crate) struct Settings {
     pub strict: bool,
 }
 
-/// How standard queues deliver. FIFO queues are exact whatever this says.
+/// How standard queues deliver. FIFO queues are always exact.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum DeliveryMode {
-    /// First come, first served; each message once; whatever is there, a receive finds. It is what most tests want,
-    /// and no more than AWS could do on a good day.
+    /// First in, first out; each message once; a receive finds all available messages. Most tests want this. AWS does
+    /// not guarantee it.
     #[default]
     Ordered,
-    /// As AWS does: a short poll asks 5 of 8 servers and misses what is on the others, the order is a little mixed
-    /// (in long polls a message is overtaken by at most 50 others), and one in about 100 messages is delivered
-    /// again although it was received, or deleted. The same seed and the same calls give the same run.
+    /// Like AWS: a short poll samples 5 of 8 servers and misses messages on the others. Messages are slightly reordered
+    /// (in long polls, at most 50 messages overtake one). About one message in 100 is delivered again although it was
+    /// received or deleted. The same seed and the same calls produce the same deliveries.
     AwsLike,
 }
 
 impl Default for Settings {
-    /// As AWS, whose memory has no end.
+    /// The limits of AWS, with unlimited memory.
     fn default() -> Self {
         Self {
             relaxed_timing: false,

@@ -1,16 +1,16 @@
-//! Which message is next, for both kinds of queues.
+//! The next message to deliver, for both kinds of queues.
 
 use std::sync::Arc;
 
-use super::aws_like::Asked;
+use super::aws_like::ServerSample;
 use super::fifo::Fifo;
 use super::message::{State, Stored};
 use super::slab::{Slab, Slot};
 use super::standard::Standard;
 use crate::service::clock::Timestamp;
 
-/// The order of a queue's messages. What it is told about, it answers with how many messages (FIFO: groups) have
-/// become receivable by that.
+/// The order of a queue's messages. Methods that return a number return how many messages (FIFO: groups) became
+/// receivable.
 #[derive(Debug)]
 pub(super) enum Order {
     Standard(Standard),
@@ -18,12 +18,12 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// `servers` is for standard queues.
+    /// `servers` applies to standard queues.
     pub(super) fn new(fifo: bool, servers: usize) -> Self {
         if fifo { Self::Fifo(Fifo::default()) } else { Self::Standard(Standard::new(servers)) }
     }
 
-    /// The same order without messages. Turns go on: a message that comes back to its own is alone in it.
+    /// The same order without messages. Turns continue, so a message that returns to its old turn does not share it.
     pub(super) fn emptied(&self) -> Self {
         match self {
             Self::Standard(standard) => Self::Standard(standard.emptied()),
@@ -31,7 +31,7 @@ impl Order {
         }
     }
 
-    /// Counts one more message of a group.
+    /// Adds a message to the count of a group.
     pub(super) fn join(&mut self, group: Option<&str>, now: Timestamp) -> Slot {
         match self {
             Self::Standard(standard) => standard.join(group, now),
@@ -46,7 +46,7 @@ impl Order {
         }
     }
 
-    /// A message is new; it has joined its group.
+    /// Adds a new message, which is already in its group's count.
     pub(super) fn entered(&mut self, messages: &mut Slab<Stored>, slot: Slot, state: State) -> usize {
         match self {
             Self::Standard(standard) if state == State::Available => {
@@ -58,7 +58,7 @@ impl Order {
         }
     }
 
-    /// A message that was there before is available in its old place; it has joined its group.
+    /// Returns an available message to its old position; it is already in its group's count.
     pub(super) fn returned(&mut self, messages: &Slab<Stored>, slot: Slot) -> usize {
         match self {
             Self::Standard(standard) => {
@@ -69,7 +69,7 @@ impl Order {
         }
     }
 
-    /// A message of an earlier process is in its place; it has joined its group.
+    /// Adds a message of an earlier process in its position; it is already in its group's count.
     #[cfg(test)]
     pub(super) fn restored(&mut self, messages: &Slab<Stored>, slot: Slot) -> usize {
         let Some((group, state)) = messages.get(slot).map(|message| (message.group, message.state)) else {
@@ -89,14 +89,14 @@ impl Order {
         }
     }
 
-    /// Receives look at messages of a FIFO queue up to this ticket from now on.
+    /// Sets the highest ticket that receives look at, on a FIFO queue.
     pub(super) fn look_up_to(&mut self, frontier: u64) {
         if let Self::Fifo(fifo) = self {
             fifo.look_up_to(frontier);
         }
     }
 
-    /// Whether receives look at messages of this ticket.
+    /// Whether receives look at this ticket.
     pub(super) fn looks_at(&self, ticket: u64) -> bool {
         match self {
             Self::Standard(_) => true,
@@ -104,7 +104,7 @@ impl Order {
         }
     }
 
-    /// A message of a FIFO queue is inside the window of receives now, or outside.
+    /// Updates a message of a FIFO queue that moved into or out of the receive window.
     pub(super) fn window_changed(&mut self, messages: &Slab<Stored>, slot: Slot) -> usize {
         match (self, messages.get(slot)) {
             (Self::Fifo(fifo), Some(message)) => usize::from(fifo.refresh(messages, message.group)),
@@ -112,7 +112,7 @@ impl Order {
         }
     }
 
-    /// The state of a message has changed.
+    /// Updates a message whose state changed.
     pub(super) fn changed(
         &mut self,
         messages: &mut Slab<Stored>,
@@ -124,7 +124,7 @@ impl Order {
             return 0;
         };
         match self {
-            // Hidden for another time, it is in flight all the while.
+            // A message that is hidden until another time stays in flight.
             Self::Standard(_) if in_flight(old) && in_flight(new) => 0,
             Self::Standard(standard) => {
                 withdraw(standard, messages, now, slot, old);
@@ -139,7 +139,7 @@ impl Order {
         }
     }
 
-    /// A message goes; it is still there.
+    /// Prepares the removal of a message, which is still in `messages`.
     pub(super) fn leaves(&mut self, messages: &Slab<Stored>, now: Timestamp, slot: Slot) -> usize {
         let Some((group, state)) = messages.get(slot).map(|message| (message.group, message.state)) else {
             return 0;
@@ -154,15 +154,15 @@ impl Order {
         }
     }
 
-    /// The message to deliver next, with `in_flight` of them in flight.
-    pub(super) fn next(&mut self, now: Timestamp, in_flight: usize, asked: Asked) -> Option<Slot> {
+    /// The message to deliver next. `in_flight` is the number of messages in flight.
+    pub(super) fn next(&mut self, now: Timestamp, in_flight: usize, sample: ServerSample) -> Option<Slot> {
         match self {
-            Self::Standard(standard) => standard.next(now, in_flight, asked),
+            Self::Standard(standard) => standard.next(now, in_flight, sample),
             Self::Fifo(fifo) => fifo.next(),
         }
     }
 
-    /// The message to deliver together with one: that behind it in its group.
+    /// The message to deliver in the same receive: the next of its group.
     pub(super) fn follower(&self, messages: &Slab<Stored>, slot: Slot) -> Option<Slot> {
         let Self::Fifo(fifo) = self else { return None };
         fifo.after(messages, slot)
@@ -173,7 +173,7 @@ const fn in_flight(state: State) -> bool {
     matches!(state, State::InFlight { .. })
 }
 
-/// Undoes what a message was in its old state.
+/// Reverts the effects of a message's old state.
 fn withdraw(standard: &mut Standard, messages: &Slab<Stored>, now: Timestamp, slot: Slot, old: State) {
     match (old, messages.get(slot)) {
         (State::Available, _) => standard.hide(messages, slot),

@@ -1,4 +1,4 @@
-//! Access policies, and the permissions that are statements in them. Nobody is kept out by a policy here.
+//! Access policies, and the permissions that are statements in them. Policies are stored, not enforced.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_AddPermission.html>
 
@@ -12,15 +12,15 @@ use super::policy_quotas;
 use super::refusal::{invalid_attribute, invalid_parameter};
 use crate::service::arn::QueueArn;
 
-/// An access policy, as SQS shows it.
+/// An access policy, in the form that SQS returns.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Policy(Box<str>);
 
 impl Policy {
-    /// Reads the document.
+    /// Parses the document.
     ///
     /// # Errors
-    /// `InvalidAttributeValue` when it is no policy for SQS, `OverLimit` when it holds too much.
+    /// `InvalidAttributeValue` if the policy is invalid for SQS, `OverLimit` if it exceeds a quota.
     pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
         policy_quotas::check_size(text.len())?;
         let document: Document = serde_json::from_str(text).map_err(|_| invalid_attribute("Policy"))?;
@@ -31,10 +31,10 @@ impl Policy {
         Self::write(&document)
     }
 
-    /// A policy with one statement more: `accounts` may do `actions` (such as `SendMessage`, or `*`) on `queue`.
+    /// A policy with an additional statement: `accounts` may do `actions` (such as `SendMessage`, or `*`) on `queue`.
     ///
     /// # Errors
-    /// `OverLimit` when it would hold too much, `InvalidParameterValue` for a label that exists.
+    /// `OverLimit` if the policy would exceed a quota, `InvalidParameterValue` for a label that exists.
     pub(crate) fn with_permission(
         policy: Option<&Self>,
         queue: &QueueArn,
@@ -67,10 +67,10 @@ impl Policy {
         Ok(policy)
     }
 
-    /// A policy without the statement of a label; `None` when no other statement is left.
+    /// A policy without the statement of a label; `None` if no other statement is left.
     ///
     /// # Errors
-    /// `InvalidParameterValue` when there is no such label.
+    /// `InvalidParameterValue` for an unknown label.
     pub(crate) fn without_permission(
         policy: Option<&Self>,
         label: &str,
@@ -85,7 +85,7 @@ impl Policy {
         if document.statement.is_empty() {
             return Ok(None);
         }
-        // A policy without an id has an empty one from here on.
+        // AWS adds an empty id to a policy without one.
         document.id.get_or_insert_default();
         Self::write(&document).map(Some)
     }
@@ -105,9 +105,9 @@ impl fmt::Display for Policy {
     }
 }
 
-/// What was read can be written and read again; if not, this server is at fault.
+/// Every policy that was read can be written and read again; a failure is a bug of this server.
 fn broken(error: &serde_json::Error) -> ServiceError {
-    ServiceError::new(ErrorCode::InternalFailure, format!("the policy cannot be kept: {error}"))
+    ServiceError::new(ErrorCode::InternalFailure, format!("cannot store the policy: {error}"))
 }
 
 fn empty_document(queue: &QueueArn) -> Document {

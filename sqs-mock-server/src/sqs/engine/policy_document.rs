@@ -1,7 +1,7 @@
-//! The document of an access policy: read, checked, and written as SQS writes it.
+//! The document of an access policy: parsed, validated, and serialized like SQS.
 //!
-//! SQS keeps what a policy means, not how it was written: members have a fixed order, there is no space between them, and
-//! lists of one element are that element.
+//! SQS stores the meaning of a policy, not its text: members are in a fixed order, whitespace is removed, and lists of
+//! one element become that element.
 //!
 //! Source: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html>
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 use sqs_client::operation::Action;
 use sqs_client::wire::validate::permission::is_account;
 
-/// A policy. Members are written in this order.
+/// A policy. Members are serialized in this order.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub(super) struct Document {
@@ -24,7 +24,7 @@ pub(super) struct Document {
     pub(super) statement: Vec<Statement>,
 }
 
-/// The version of the language, which is the older one where a policy names none.
+/// The version of the policy language; the older one is the default.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Version {
     #[default]
@@ -34,7 +34,7 @@ pub(super) enum Version {
     Of2012,
 }
 
-/// Who may, or may not, do what.
+/// One statement of a policy.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub(super) struct Statement {
@@ -53,19 +53,19 @@ pub(super) struct Statement {
     pub(super) resource: Option<List>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) not_resource: Option<List>,
-    /// Values under keys under operators.
+    /// Values by operator and key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) condition: Option<BTreeMap<String, BTreeMap<String, Value>>>,
 }
 
-/// What a statement does.
+/// The effect of a statement.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Effect {
     Allow,
     Deny,
 }
 
-/// `"*"`, or names by their kind.
+/// `"*"`, or names by kind.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(super) enum Principal {
@@ -73,7 +73,7 @@ pub(super) enum Principal {
     Kinds(BTreeMap<String, List>),
 }
 
-/// Texts; a single one stands without a list.
+/// Strings; a single one is serialized without a list.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(from = "OneOrMany<String>", into = "OneOrMany<String>")]
 pub(super) struct List(pub(super) Vec<String>);
@@ -117,7 +117,7 @@ fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<
 }
 
 impl Document {
-    /// Whether principals, actions and conditions are such as SQS knows.
+    /// Whether all principals, actions and conditions are valid for SQS.
     pub(super) fn is_valid(&self) -> bool {
         self.statement.iter().all(Statement::is_valid)
     }
@@ -159,7 +159,7 @@ impl Principal {
     }
 }
 
-/// `*`, an account, an ARN of IAM or STS, or the unique id that stands for a principal that was deleted.
+/// `*`, an account, an ARN of IAM or STS, or the unique id of a deleted principal.
 fn is_aws_principal(name: &str) -> bool {
     let mut parts = name.splitn(6, ':');
     let parts = [(); 6].map(|()| parts.next().unwrap_or_default());
@@ -182,7 +182,7 @@ fn is_service(name: &str) -> bool {
     name.contains('.') && name.bytes().all(legal)
 }
 
-/// `*`, or one of SQS in any case. What has a wildcard may mean several.
+/// `*`, or an action of SQS, case-insensitive. A name with a wildcard can match several actions.
 fn is_action(name: &str) -> bool {
     let Some((service, action)) = name.split_once(':') else { return name == "*" };
     let is_known = || Action::ALL.iter().any(|known| known.as_str().eq_ignore_ascii_case(action));

@@ -1,4 +1,4 @@
-//! How much an access policy may hold.
+//! Quotas of access policies.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html>
 
@@ -7,7 +7,7 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::policy_document::{Document, List, Principal, Statement};
 
-/// Checks the length of a policy as it was submitted.
+/// Checks the size of a submitted policy.
 ///
 /// # Errors
 /// `OverLimit`.
@@ -18,10 +18,10 @@ pub(super) fn check_size(bytes: usize) -> Result<(), ServiceError> {
     Err(ServiceError::new(ErrorCode::OverLimit, "Submitted policy is over max allowed size."))
 }
 
-/// Counts what has a quota: statements, principals and conditions of the policy, actions of each statement.
+/// Checks the quotas of statements, principals and conditions of the policy, and of actions in each statement.
 ///
 /// # Errors
-/// `OverLimit`. The text about actions is recorded; the others follow it.
+/// `OverLimit`. The text about actions is recorded from AWS; the others are inferred from it.
 pub(super) fn check(document: &Document) -> Result<(), ServiceError> {
     let statements = &document.statement;
     let actions = |statement: &Statement| {
@@ -53,7 +53,7 @@ fn principals(statement: &Statement) -> usize {
     [&statement.principal, &statement.not_principal].into_iter().flatten().map(count).sum()
 }
 
-/// Keys under operators: `{"StringEquals": {"aws:SourceAccount": ".."}}`.
+/// Counts keys under operators: `{"StringEquals": {"aws:SourceAccount": ".."}}`.
 fn conditions(statement: &Statement) -> usize {
     statement.condition.iter().flatten().map(|(_, keys)| keys.len()).sum()
 }

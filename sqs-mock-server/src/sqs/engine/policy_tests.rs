@@ -24,14 +24,14 @@ fn shown(text: &str) -> String {
     Policy::parse(text).unwrap().to_string()
 }
 
-/// A policy with one statement, with a member changed.
+/// A policy with one statement, in which one member is replaced.
 fn statement(member: &str, value: serde_json::Value) -> String {
     let mut statement = json!({ "Effect": "Allow", "Principal": "*", "Action": "sqs:*", "Resource": "*" });
     statement[member] = value;
     json!({ "Statement": [statement] }).to_string()
 }
 
-fn is_refused(text: &str) -> bool {
+fn is_rejected(text: &str) -> bool {
     let Err(error) = Policy::parse(text) else { return false };
     assert_eq!(error.code, ErrorCode::InvalidAttributeValue, "{text}");
     assert_eq!(error.message.as_deref(), Some("Invalid value for the parameter Policy."), "{text}");
@@ -39,7 +39,7 @@ fn is_refused(text: &str) -> bool {
 }
 
 #[test]
-fn first_permission_makes_the_policy() {
+fn first_permission_creates_the_policy() {
     let policy = with(None, "l", &["111122223333"], &["SendMessage"]).unwrap();
     let expected = r#"{"Version":"2008-10-17","Id":"arn:aws:sqs:us-east-1:000000000000:a/SQSDefaultPolicy","#
         .to_owned()
@@ -49,7 +49,7 @@ fn first_permission_makes_the_policy() {
 }
 
 #[test]
-fn several_accounts_and_actions_are_lists() {
+fn several_accounts_and_actions_become_lists() {
     let policy = with(None, "l", &["111122223333", "444455556666"], &["SendMessage", "*"]).unwrap();
     let document: serde_json::Value = serde_json::from_str(&policy.to_string()).unwrap();
     let statement = &document["Statement"][0];
@@ -59,7 +59,7 @@ fn several_accounts_and_actions_are_lists() {
 }
 
 #[test]
-fn repeated_label_is_refused() {
+fn repeated_label_is_rejected() {
     let policy = with(None, "l", &["1"], &["*"]).unwrap();
     let error = with(Some(&policy), "l", &["2"], &["*"]).unwrap_err();
     assert_eq!(error.code, ErrorCode::InvalidParameterValue);
@@ -76,9 +76,9 @@ fn twenty_first_statement_is_over_the_limit() {
     assert_eq!(with(policy.as_ref(), "l", &["1"], &["*"]).unwrap_err().code, ErrorCode::OverLimit);
 }
 
-/// By recordings of AWS from 2017 to 2025.
+/// From recordings of AWS, 2017 to 2025.
 #[test]
-fn policy_is_shown_compact_and_in_a_fixed_order() {
+fn policy_is_returned_compact_and_in_a_fixed_order() {
     let text = r#" { "Statement": [ { "Condition": { "Bool": { "aws:SecureTransport": "true" } }, "Resource": ["*"],
         "Action": ["sqs:SendMessage"], "Principal": { "AWS": ["*"] }, "Effect": "Allow", "Sid": "s" } ],
         "Id": "i", "Version": "2012-10-17" } "#;
@@ -86,18 +86,18 @@ fn policy_is_shown_compact_and_in_a_fixed_order() {
         + r#""Principal":{"AWS":"*"},"Action":"sqs:SendMessage","Resource":"*","#
         + r#""Condition":{"Bool":{"aws:SecureTransport":"true"}}}]}"#;
     assert_eq!(shown(text), expected);
-    assert_eq!(shown(&expected), expected, "what is shown can be set");
+    assert_eq!(shown(&expected), expected, "the returned policy can be set");
 }
 
-/// By a user's log: AWS adds the version. Which one is documented.
+/// From a log of AWS, which adds the version; the default version is documented.
 #[test]
-fn policy_without_a_version_gets_the_older_one() {
+fn policy_without_version_gets_the_older_version() {
     assert!(shown(r#"{"Statement":[]}"#).starts_with(r#"{"Version":"2008-10-17","#));
 }
 
-/// By a recording of AWS.
+/// From a recording of AWS.
 #[test]
-fn permission_removed_from_a_policy_without_an_id_leaves_an_empty_id() {
+fn removing_a_permission_adds_an_empty_id_to_the_policy() {
     let allow = r#"{"Sid":"own","Effect":"Allow","Principal":"*","Action":"sqs:*","Resource":"*"}"#;
     let policy = Policy::parse(&format!(r#"{{"Statement":{allow}}}"#)).unwrap();
     let more = with(Some(&policy), "l", &["1"], &["*"]).unwrap();
@@ -108,11 +108,11 @@ fn permission_removed_from_a_policy_without_an_id_leaves_an_empty_id() {
 }
 
 #[test]
-fn what_is_no_policy_is_refused() {
+fn invalid_policy_is_rejected() {
     for text in
         ["", "x", "[]", "1", "{", "{}", r#"{"Id":"x"}"#, r#"{"Statement":1}"#, r#"{"Statement":[{}]}"#]
     {
-        assert!(is_refused(text), "{text}");
+        assert!(is_rejected(text), "{text}");
     }
     for (member, value) in [
         ("Effect", json!("allow")),
@@ -137,9 +137,9 @@ fn what_is_no_policy_is_refused() {
         ("Condition", json!({ "Bool": { "aws:SecureTransport": {} } })),
         ("Colour", json!("red")),
     ] {
-        assert!(is_refused(&statement(member, value.clone())), "{member} {value}");
+        assert!(is_rejected(&statement(member, value.clone())), "{member} {value}");
     }
-    assert!(is_refused(r#"{"Version":"2020-01-01","Statement":[]}"#));
+    assert!(is_rejected(r#"{"Version":"2020-01-01","Statement":[]}"#));
 }
 
 #[test]
@@ -155,11 +155,11 @@ fn principals_and_actions_of_all_kinds_are_accepted() {
         ("Action", json!(["SQS:sendmessage", "sqs:Send*", "sqs:DeleteMessageBatch"])),
         ("Condition", json!({ "NumericLessThan": { "x": 5 }, "StringLike": { "a": ["b", "c"] } })),
     ] {
-        assert!(!is_refused(&statement(member, value.clone())), "{member} {value}");
+        assert!(!is_rejected(&statement(member, value.clone())), "{member} {value}");
     }
 }
 
-/// By a user's log.
+/// From a log of AWS.
 #[test]
 fn eighth_action_of_a_statement_is_over_the_limit() {
     assert!(Policy::parse(&statement("Action", json!(vec!["sqs:*"; 7]))).is_ok());
@@ -169,7 +169,7 @@ fn eighth_action_of_a_statement_is_over_the_limit() {
     assert_eq!(error.message.as_deref(), Some(text));
 }
 
-/// By a user's log.
+/// From a log of AWS.
 #[test]
 fn too_long_policy_is_over_the_limit() {
     let long = |length: usize| format!(r#"{{"Id":"{}","Statement":[]}}"#, "x".repeat(length - 24));

@@ -1,4 +1,4 @@
-//! Redrive policies: where dead letters go, and who may send them.
+//! Redrive policies and redrive allow policies.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html>
 
@@ -15,16 +15,16 @@ use crate::service::arn::QueueArn;
 const TARGET: &str = "deadLetterTargetArn";
 const COUNT: &str = "maxReceiveCount";
 
-/// Where dead letters go, and when.
+/// The dead-letter queue of a queue, and its limit of receives.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct RedrivePolicy {
     /// The dead-letter queue.
     pub target: Arc<QueueArn>,
-    /// How often a message is delivered at most.
+    /// Maximum number of deliveries of a message.
     pub max_receive_count: u32,
 }
 
-/// What a redrive policy has to be checked against: the queue that it names.
+/// Facts about the dead-letter queue that a redrive policy is checked against.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Target {
     /// Whether its redrive allow policy allows the source.
@@ -32,10 +32,10 @@ pub(crate) struct Target {
 }
 
 impl RedrivePolicy {
-    /// Reads the JSON document.
+    /// Parses the JSON document.
     ///
     /// # Errors
-    /// `InvalidParameterValue`, with what is wrong.
+    /// `InvalidParameterValue` with the reason.
     pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
         let refuse = |reason: &str| invalid_parameter(text, "RedrivePolicy", reason);
         let Ok(document) = serde_json::from_str::<Map<String, Value>>(text) else {
@@ -59,10 +59,10 @@ impl RedrivePolicy {
         Ok(Self { target: Arc::new(target), max_receive_count })
     }
 
-    /// Checks the policy of `source` against the queue that it names, which is `None` when there is no such queue.
+    /// Checks the policy of `source` against the queue that it names; `None` if that queue does not exist.
     ///
     /// # Errors
-    /// `InvalidParameterValue`, with what is wrong.
+    /// `InvalidParameterValue` with the reason.
     pub(crate) fn check(&self, source: &QueueArn, target: Option<Target>) -> Result<(), ServiceError> {
         let refuse = |reason: &str| Err(invalid_parameter(self, "RedrivePolicy", reason));
         match target {
@@ -79,7 +79,7 @@ impl RedrivePolicy {
     }
 }
 
-/// A number or a text with a number.
+/// A number, or a string with a number.
 fn receive_count(value: &Value) -> Option<u32> {
     let count = value.as_i64().or_else(|| value.as_str()?.parse().ok())?;
     limits::MAX_RECEIVE_COUNT.contains(&count).then(|| u32::try_from(count).ok()).flatten()
@@ -92,22 +92,22 @@ impl fmt::Display for RedrivePolicy {
     }
 }
 
-/// Which queues may use a queue as their dead-letter queue.
+/// The queues that may use a queue as their dead-letter queue.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum RedriveAllowPolicy {
     /// All of the same kind, account and region.
     AllowAll,
     /// None.
     DenyAll,
-    /// These, at most 10.
+    /// The listed queues, at most 10.
     ByQueue(Vec<QueueArn>),
 }
 
 impl RedriveAllowPolicy {
-    /// Reads the JSON document.
+    /// Parses the JSON document.
     ///
     /// # Errors
-    /// `InvalidParameterValue`, with what is wrong.
+    /// `InvalidParameterValue` with the reason.
     pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
         let format = "Amazon SQS can't create the redrive allow policy, as it's in an unsupported format.";
         let refuse = |reason: &str| invalid_parameter(text, "RedriveAllowPolicy", reason);
@@ -134,7 +134,7 @@ impl RedriveAllowPolicy {
         }
     }
 
-    /// Whether `source` may send its dead letters.
+    /// Whether `source` may use the queue as its dead-letter queue.
     pub(crate) fn allows(&self, source: &QueueArn) -> bool {
         match self {
             Self::AllowAll => true,

@@ -15,7 +15,7 @@ fn reason<T: fmt::Debug>(result: Result<T, ServiceError>) -> String {
 }
 
 #[test]
-fn count_may_be_text_and_is_shown_as_a_number() {
+fn max_receive_count_can_be_a_string_and_is_returned_as_a_number() {
     for count in ["5", "\"5\""] {
         let text = format!(r#"{{"maxReceiveCount":{count},"deadLetterTargetArn":"{DEAD}"}}"#);
         let policy = RedrivePolicy::parse(&text).unwrap();
@@ -24,14 +24,14 @@ fn count_may_be_text_and_is_shown_as_a_number() {
 }
 
 #[test]
-fn faults_of_a_redrive_policy_are_named() {
+fn invalid_redrive_policy_is_rejected_with_the_reason() {
     let count = |count: &str| format!(r#"{{"maxReceiveCount":{count},"deadLetterTargetArn":"{DEAD}"}}"#);
     let range = |count: &str| {
         format!("Invalid value for maxReceiveCount: {count}, valid values are from 1 to 1000 both inclusive.")
     };
     let cases = [
         ("x".to_owned(), "Redrive policy is not a valid JSON map.".to_owned()),
-        // A log of AWS names this one first.
+        // According to a log, AWS reports this attribute first.
         ("{}".to_owned(), "Redrive policy does not contain mandatory attribute: maxReceiveCount.".to_owned()),
         (count("0"), range("0")),
         (count("1001"), range("1001")),
@@ -59,11 +59,11 @@ fn faults_of_a_redrive_policy_are_named() {
 }
 
 #[test]
-fn target_has_to_exist_beside_the_source_and_to_be_of_its_kind() {
+fn target_must_exist_in_the_same_region_and_have_the_same_kind() {
     let policy = RedrivePolicy { target: Arc::new(DEAD.parse().unwrap()), max_receive_count: 1 };
     let target = Some(Target { allows_source: true });
     assert!(policy.check(&source("a"), target).is_ok());
-    assert!(policy.check(&source("dead"), target).is_ok(), "a queue may be its own dead-letter queue");
+    assert!(policy.check(&source("dead"), target).is_ok(), "a queue can be its own dead-letter queue");
     assert_eq!(reason(policy.check(&source("a"), None)), "Dead letter target does not exist.");
     let elsewhere = QueueArn::new("eu-west-1", "000000000000", "a");
     assert_eq!(reason(policy.check(&elsewhere, target)), "Dead letter target does not exist.");
@@ -73,7 +73,7 @@ fn target_has_to_exist_beside_the_source_and_to_be_of_its_kind() {
 }
 
 #[test]
-fn allow_policies_survive_a_round_trip() {
+fn redrive_allow_policies_are_parsed_and_returned_unchanged() {
     let by_queue = format!(r#"{{"redrivePermission":"byQueue","sourceQueueArns":["{DEAD}"]}}"#);
     for text in [r#"{"redrivePermission":"allowAll"}"#, r#"{"redrivePermission":"denyAll"}"#, &by_queue] {
         assert_eq!(RedriveAllowPolicy::parse(text).unwrap().to_string(), text);
@@ -81,7 +81,7 @@ fn allow_policies_survive_a_round_trip() {
 }
 
 #[test]
-fn sources_go_with_by_queue_and_only_with_it() {
+fn invalid_redrive_allow_policy_is_rejected() {
     let eleven = vec![format!("\"{DEAD}\""); 11].join(",");
     let bad = [
         r#"{"redrivePermission":"byQueue"}"#.to_owned(),
@@ -101,7 +101,7 @@ fn sources_go_with_by_queue_and_only_with_it() {
 }
 
 #[test]
-fn only_named_sources_are_allowed() {
+fn only_listed_sources_are_allowed() {
     assert!(RedriveAllowPolicy::AllowAll.allows(&source("a")));
     assert!(!RedriveAllowPolicy::DenyAll.allows(&source("a")));
     let by_queue = RedriveAllowPolicy::ByQueue(vec![source("a")]);

@@ -1,10 +1,10 @@
-//! Texts that several refusals share.
+//! Error texts that several operations share.
 
 use std::time::Duration;
 
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-use super::handle::Unreadable;
+use super::handle::InvalidHandle;
 
 /// "Value V for parameter P is invalid. Reason: R"
 pub(super) fn invalid_parameter(
@@ -32,15 +32,15 @@ pub(super) fn invalid_attribute_because(name: &str, reason: &str) -> ServiceErro
     ServiceError::new(ErrorCode::InvalidAttributeValue, text)
 }
 
-/// Why nothing is done with the message of a receipt handle. AWS says it in other words, and mostly with another code, to
-/// an entry of a batch than to a single request.
+/// Why a receipt handle is rejected. On AWS, the text and mostly the code differ between a single request and a batch
+/// entry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum HandleRefusal {
-    /// The text is no handle.
+    /// The text is not a handle.
     NotAHandle,
-    /// The handle is one of another queue.
+    /// It is a handle of another queue.
     OtherQueue,
-    /// The handle was good for long enough.
+    /// The handle has expired.
     Expired,
     /// There is no message whose visibility could change.
     Gone,
@@ -49,7 +49,7 @@ pub(crate) enum HandleRefusal {
 }
 
 impl HandleRefusal {
-    /// The refusal of a single request.
+    /// The error of a single request.
     pub(crate) fn of_request(self, handle: &str) -> ServiceError {
         let invalid = |text| ServiceError::new(ErrorCode::ReceiptHandleIsInvalid, text);
         match self {
@@ -71,7 +71,7 @@ impl HandleRefusal {
         }
     }
 
-    /// The refusal of an entry of a batch.
+    /// The error of a batch entry.
     pub(crate) fn of_entry(self, handle: &str) -> ServiceError {
         let invalid = |text: &str| ServiceError::new(ErrorCode::ReceiptHandleIsInvalid, text);
         match self {
@@ -82,11 +82,11 @@ impl HandleRefusal {
     }
 }
 
-impl From<Unreadable> for HandleRefusal {
-    fn from(unreadable: Unreadable) -> Self {
-        match unreadable {
-            Unreadable::Garbage => Self::NotAHandle,
-            Unreadable::OtherQueue => Self::OtherQueue,
+impl From<InvalidHandle> for HandleRefusal {
+    fn from(invalid: InvalidHandle) -> Self {
+        match invalid {
+            InvalidHandle::Malformed => Self::NotAHandle,
+            InvalidHandle::OtherQueue => Self::OtherQueue,
         }
     }
 }

@@ -1,24 +1,24 @@
-//! How much memory messages may take.
+//! The memory limit for messages.
 
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-/// The memory that one queue has, as of the call that passes it.
+/// The memory available to one queue at the time of a call.
 ///
-/// Another queue may grow at the same time: the ceiling can be passed by as many messages as there are senders at one
-/// moment. Sends over the ceiling are refused; moves between queues are not.
+/// Other queues can grow concurrently, so the total can exceed the limit by one message per concurrent sender. Sends
+/// over the limit are rejected; moves between queues are not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    /// Bytes that the messages of all queues may take.
+    /// Maximum bytes of messages in all queues.
     pub ceiling: usize,
-    /// Bytes that all other queues take.
+    /// Bytes of messages in all other queues.
     pub elsewhere: usize,
 }
 
 impl Room {
-    /// Checks whether a queue with `here` bytes can take `bytes` more.
+    /// Checks that a queue with `here` bytes can store `bytes` more.
     ///
     /// # Errors
-    /// `OverLimit`, which no SDK retries.
+    /// `OverLimit`, which SDKs do not retry.
     pub(super) fn check(self, here: usize, bytes: usize) -> Result<(), ServiceError> {
         if self.fits(here, bytes) {
             return Ok(());
@@ -33,14 +33,14 @@ impl Room {
         Err(ServiceError::new(ErrorCode::OverLimit, text))
     }
 
-    /// Whether a queue with `here` bytes can take `bytes` more.
+    /// Whether a queue with `here` bytes can store `bytes` more.
     pub(super) fn fits(self, here: usize, bytes: usize) -> bool {
         self.elsewhere.saturating_add(here).saturating_add(bytes) <= self.ceiling
     }
 }
 
 impl Default for Room {
-    /// Without a ceiling.
+    /// Without a limit.
     fn default() -> Self {
         Self { ceiling: usize::MAX, elsewhere: 0 }
     }

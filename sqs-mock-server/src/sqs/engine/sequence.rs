@@ -1,13 +1,13 @@
-//! Messages in the order of a key.
+//! A sorted sequence of messages.
 
 use std::collections::VecDeque;
 
 use super::slab::Slot;
 
-/// Slots in the order of a key that their messages have. A slot takes 4 bytes, where an entry of a B-tree takes 40.
+/// Slots sorted by a key of their messages. A slot takes 4 bytes; an entry of a B-tree takes 40.
 ///
-/// Messages mostly arrive at the back and leave near the front, which costs a few comparisons. Elsewhere, an insertion or
-/// removal moves up to half of the slots: 2 MB, some 100 microseconds, among a million.
+/// Most messages are added at the back and removed near the front, which costs a few comparisons. Elsewhere, an
+/// insertion or removal moves up to half of the slots: with a million slots, 2 MB in about 100 microseconds.
 #[derive(Debug, Default)]
 pub(super) struct Sequence(VecDeque<Slot>);
 
@@ -32,7 +32,7 @@ impl Sequence {
         self.0.iter().copied()
     }
 
-    /// Inserts a slot and returns its place. `key_of` returns the key of a slot; no two have the same.
+    /// Inserts a slot and returns its index. `key_of` returns the key of a slot; keys are unique.
     pub(super) fn insert<K: Ord>(&mut self, slot: Slot, key_of: impl Fn(Slot) -> K) -> usize {
         let is_last = self.last().is_none_or(|last| key_of(last) < key_of(slot));
         let at = if is_last { self.len() } else { self.place_of(slot, key_of) };
@@ -40,7 +40,7 @@ impl Sequence {
         at
     }
 
-    /// Removes a slot, and returns the place that it had.
+    /// Removes a slot and returns its index.
     pub(super) fn remove<K: Ord>(&mut self, slot: Slot, key_of: impl Fn(Slot) -> K) -> Option<usize> {
         let at = self.place_of(slot, key_of);
         self.0.get(at).filter(|found| **found == slot)?;
@@ -53,7 +53,7 @@ impl Sequence {
         self.get(self.place_of(slot, key_of) + 1)
     }
 
-    /// How many slots have a smaller key. The search begins at the front.
+    /// Number of slots with a smaller key. Exponential search from the front.
     fn place_of<K: Ord>(&self, slot: Slot, key_of: impl Fn(Slot) -> K) -> usize {
         let key = key_of(slot);
         let is_before = |at: usize| self.get(at).is_some_and(|slot| key_of(slot) < key);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_in_the_order_of_their_keys_wherever_they_come_and_go() {
+    fn slots_stay_sorted_under_random_insertions_and_removals() {
         let mut sequence = Sequence::default();
         let mut naive = std::collections::BTreeSet::new();
         let mut random = crate::service::seed::Seed(1).generator("sequence");

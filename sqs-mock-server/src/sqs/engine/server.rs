@@ -1,4 +1,4 @@
-//! One of the servers that a standard queue is spread over, with the messages that are available there.
+//! One of the servers of a standard queue, with the messages that are available on it.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use super::slab::{Slab, Slot};
 /// The messages of one tenant.
 #[derive(Debug, Default)]
 struct Lane {
-    /// By turn.
+    /// Sorted by turn.
     messages: Sequence,
     place: Place,
 }
 
-/// Where a tenant is among the others.
+/// Position of a tenant among the others.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 struct Place {
     /// The turn of its first message; `None` without available messages.
@@ -24,7 +24,7 @@ struct Place {
 
 #[derive(Debug, Default)]
 pub(super) struct Server {
-    /// By the number of the tenant.
+    /// Indexed by the slot of the tenant.
     lanes: Vec<Lane>,
     /// Tenants by the turn of their first message.
     quiet: BTreeMap<u64, Slot>,
@@ -32,7 +32,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// A message of a tenant is available, in its turn.
+    /// Adds an available message of a tenant, in its turn.
     pub(super) fn show(&mut self, messages: &Slab<Stored>, tenant: Slot, slot: Slot, noisy: bool) {
         let at = tenant.0 as usize;
         if at >= self.lanes.len() {
@@ -43,7 +43,7 @@ impl Server {
         });
     }
 
-    /// A message of a tenant is not available any more.
+    /// Removes a message that is no longer available.
     pub(super) fn hide(&mut self, messages: &Slab<Stored>, tenant: Slot, slot: Slot, noisy: bool) {
         self.change(messages, tenant, noisy, |lane| {
             lane.remove(slot, |slot| turn_of(messages, slot));
@@ -63,25 +63,25 @@ impl Server {
         self.put(tenant, Place { turn, noisy });
     }
 
-    /// A tenant has become noisy, or quiet.
+    /// Marks a tenant as noisy or quiet.
     pub(super) fn set_noisy(&mut self, tenant: Slot, noisy: bool) {
         if let Some(lane) = self.lanes.get(tenant.0 as usize) {
             self.put(tenant, Place { noisy, ..lane.place });
         }
     }
 
-    /// The turn and the tenant of the next message among the quiet or the noisy tenants.
+    /// Turn and tenant of the first message of the quiet or noisy tenants.
     pub(super) fn first(&self, noisy: bool) -> Option<(u64, Slot)> {
         let queue = if noisy { &self.noisy } else { &self.quiet };
         queue.first_key_value().map(|(turn, tenant)| (*turn, *tenant))
     }
 
-    /// The next message of a tenant.
+    /// The first message of a tenant.
     pub(super) fn first_of(&self, tenant: Slot) -> Option<Slot> {
         self.lanes.get(tenant.0 as usize)?.messages.first()
     }
 
-    /// Puts a tenant where it belongs among the others.
+    /// Updates the position of a tenant.
     fn put(&mut self, tenant: Slot, new: Place) {
         let Some(lane) = self.lanes.get_mut(tenant.0 as usize) else { return };
         let old = std::mem::replace(&mut lane.place, new);

@@ -1,10 +1,10 @@
-//! Values at stable places: insertion, removal and access cost the same however many there are.
+//! Values in stable slots: the cost of insertion, removal and access does not depend on their number.
 
-/// Values per chunk. A slab grows chunk by chunk, so that no insertion copies what is already there.
+/// Values per chunk. A slab grows by chunks, so insertions do not copy existing values.
 const CHUNK: usize = 1 << CHUNK_BITS;
 const CHUNK_BITS: u32 = 10;
 
-/// A place in a [`Slab`]. Places are used again after a removal.
+/// A slot in a [`Slab`]. Slots are reused after a removal.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Slot(pub(crate) u32);
 
@@ -28,7 +28,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// A slab with these values at these places.
+    /// A slab with these values in these slots.
     #[cfg(test)]
     pub(super) fn filled(values: Vec<(Slot, T)>) -> Self {
         let mut slab = Self::default();
@@ -67,7 +67,7 @@ impl<T> Slab<T> {
         self.append(value)
     }
 
-    /// Whether emptying it for good would free much.
+    /// Whether dropping the slab would free much memory.
     pub(super) fn is_large(&self) -> bool {
         self.chunks.len() > 1
     }
@@ -81,7 +81,7 @@ impl<T> Slab<T> {
             chunk.push(Some(value));
             chunk.len() - 1
         });
-        // Four thousand million messages do not fit into memory.
+        // Memory cannot hold 2^32 messages.
         Slot(u32::try_from(full + at).unwrap_or(u32::MAX))
     }
 
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_stable_and_used_again() {
+    fn slots_are_stable_and_reused() {
         let mut slab = Slab::default();
         let slots: Vec<_> = (0..3000).map(|value| slab.insert(value)).collect();
         assert_eq!(slab.remove(slots[1500]), Some(1500));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn place_that_never_was_is_empty() {
+    fn unused_slot_is_empty() {
         let mut slab = Slab::<u8>::default();
         assert_eq!(slab.get(Slot(u32::MAX)), None);
         assert_eq!(slab.remove(Slot(5)), None);

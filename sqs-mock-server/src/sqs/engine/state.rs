@@ -1,4 +1,4 @@
-//! The state of a queue: what remains when its changes are applied one after the other.
+//! The state of a queue: the result of applying its changes in order.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use super::tags::Tags;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Seed;
 
-/// A queue as plain data. It lacks what a queue may forget: receive attempts, how noisy its tenants were, and which
-/// messages a fault delivers again.
+/// A queue as plain data. It lacks data that a queue can lose: receive attempts, noisy tenants, and scheduled
+/// redeliveries.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QueueState {
     /// The time of creation.
@@ -32,7 +32,7 @@ pub(crate) struct QueueState {
     pub next_ticket: u64,
     /// The messages by ticket.
     pub messages: BTreeMap<u64, StoredMessage>,
-    /// The deduplication ids, the oldest first.
+    /// The deduplication ids, oldest first.
     pub deduplication: Vec<Known>,
 }
 
@@ -54,7 +54,7 @@ impl QueueState {
         }
     }
 
-    /// Applies a change. The move of a message out of this queue is a change of the other one, see
+    /// Applies a change. A move of a message out of this queue is a change of the other queue, see
     /// [`remove`](Self::remove).
     pub(crate) fn apply(&mut self, change: QueueChange) {
         match change {
@@ -98,7 +98,7 @@ impl QueueState {
         }
     }
 
-    /// Removes a message that has left for another queue.
+    /// Removes a message that was moved to another queue.
     pub(crate) fn remove(&mut self, ticket: u64) {
         self.messages.remove(&ticket);
     }

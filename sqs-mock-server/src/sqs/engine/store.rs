@@ -1,6 +1,6 @@
-//! The messages of one queue, each where it belongs: by age, by the moment it comes back, by its turn.
+//! The messages of one queue, indexed by age, by the end of their invisibility, and by order.
 //!
-//! What happens to a message is decided by [`queue`](super::queue); here it is only put in its places.
+//! [`queue`](super::queue) decides what happens to messages; this module maintains the indexes.
 
 mod departure;
 #[cfg(test)]
@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::aws_like::{Asked, SERVERS};
+use super::aws_like::{SERVERS, ServerSample};
 use super::counts::Counts;
 use super::message::{Core, Place, Removed, State, Stored};
 use super::order::Order;
@@ -24,9 +24,9 @@ use crate::service::clock::Timestamp;
 pub(super) struct Store {
     messages: Slab<Stored>,
     order: Order,
-    /// The oldest first.
+    /// Oldest first.
     by_age: Sequence,
-    /// How many messages a receive of a FIFO queue looks at.
+    /// Number of messages of a FIFO queue that a receive looks at.
     window: Option<usize>,
     timers: Timers,
     counts: Counts,
@@ -61,7 +61,7 @@ impl Store {
         self.order.group_id(group)
     }
 
-    /// The memory that the messages take.
+    /// Estimated memory of the messages.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -75,22 +75,22 @@ impl Store {
         available + in_flight + delayed
     }
 
-    /// The next moment at which a message comes back.
+    /// The next time at which a hidden message becomes visible.
     pub(super) fn next_return(&self) -> Option<Timestamp> {
         self.timers.next()
     }
 
-    /// From when the retention of the oldest message counts.
+    /// Start of the retention of the oldest message.
     pub(super) fn oldest(&self) -> Option<Timestamp> {
         self.get(self.by_age.first()?).map(|oldest| oldest.core.born)
     }
 
-    /// How many messages (FIFO: groups) have become receivable since this was last asked.
+    /// Number of messages (FIFO: groups) that became receivable since the last call.
     pub(super) fn take_receivable(&mut self) -> usize {
         std::mem::take(&mut self.became_receivable)
     }
 
-    /// Puts in a message that nobody has received here yet.
+    /// Adds a message that was not received from this queue yet.
     pub(super) fn insert(
         &mut self,
         now: Timestamp,
@@ -112,7 +112,7 @@ impl Store {
         slot
     }
 
-    /// Puts a message back in its place, available as it was when it was taken out.
+    /// Returns a removed message to its old position. It is available.
     pub(super) fn put_back(&mut self, now: Timestamp, message: Removed) -> Slot {
         let Removed { core, group, place: Place { ticket, turn } } = message;
         self.bytes += core.bytes(group.as_deref());
@@ -126,7 +126,7 @@ impl Store {
         slot
     }
 
-    /// Returns the message of a FIFO queue that receives do not look at because of this one.
+    /// Adds a message by age. Returns the message of a FIFO queue that leaves the receive window because of it.
     fn put_in_age(&mut self, slot: Slot) -> Option<Slot> {
         let messages = &self.messages;
         let at = self.by_age.insert(slot, |slot| messages.get(slot).map(Stored::birth));
@@ -135,8 +135,9 @@ impl Store {
         self.by_age.get(window)
     }
 
-    /// Returns the message of a FIFO queue that receives look at instead of this one. The order knows the frontier before the
-    /// group of the one that leaves is looked at: that group may go on with its next message and keep its turn.
+    /// Removes a message by age. Returns the message of a FIFO queue that enters the receive window because of it. The
+    /// frontier is updated before the group of the removed message is refreshed: the group can continue with its next
+    /// message and keep its turn.
     fn take_from_age(&mut self, slot: Slot) -> Option<Slot> {
         let messages = &self.messages;
         let at = self.by_age.remove(slot, |slot| messages.get(slot).map(Stored::birth))?;
@@ -151,7 +152,7 @@ impl Store {
         self.order.look_up_to(last.map_or(u64::MAX, |last| last.ticket));
     }
 
-    /// Comes after the new message has its place: its group may keep its turn.
+    /// Call this after the new message is in its group, so that the group can keep its turn.
     fn leave_outside(&mut self, message: Option<Slot>) {
         if let Some(slot) = message {
             self.order.window_changed(&self.messages, slot);
@@ -178,38 +179,38 @@ impl Store {
         self.became_receivable += self.order.changed(&mut self.messages, now, slot, old);
     }
 
-    /// A message that has become visible by `now`. The caller sets its state.
+    /// A message that became visible by `now`. The caller sets its state.
     pub(super) fn next_due(&mut self, now: Timestamp) -> Option<Slot> {
         self.timers.pop_due(now)
     }
 
-    /// A message that has exceeded its retention.
+    /// The oldest message, if its retention period has ended.
     pub(super) fn oldest_slot(&self, now: Timestamp, retention: Duration) -> Option<Slot> {
         let oldest = self.by_age.first()?;
         self.get(oldest).filter(|message| message.core.born + retention <= now).map(|_| oldest)
     }
 
-    /// The message to deliver next, when these servers are asked.
-    pub(super) fn next(&mut self, now: Timestamp, asked: Asked) -> Option<Slot> {
-        self.order.next(now, self.counts.in_flight, asked)
+    /// The message to deliver next from these servers.
+    pub(super) fn next(&mut self, now: Timestamp, sample: ServerSample) -> Option<Slot> {
+        self.order.next(now, self.counts.in_flight, sample)
     }
 
-    /// Whether receives look that far.
+    /// Whether receives look at this message.
     pub(super) fn looks_at(&self, message: &Stored) -> bool {
         self.order.looks_at(message.ticket)
     }
 
-    /// The message to deliver together with one: that behind it in its group.
+    /// The message to deliver in the same receive: the next of its group.
     pub(super) fn follower(&self, slot: Slot) -> Option<Slot> {
         self.order.follower(&self.messages, slot)
     }
 
-    /// Every message, the oldest first.
+    /// All messages, oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Stored> {
         self.by_age.iter().filter_map(|slot| self.get(slot))
     }
 
-    /// Messages born after `moment`, the last to have come in first.
+    /// Messages whose retention started after `moment`, the latest ticket first.
     pub(super) fn younger_than(&self, moment: Timestamp) -> Vec<Slot> {
         let is_younger = |slot: &Slot| self.get(*slot).is_some_and(|message| message.core.born > moment);
         let mut slots: Vec<_> = self.by_age.iter().rev().take_while(is_younger).collect();

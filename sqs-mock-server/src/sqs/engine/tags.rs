@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-/// The limit of this server, so that tags cannot fill the memory. AWS recommends at most 50 and accepts more; its limit
-/// is not known.
+/// A limit of this server that bounds memory. AWS recommends at most 50 tags and accepts more; its limit is unknown.
 const MAX_TAGS: usize = 1_000;
 
 /// The tags of a queue.
@@ -16,14 +15,14 @@ impl Tags {
     /// The tags of a new queue.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// See [`add`](Self::add).
     pub(crate) fn new(tags: HashMap<String, String>) -> Result<Self, ServiceError> {
         let mut new = Self::default();
         new.add(tags)?;
         Ok(new)
     }
 
-    /// Tags by key.
+    /// Tags, sorted by key.
     pub(super) fn all(&self) -> &BTreeMap<String, String> {
         &self.0
     }
@@ -31,7 +30,7 @@ impl Tags {
     /// Adds tags, all or none. Values of existing keys are replaced.
     ///
     /// # Errors
-    /// `InvalidParameterValue` for more than 1,000 on one queue.
+    /// `InvalidParameterValue` for more than 1,000 tags on a queue.
     pub(super) fn add(&mut self, tags: HashMap<String, String>) -> Result<(), ServiceError> {
         let count = self.0.len() + tags.keys().filter(|key| !self.0.contains_key(*key)).count();
         if count > MAX_TAGS {
@@ -42,14 +41,14 @@ impl Tags {
         Ok(())
     }
 
-    /// Removes tags. Keys without a tag are ignored.
+    /// Removes tags. Unknown keys are ignored.
     pub(super) fn remove<'a>(&mut self, keys: impl IntoIterator<Item = &'a str>) {
         for key in keys {
             self.0.remove(key);
         }
     }
 
-    /// The first of `tags`, by key, that is absent here or has another value.
+    /// The first of `tags`, by key, that is absent or has another value.
     pub(super) fn first_other<'t>(&self, tags: &'t Self) -> Option<&'t str> {
         let differs = |(key, value): &(&String, &String)| self.0.get(*key) != Some(*value);
         tags.0.iter().find(differs).map(|(key, _)| key.as_str())

@@ -1,12 +1,11 @@
-//! When hidden messages come back.
+//! Timers of hidden messages.
 
 use std::collections::BTreeSet;
 
 use super::slab::Slot;
 use crate::service::clock::Timestamp;
 
-/// The moments at which messages become visible, in order; of messages with the same moment, the one that came
-/// into the queue earlier is first.
+/// The times at which messages become visible, sorted; at the same time, the message with the lower ticket is first.
 #[derive(Debug, Default)]
 pub(super) struct Timers(BTreeSet<(Timestamp, u64, Slot)>);
 
@@ -19,12 +18,12 @@ impl Timers {
         self.0.remove(&(at, ticket, slot));
     }
 
-    /// The next moment at which a message comes back.
+    /// The next time at which a message becomes visible.
     pub(super) fn next(&self) -> Option<Timestamp> {
         self.0.first().map(|(at, ..)| *at)
     }
 
-    /// Takes the earliest message whose moment has come.
+    /// Removes and returns the earliest message that is due.
     pub(super) fn pop_due(&mut self, now: Timestamp) -> Option<Slot> {
         if self.next()? > now {
             return None;

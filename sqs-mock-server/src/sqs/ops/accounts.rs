@@ -11,27 +11,27 @@ use super::shared::SharedQueue;
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::{MoveTasks, QueueDirectory, Settings};
 
-/// Accounts without queues are removed when there are this many accounts.
+/// Accounts without queues are swept when there are this many accounts.
 const MANY: usize = 1024;
 
-/// More queues than are deleted between two resets.
+/// More deletions of queues than can happen between two resets.
 const RESET: u64 = 1 << 32;
 
 /// One account in one region.
 #[derive(Debug)]
 pub(super) struct AccountRegion {
-    /// Held while the redrive policy of a queue and the dead-letter relation of the directory change together, and while a
-    /// queue is deleted, so that the relation always agrees with the policies. Locked before all others.
+    /// Locked while the redrive policy of a queue and the dead-letter relation of the directory change together, and
+    /// while a queue is deleted, so that both always agree. Locked before all other locks.
     pub(super) redrive: Mutex<()>,
-    /// Its holder locks no queue.
+    /// While it is locked, no queue may be locked.
     pub(super) directory: RwLock<QueueDirectory<SharedQueue>>,
     tasks: Mutex<MoveTasks>,
     reader: Option<Arc<dyn ChangeReader>>,
-    /// Wakes movers that wait for their next message, when a task is cancelled.
+    /// Wakes movers that wait for their next message when a task is cancelled.
     pub(super) cancelled: Notify,
 }
 
-/// All accounts by region. Locked for lookups only; its holder locks no queue.
+/// All accounts by region. Locked for lookups only; while it is locked, no queue may be locked.
 #[derive(Debug)]
 pub(super) struct Accounts {
     settings: Settings,
@@ -44,12 +44,12 @@ struct Table {
     by_region: HashMap<Box<str>, HashMap<Box<str>, Arc<AccountRegion>>>,
     count: usize,
     sweep_at: usize,
-    /// The most deletions of queues in a removed account.
+    /// Maximum number of queue deletions among the removed accounts.
     deletions: u64,
 }
 
 impl AccountRegion {
-    /// Does something with the move tasks, and passes their changes on.
+    /// Runs `act` on the move tasks, and passes their changes to the reader.
     pub(super) fn tasks<T>(&self, act: impl FnOnce(&mut MoveTasks) -> T) -> T {
         let mut tasks = self.tasks.lock();
         let result = act(&mut tasks);
@@ -59,7 +59,7 @@ impl AccountRegion {
         result
     }
 
-    /// Deletes all queues and move tasks. Holders of this account find it empty.
+    /// Deletes all queues and move tasks. Callers that still hold this account find it empty.
     pub(super) fn clear(&self, now: Timestamp) {
         self.tasks(MoveTasks::forget_all);
         self.cancelled.notify_waiters();
@@ -83,7 +83,7 @@ impl Accounts {
         self.table.read().by_region.get(region)?.get(account).map(Arc::clone)
     }
 
-    /// Adds the account with its first queue.
+    /// Finds or adds an account. Callers add one with its first queue.
     pub(super) fn get_or_new(&self, region: &str, account: &str) -> Arc<AccountRegion> {
         if let Some(account) = self.get(region, account) {
             return account;
@@ -107,7 +107,7 @@ impl Accounts {
         Arc::clone(accounts.entry(account.into()).or_insert_with(new))
     }
 
-    /// Removes all accounts. Later queues have other incarnations than theirs.
+    /// Removes all accounts. Later queues have other incarnations.
     pub(super) fn take_all(&self) -> Vec<Arc<AccountRegion>> {
         let mut table = self.table.write();
         table.count = 0;
@@ -116,7 +116,7 @@ impl Accounts {
         by_region.into_values().flat_map(HashMap::into_values).collect()
     }
 
-    /// All accounts with region and account id, in no order.
+    /// All accounts with region and account id, in no particular order.
     pub(super) fn named(&self) -> Vec<(Box<str>, Box<str>, Arc<AccountRegion>)> {
         let table = self.table.read();
         let by_account = table.by_region.iter();
@@ -124,20 +124,20 @@ impl Accounts {
         named.map(|(region, (id, account))| (region.clone(), id.clone(), Arc::clone(account))).collect()
     }
 
-    /// All accounts, in no order.
+    /// All accounts, in no particular order.
     pub(super) fn all(&self) -> Vec<Arc<AccountRegion>> {
         self.table.read().by_region.values().flat_map(HashMap::values).map(Arc::clone).collect()
     }
 }
 
 impl Table {
-    /// Removes accounts without queues, and forgets which names they block for a minute. Callers choose the account, and
-    /// there are 10^12: creating and deleting a queue in each must not fill the memory.
+    /// Removes accounts without queues, and their names that are blocked for 60 seconds. Callers choose the account,
+    /// and there are 10^12: creating and deleting a queue in each must not exhaust the memory.
     fn sweep(&mut self) {
         let Self { by_region, count, deletions, .. } = self;
         by_region.retain(|_, accounts| {
             accounts.retain(|_, account| {
-                // Another holder, such as a request that creates a queue, got it before this lock.
+                // Other holders, such as a request that creates a queue, got the account before the table was locked.
                 let directory = account.directory.read();
                 let empty = Arc::strong_count(account) == 1 && directory.is_empty();
                 if empty {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_worlds_do_not_pile_up() {
+    fn number_of_accounts_without_queues_is_bounded() {
         let accounts = accounts();
         for account in 0..10 * MANY {
             accounts.get_or_new("us-east-1", &account.to_string());
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn world_that_somebody_holds_stays() {
+    fn account_in_use_is_not_removed() {
         let accounts = accounts();
         let held = accounts.get_or_new("us-east-1", "held");
         for account in 0..2 * MANY {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn number_of_realms_is_right_after_sweeps() {
+    fn number_of_accounts_is_exact_after_sweeps() {
         let accounts = accounts();
         for account in 0..3 * MANY {
             accounts.get_or_new(&format!("region-{}", account % 7), &account.to_string());

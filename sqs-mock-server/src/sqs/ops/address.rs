@@ -1,11 +1,11 @@
-//! Queue URLs, read and written.
+//! Parsing and formatting of queue URLs.
 
 use sqs_client::wire::validate::permission::is_account;
 
 use super::Context;
 
-/// The account and the name that a queue URL points at. Host and region do not matter: a server has one
-/// door to all its accounts, and the region is that of the caller.
+/// The account and the name in a queue URL. Host and region are ignored: a server accepts any host for all accounts,
+/// and the region is that of the caller.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Address<'a> {
     pub(super) account: &'a str,
@@ -13,8 +13,8 @@ pub(super) struct Address<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// Reads `<anything>/<account>/<name>`, or a name alone. The account of the caller stands in for one that
-    /// is missing or is none, as in `http://host/queue/<name>`.
+    /// Parses `<anything>/<account>/<name>`, or a name alone. If the account is missing or invalid, as in
+    /// `http://host/queue/<name>`, the account of the caller is used.
     pub(super) fn parse(url: &'a str, own_account: &'a str) -> Self {
         let path = url.split_once("://").map_or(url, |(_, rest)| rest);
         let mut segments = path.trim_end_matches('/').rsplit('/');
@@ -25,7 +25,7 @@ impl<'a> Address<'a> {
 }
 
 impl Context {
-    /// The URL under which a queue is given out to this caller.
+    /// The URL of a queue for this caller.
     pub(super) fn queue_url(&self, account: &str, name: &str) -> String {
         format!("{}/{account}/{name}", self.base_url)
     }
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_host_and_prefix_lead_to_account_and_name() {
+    fn url_with_any_host_and_prefix_yields_account_and_name() {
         let table = [
             ("http://localhost:9324/123456789012/orders", "123456789012", "orders"),
             ("https://sqs.eu-west-1.amazonaws.com/123456789012/orders.fifo", "123456789012", "orders.fifo"),

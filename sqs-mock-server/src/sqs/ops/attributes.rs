@@ -1,4 +1,4 @@
-//! Attributes of queues, read and changed.
+//! Reading and changing attributes of queues.
 
 use sqs_client::operation::get_queue_attributes::{
     GetQueueAttributes, GetQueueAttributesInput, GetQueueAttributesOutput,
@@ -57,14 +57,14 @@ impl Serve for SetQueueAttributes {
     }
 }
 
-/// Changes the attributes of a queue, and where the directory says that its dead letters go, as one step.
+/// Changes the attributes of a queue and its dead-letter relation in the directory, in one step.
 fn change_redrive(
     shared: &Shared,
     source: &QueueArn,
     policy: Option<&RedrivePolicy>,
     change: impl FnOnce() -> Result<(), ServiceError>,
 ) -> Result<(), ServiceError> {
-    // Without the directory the queue was deleted, and the change finds that out.
+    // Without an account, the queue was deleted; `change` returns the error.
     let Some(account) = shared.account(&source.region, &source.account) else {
         return change();
     };
@@ -81,7 +81,7 @@ pub(super) fn check_redrive(
     source: &QueueArn,
     policy: &RedrivePolicy,
 ) -> Result<(), ServiceError> {
-    // A queue may be its own dead-letter queue, also one that is only about to be made.
+    // A queue can be its own dead-letter queue, even while it is being created.
     let target = if *policy.target == *source {
         Some(Target { allows_source: true })
     } else {

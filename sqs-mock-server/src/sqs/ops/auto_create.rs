@@ -1,4 +1,4 @@
-//! Queues that come into being when they are named, for servers that are told to make them.
+//! Queues that are created on first use, if the server is configured to.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::sqs::engine::Tags;
 use crate::sqs::engine::attributes::Requested;
 
 impl Service {
-    /// Whether an action can change anything. Where queues are made when they are named, to name one can.
+    /// Whether an action can change anything. With creation on first use, naming a queue can create it.
     pub(crate) fn changes(&self, action: Action) -> bool {
         match action {
             Action::ListQueues | Action::ListMessageMoveTasks => false,
@@ -28,8 +28,8 @@ impl Service {
         }
     }
 
-    /// A queue of the caller's region. `None` when it does not exist and is not to be made, or cannot: its name is
-    /// none, or it was deleted less than 60 seconds ago.
+    /// A queue in the caller's region. `None` if it does not exist and is not created: creation on first use is off,
+    /// the name is invalid, or the queue was deleted less than 60 seconds ago.
     pub(super) fn found_or_created(
         &self,
         context: &Context,
@@ -43,7 +43,7 @@ impl Service {
         let arn = QueueArn::new(&context.region, account, name);
         let kind = is_fifo_name(name).then(|| (QueueAttributeName::FifoQueue, "true".to_owned()));
         let attributes = Attributes::create(name, &kind.into_iter().collect()).ok()?;
-        // Compared with nothing: a queue of this name that another request has just created will do.
+        // The requested attributes are empty, so a queue that another request has just created is accepted.
         create(&self.shared, arn, &attributes, &Tags::default(), &Requested::new()).ok()?;
         tracing::info!(name, account, region = %context.region, "created on demand");
         self.shared.find(&context.region, account, name)

@@ -1,4 +1,4 @@
-//! Batches: one lock for all entries, one result for each.
+//! Batches: the queue is locked once for all entries; each entry has a result.
 
 use sqs_client::operation::change_message_visibility_batch::{
     ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput, ChangeMessageVisibilityBatchOutput,
@@ -22,7 +22,7 @@ use super::strict::Review;
 use super::{Context, FailedEntry, Serve, Service, built, seconds};
 use crate::sqs::engine::{Metered, Queue};
 
-/// What became of each entry.
+/// The results of a batch.
 #[derive(Debug)]
 struct Results<T> {
     successful: Vec<T>,
@@ -30,7 +30,7 @@ struct Results<T> {
 }
 
 impl<T> Results<T> {
-    /// Sorts results by success; `succeed` writes the entry of one.
+    /// Splits results into successful and failed entries; `succeed` builds a successful entry.
     fn of<R>(
         results: Ended<R>,
         succeed: impl Fn(String, R) -> Result<T, ServiceError>,
@@ -46,7 +46,7 @@ impl<T> Results<T> {
     }
 }
 
-/// Why an entry failed, and who is told that it was his fault.
+/// Why an entry failed, and whether the sender is reported as the cause.
 #[derive(Debug)]
 struct Failure {
     error: ServiceError,
@@ -91,7 +91,7 @@ fn shuffled<T>(queue: &mut Queue, mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// Applies `act` to each entry that is valid, unless a fault lets it fail. `act` gets the entry without its id.
+/// Applies `act` to each entry that is valid and has no injected failure.
 fn each_entry<E: BatchEntry, R>(
     context: &Context,
     entries: Option<Vec<E>>,
@@ -111,7 +111,7 @@ fn check_entry<E: BatchEntry>(context: &Context, index: usize, entry: &E) -> Res
     Ok(entry.validate()?)
 }
 
-/// Refuses an entry without an id in the words of the Query protocol, where an empty list is one with an empty entry.
+/// Rejects an entry without an id with the text of the Query protocol, where an empty list has one empty entry.
 fn check_ids<E: BatchEntry>(context: &Context, entries: &[E]) -> Result<(), ServiceError> {
     match entries.iter().position(|entry| entry.id().is_empty()) {
         Some(index) if context.wsdl => Err(missing_parameter(&format!("{}.{}.Id", E::SHAPE, index + 1))),

@@ -1,4 +1,4 @@
-//! Looking at queues without changing them: for tests and for the curious, not for SQS.
+//! Inspecting queues without changing them. These are not operations of SQS.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::sqs::engine::{QueueDescription, WhyEmpty};
 use crate::sqs::findings::Finding;
 
 impl Service {
-    /// All queues of all accounts and regions, in order.
+    /// All queues of all accounts and regions, sorted.
     pub(crate) fn queues(&self) -> Vec<QueueArn> {
         let mut arns = Vec::new();
         for (region, id, account) in self.shared.accounts.named() {
@@ -21,21 +21,21 @@ impl Service {
         arns
     }
 
-    /// What can be said about a queue without its messages.
+    /// A description of a queue without its messages.
     pub(crate) fn describe(&self, queue: &QueueArn) -> Option<QueueDescription> {
         let now = self.clock().now();
         self.shared.find_arn(queue)?.look(|queue| queue.describe(now))
     }
 
-    /// Why a receive would get nothing now.
+    /// Why a receive would return nothing now.
     pub(crate) fn why_empty(&self, queue: &QueueArn) -> WhyEmpty {
         let now = self.clock().now();
         let found = self.shared.find_arn(queue);
         found.and_then(|found| found.look(|queue| queue.why_empty(now))).unwrap_or(WhyEmpty::NoSuchQueue)
     }
 
-    /// The findings of strict mode, and how many more there are than are kept; `None` without strict mode. It looks at all
-    /// queues first, which notices messages that were not deleted in time.
+    /// The findings of strict mode, and the number of further ones that were not stored; `None` without strict mode. First
+    /// settles all queues, which finds messages that were not deleted in time.
     pub(crate) fn all_findings(&self) -> Option<(Vec<Arc<Finding>>, usize)> {
         let findings = self.findings()?;
         for queue in self.queues() {
@@ -44,7 +44,7 @@ impl Service {
         Some(findings.all())
     }
 
-    /// Names of the queues whose dead letters go to a queue.
+    /// Names of the queues whose dead-letter queue is `queue`.
     pub(crate) fn dead_letter_sources(&self, queue: &QueueArn) -> Vec<Arc<str>> {
         let account = self.shared.account(&queue.region, &queue.account);
         let sources = |account: Arc<AccountRegion>| {
@@ -55,7 +55,7 @@ impl Service {
 }
 
 impl QueueArn {
-    /// The queue that a text names: an ARN, a URL, or a name in this account and region.
+    /// The queue of an ARN, a URL, or a name in this account and region.
     pub(crate) fn named(text: &str, region: &str, account: &str) -> Self {
         text.parse().unwrap_or_else(|_| {
             let Address { account, name } = Address::parse(text, account);

@@ -1,4 +1,4 @@
-//! The two paginated lists.
+//! Paginated lists: queues, and sources of a dead-letter queue.
 
 use sqs_client::operation::list_dead_letter_source_queues::{
     ListDeadLetterSourceQueues, ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput,
@@ -65,8 +65,8 @@ fn urls(context: &Context, account: &str, page: &Page) -> Vec<String> {
     page.names.iter().map(|name| context.queue_url(account, name)).collect()
 }
 
-/// The last name of the page, so that queues which come and go meanwhile neither repeat nor hide others. Only who
-/// gave a page size gets one.
+/// The last name of the page: queues that are created or deleted meanwhile neither repeat nor hide others. A token is
+/// returned only with `MaxResults`.
 fn next_token(page: &Page, max_results: Option<i32>) -> Option<String> {
     let last = page.names.last().filter(|_| page.more && max_results.is_some())?;
     Some(base64_simd::STANDARD.encode_to_string(last.as_bytes()))
@@ -74,5 +74,5 @@ fn next_token(page: &Page, max_results: Option<i32>) -> Option<String> {
 
 fn read_token(token: &str) -> Result<String, ServiceError> {
     let name = base64_simd::STANDARD.decode_to_vec(token).ok().and_then(|name| String::from_utf8(name).ok());
-    name.ok_or_else(|| error::invalid_value("NextToken", token, "It was not given out by this service."))
+    name.ok_or_else(|| error::invalid_value("NextToken", token, "It was not returned by this service."))
 }

@@ -1,11 +1,11 @@
-//! The memory that the messages of all queues of a server take.
+//! Memory of the messages in all queues of a server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::sqs::engine::Room;
 
-/// The memory of one server. Clones count together.
+/// The memory of one server. Clones share the count.
 #[derive(Clone, Debug)]
 pub(super) struct Memory(Arc<Shared>);
 
@@ -21,7 +21,7 @@ impl Memory {
         Self(Arc::new(Shared { ceiling, used: AtomicUsize::new(0) }))
     }
 
-    /// The bytes of all queues.
+    /// Bytes used by all queues.
     pub(super) fn used(&self) -> usize {
         self.0.used.load(Ordering::Relaxed)
     }
@@ -44,13 +44,13 @@ impl Share {
         Self { memory, bytes: 0 }
     }
 
-    /// What this queue may take.
+    /// The room of this queue.
     pub(super) fn room(&self) -> Room {
         let elsewhere = self.memory.used().saturating_sub(self.bytes);
         Room { ceiling: self.memory.ceiling(), elsewhere }
     }
 
-    /// Sets what this queue takes.
+    /// Sets the bytes used by this queue.
     pub(super) fn set(&mut self, bytes: usize) {
         let used = &self.memory.0.used;
         match bytes.checked_sub(self.bytes) {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_of_a_queue_excludes_what_other_queues_take() {
+    fn room_of_a_queue_counts_other_queues_only() {
         let memory = Memory::new(100);
         let (mut one, mut other) = (Share::new(memory.clone()), Share::new(memory.clone()));
         one.set(30);

@@ -1,4 +1,4 @@
-//! Single messages: sent, deleted, hidden for another while.
+//! Sending, deleting and hiding single messages.
 
 use std::sync::Arc;
 
@@ -20,8 +20,7 @@ use super::{Context, Serve, Service, seconds};
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::{Checksums, Metered, NewMessage, Payload, Queue, Room, Sent};
 
-/// Writes what the sender is told, an [`Accepted`], into the builder of an output or of an entry of a batch: two
-/// types that have the same setters.
+/// Writes an [`Accepted`] into the builder of an output or of a batch entry: two types with the same setters.
 macro_rules! with_receipt {
     ($builder:expr, $accepted:expr) => {
         $builder
@@ -59,7 +58,7 @@ impl Serve for SendMessage {
     }
 }
 
-/// The parts of a message that take time, prepared before the queue is locked.
+/// The expensive parts of a message, prepared before the queue is locked.
 #[derive(Debug)]
 pub(super) struct Prepared {
     checksums: Checksums,
@@ -68,7 +67,7 @@ pub(super) struct Prepared {
     sender: Arc<str>,
 }
 
-/// The answer to a sender.
+/// The result for the sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accepted {
     pub(super) sent: Sent,
@@ -107,7 +106,7 @@ impl Prepared {
     }
 }
 
-/// The trace header of the message takes precedence over that of the request.
+/// The trace header of the message overrides that of the request.
 fn trace_header_of(given: Option<&MessageSystemAttributeValue>, context: &Context) -> Option<String> {
     let given = given.and_then(MessageSystemAttributeValue::string_value);
     given.or(context.trace_header.as_deref()).map(str::to_owned)

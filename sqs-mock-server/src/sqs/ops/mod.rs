@@ -1,23 +1,23 @@
-//! The 23 operations: one file for each family of shapes.
+//! The 23 operations of SQS, by family.
 //!
 //! ```text
-//! input -> find the queue -> validate (the rules of sqs-client) -> engine (now) -> output
+//! input -> find the queue -> validate (by the rules of sqs-client) -> engine (now) -> output
 //! ```
-//! | Module | What it holds |
+//! | Module | Contents |
 //! |---|---|
-//! | [`service`] | accounts, clock, shutdown; finds queues |
-//! | [`accounts`], [`quota`] | accounts and regions, how many queues there may be |
-//! | [`usage`], [`trace`] | what all takes; what logs tell |
-//! | [`shared`], [`poll`] | a queue under its lock, and the receives that are parked at it |
-//! | [`auto_create`] | queues that come into being when they are named |
-//! | [`queue`], [`attributes`], [`list`] | the family of queues |
-//! | [`message`], [`receive`], [`batch`] | the families of messages and batches |
-//! | [`strict`] | what strict mode reports about sends and deletes |
-//! | [`throughput`] | which throughput quotas apply to which queue |
-//! | [`tags`], [`permission`] | the families of these names |
-//! | [`move_task`], [`mover`] | move tasks, and the background task that drives each |
-//! | [`inspect`], [`peek`], [`watch`], [`reset`] | for tests: looking, waiting until, starting anew |
-//! | [`address`], [`selection`] | queue URLs; which attributes a receive returns |
+//! | [`service`] | accounts, clock, shutdown; finding queues |
+//! | [`accounts`], [`quota`] | accounts and regions; maximum number of queues |
+//! | [`usage`], [`trace`] | usage of the server; facts about a request for logs |
+//! | [`shared`], [`poll`] | a queue behind its lock; parked receives |
+//! | [`auto_create`] | creation of queues on first use |
+//! | [`queue`], [`attributes`], [`list`] | operations on queues |
+//! | [`message`], [`receive`], [`batch`] | operations on messages and batches |
+//! | [`strict`] | findings of strict mode about sends and deletes |
+//! | [`throughput`] | throughput quotas of each queue |
+//! | [`tags`], [`permission`] | operations on tags and permissions |
+//! | [`move_task`], [`mover`] | move tasks, and the background task of each |
+//! | [`inspect`], [`peek`], [`until`], [`reset`] | not in SQS: inspecting, peeking, waiting for conditions, resetting |
+//! | [`address`], [`selection`] | queue URLs; attributes that a receive returns |
 
 mod accounts;
 mod address;
@@ -60,7 +60,7 @@ use sqs_client::operation::Operation;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::error;
 
-/// What is shown of queues and messages.
+/// The types for inspection of queues and messages.
 pub(crate) use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 
 pub(crate) use peek::{MAX_PEEKED, Shown};
@@ -68,12 +68,12 @@ pub(crate) use service::{Service, Start};
 pub(crate) use trace::Trace;
 pub(crate) use usage::QueueUsage;
 
-/// An operation that a [`Service`] can do.
+/// An operation that a [`Service`] implements.
 pub(crate) trait Serve: Operation {
-    /// Does it.
+    /// Runs the operation.
     ///
     /// # Cancel safety
-    /// Dropped before its end, a receive has taken no message. No other operation waits for anything.
+    /// A receive that is dropped before it completes has taken no message. No other operation waits.
     fn serve(
         service: &Service,
         context: &Context,
@@ -81,32 +81,32 @@ pub(crate) trait Serve: Operation {
     ) -> impl Future<Output = Result<Self::Output, ServiceError>> + Send;
 }
 
-/// What an operation has to know of its request beside the input.
+/// Facts about a request besides its input.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Context {
     /// Account of the caller, 12 digits.
     pub(crate) account: String,
     /// Region of the caller.
     pub(crate) region: String,
-    /// How queue URLs begin, without a slash at the end.
+    /// Prefix of queue URLs, without a slash at the end.
     pub(crate) base_url: String,
-    /// Whether the request came in the Query protocol, whose text about unknown queues is another.
+    /// Whether the request came by the Query protocol, which has another text for unknown queues.
     pub(crate) wsdl: bool,
     /// The URL of a request in the Query protocol, unless its path is `/`. It names the queue if the input does not.
     pub(crate) request_url: Option<String>,
-    /// The header `X-Amzn-Trace-Id`, which stands in for the system attribute `AWSTraceHeader`.
+    /// The header `X-Amzn-Trace-Id`, the default for the system attribute `AWSTraceHeader`.
     pub(crate) trace_header: Option<String>,
-    /// Entries of a batch that faults let fail.
+    /// Batch entries with an injected failure.
     pub(crate) failing: Vec<FailedEntry>,
-    /// Whether an SDK repeats an earlier call.
+    /// Whether the request is a retry by an SDK.
     pub(crate) is_retry: bool,
-    /// Whether standard queues deliver what they deliver now once more.
+    /// Whether standard queues deliver the messages of this receive once more.
     pub(crate) redeliver: bool,
-    /// What the operation notes about itself.
+    /// Facts that the operation reports.
     pub(crate) trace: Trace,
 }
 
-/// An entry of a batch that a fault lets fail.
+/// A batch entry with an injected failure.
 #[derive(Clone, Debug)]
 pub(crate) struct FailedEntry {
     /// The position in the batch.
@@ -116,12 +116,12 @@ pub(crate) struct FailedEntry {
 }
 
 impl Context {
-    /// Fails with the error that a fault injects into an entry of a batch, if one does.
+    /// Returns the injected failure of a batch entry as an error, if any.
     fn injected_failure(&self, index: usize) -> Result<(), &FailedEntry> {
         self.failing.iter().find(|failed| failed.index == index).map_or(Ok(()), Err)
     }
 
-    /// The refusal of a queue that does not exist, in the words of the request's protocol.
+    /// The error for a queue that does not exist, with the text of the request's protocol.
     pub(crate) fn no_such_queue(&self) -> ServiceError {
         if !self.wsdl {
             return error::queue_does_not_exist();
@@ -131,12 +131,12 @@ impl Context {
     }
 }
 
-/// An output whose builder was given all that it requires.
+/// Unwraps the output of a builder that has all required values.
 fn built<T, E: Display>(output: Result<T, E>) -> Result<T, ServiceError> {
     output.map_err(|error| ServiceError::new(ErrorCode::InternalFailure, error.to_string()))
 }
 
-/// Seconds that were found to be in range.
+/// Seconds that have been validated.
 fn seconds(seconds: i32) -> Duration {
     Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
 }

@@ -1,7 +1,7 @@
-//! Move tasks: started, listed, cancelled.
+//! Operations of move tasks: start, list, cancel.
 //!
-//! No permission reaches these actions across accounts: the queues and tasks of another account or region do not exist
-//! for the caller. So the tasks of a caller are all in one place, the one that the source in a task handle names.
+//! AWS grants no permission for these actions across accounts: for a caller, the queues and tasks of other accounts and
+//! regions do not exist. So all tasks of a caller are in the account and region of the source in a task handle.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Serve for StartMessageMoveTask {
     }
 }
 
-/// The texts are not those of AWS, which are not recorded.
+/// The texts of AWS are not recorded; these are ours.
 fn check_destination(source: &QueueArn, destination: &QueueArn) -> Result<(), ServiceError> {
     if source == destination {
         return Err(error::invalid_parameter("Source queue and destination queue must not be the same."));

@@ -3,9 +3,9 @@
 //! ```text
 //! StartMessageMoveTask --spawns--> Mover: step? --Move(n)--> source -> (a message as a value) -> destination, n times
 //!                                           |--WaitUntil--> clock | cancelled | shutdown
-//!                                           |--Ended------> the end
+//!                                           |--Ended------> return
 //! ```
-//! It holds at most one lock at a time, and lives at most as long as the service.
+//! It holds at most one lock at a time, and ends with the service.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl Mover {
 
     async fn run(&self) {
         loop {
-            // Listening starts before the task is asked, so that no cancel in between is missed.
+            // Enabled before the step, so that a concurrent cancel is not missed.
             let mut cancelled = std::pin::pin!(self.account.cancelled.notified());
             cancelled.as_mut().enable();
             let now = self.shared.clock.now();
@@ -80,7 +80,7 @@ impl Mover {
         });
     }
 
-    /// Moves a message, or says how the task ends.
+    /// Moves a message, or returns the final status of the task.
     fn move_one(&self, now: Timestamp) -> Result<(), MoveStatus> {
         let gone = || MoveStatus::Failed(FailureReason::NonExistentQueue);
         let destination = self.task.order.destination.as_ref();

@@ -1,4 +1,4 @@
-//! Messages as a receive would give them, without receiving them.
+//! Peeking at messages in the form in which a receive returns them.
 
 use sqs_client::operation::receive_message::{ReceiveMessageInput, ReceiveMessageOutput};
 use sqs_client::types::{Message, MessageSystemAttributeName};
@@ -10,19 +10,20 @@ use super::{Context, Service};
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::{Counts, Delivery, PeekedMessage, Queue, Visibility};
 
-/// Messages that one answer has at most.
+/// Maximum number of messages in a response.
 const AT_MOST: usize = 1000;
-/// Bytes of bodies in one answer, unless the first message alone is longer.
+/// Maximum bytes of bodies in a response; the first message may exceed it.
 pub(crate) const MAX_PEEKED: usize = 8 << 20;
-/// What stands for a receipt handle: nothing was received, so it opens nothing. `LocalStack` answers the same.
+/// Replaces the receipt handle, because nothing was received. It is not a valid handle. `LocalStack` returns the same
+/// text.
 const NO_HANDLE: &str = "SQS/BACKDOOR/ACCESS";
 
-/// Which messages are shown beside the visible ones.
+/// Which messages to show besides the visible ones.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Shown {
-    /// Those in flight.
+    /// Messages in flight.
     pub(crate) invisible: bool,
-    /// Delayed ones.
+    /// Delayed messages.
     pub(crate) delayed: bool,
 }
 
@@ -37,8 +38,8 @@ impl Shown {
 }
 
 impl Service {
-    /// All messages of a queue if there are as many as `is_wanted` wants, which costs a count otherwise. A queue that
-    /// does not exist has none.
+    /// All messages of a queue if `is_wanted` accepts their number; otherwise only the count is taken. A queue that
+    /// does not exist has no messages.
     pub(crate) fn peek_if(
         &self,
         queue: &QueueArn,
@@ -53,7 +54,7 @@ impl Service {
         found.unwrap_or_else(|| is_wanted(0).then(Vec::new))
     }
 
-    /// The first 1,000 messages of a queue that are shown, or fewer when they are long, with all their attributes.
+    /// The first 1,000 messages selected by `shown`, or fewer if they are long, with all attributes.
     ///
     /// # Errors
     /// `QueueDoesNotExist`.

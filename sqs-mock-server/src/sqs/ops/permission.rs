@@ -1,4 +1,4 @@
-//! Permissions: statements of the access policy. Nobody is kept out by it here.
+//! Permissions: statements of the access policy. They are stored, not enforced.
 
 use sqs_client::operation::add_permission::{AddPermission, AddPermissionInput, AddPermissionOutput};
 use sqs_client::operation::remove_permission::{

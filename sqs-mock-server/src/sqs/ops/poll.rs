@@ -1,13 +1,13 @@
-//! Receiving, now or when something comes.
+//! Receiving messages, with long polls.
 //!
 //! ```text
-//! receive --messages--> answer
-//!    | nothing
+//! receive --messages--> return
+//!    | none
 //!    v
-//! park: wait for (shutdown | deadline | arrival | the queue's next moment, as watcher) --> receive again
+//! park: wait for (shutdown | deadline | arrival | the queue's next change, as watcher) --> receive again
 //! ```
-//! Taking messages and answering is one step without an await: a receive that is dropped has taken nothing. Each step
-//! moves a bounded number of dead letters.
+//! A receive takes messages and returns them in one step without an await: a receive that is dropped has taken nothing.
+//! Each step moves a limited number of dead letters.
 
 use std::future::pending;
 use std::pin::pin;
@@ -24,7 +24,7 @@ use crate::service::clock::Timestamp;
 use crate::service::stopwatch::Stopwatch;
 use crate::sqs::engine::{DeadLetter, Delivery, Metered, Outcome, Queue, Receive, Received};
 
-/// One receive on its way.
+/// A receive in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Poll<'a> {
     pub(super) shared: &'a Shared,
@@ -34,10 +34,10 @@ pub(super) struct Poll<'a> {
 }
 
 impl Poll<'_> {
-    /// Receives, and waits as long as the request or the queue says.
+    /// Receives messages, and waits for them as long as the request or the queue says.
     ///
     /// # Cancel safety
-    /// Dropped before its end, it has taken no message, and what woke it wakes another receive instead.
+    /// A receive that is dropped before it completes has taken no message, and passes its wakeup on to another receive.
     pub(super) async fn receive(self) -> Result<Vec<Delivery>, ServiceError> {
         let Received { outcome, wait, .. } = self.take(Step::First).await?;
         match outcome {
@@ -59,8 +59,8 @@ impl Poll<'_> {
         let mut deadline = pin!(shared.clock.sleep_until(shared.clock.now() + wait));
         let _parked = Parked::new(&shared.parked);
         let mut watch = None;
-        // Listening starts before the queue is asked, so that no arrival in between is missed, and goes on
-        // whatever else happens, so that nobody loses their place.
+        // Enabled before the queue is checked, so that no arrival in between is missed. Kept across iterations, so that
+        // the receive keeps its place in line.
         let mut arrival = pin!(queue.arrival.notified());
         loop {
             arrival.as_mut().enable();
@@ -85,7 +85,7 @@ impl Poll<'_> {
         }
     }
 
-    /// What comes at the very moment of the deadline is still in time.
+    /// A message that arrives exactly at the deadline is still returned.
     async fn last_chance(self) -> Result<Vec<Delivery>, ServiceError> {
         match self.take(Step::Later).await?.outcome {
             Outcome::Messages(messages) => Ok(self.handing_on(messages)),
@@ -93,7 +93,7 @@ impl Poll<'_> {
         }
     }
 
-    /// What a woken receive leaves behind is for the next one.
+    /// Wakes the next receive for messages that this one left in the queue.
     fn handing_on(self, messages: Vec<Delivery>) -> Vec<Delivery> {
         let now = self.shared.clock.now();
         let available = self.queue.unless_deleted(|queue| queue.counts(now).available);
@@ -103,7 +103,8 @@ impl Poll<'_> {
         messages
     }
 
-    /// Takes what is there. Between steps that find nothing but dead letters, others have their turn at the queue.
+    /// Receives available messages. Yields after each step that found only dead letters, so that other requests can
+    /// lock the queue.
     ///
     /// # Cancel safety
     /// Dropped between two steps, it has taken no message.
@@ -148,9 +149,9 @@ enum End {
     Deadline,
 }
 
-/// Waits for the end of a parked receive or for a reason to look again, which gives `None`. The end comes first:
-/// where others take whatever arrives, there can always be another reason. An arrival that this passes over goes
-/// to the next receive, since `Notified` hands on when it is dropped.
+/// Waits for the end of a parked receive, or for a reason to check the queue again (`None`). The end has priority:
+/// while other receives take all arrivals, reasons to check can recur indefinitely. An arrival that this ignores wakes
+/// the next receive, because a dropped `Notified` passes it on.
 async fn end_before(
     stopped: impl Future<Output = ()>,
     deadline: impl Future<Output = ()>,
@@ -164,7 +165,7 @@ async fn end_before(
     }
 }
 
-/// Waits until the queue may have something by itself, or has to be asked again for when that is.
+/// Waits until the queue can have a message without a request, or until that time has changed.
 async fn next_moment(shared: &Shared, queue: &SharedQueue, wake_at: Option<Timestamp>) {
     let moment = async {
         match wake_at {
@@ -179,13 +180,14 @@ async fn next_moment(shared: &Shared, queue: &SharedQueue, wake_at: Option<Times
     }
 }
 
-/// A queue can be its own dead-letter queue on AWS. It has none here: its messages would move for ever.
+/// On AWS, a queue can be its own dead-letter queue. Here such a policy has no effect: messages would move to the same
+/// queue forever.
 fn has_dead_letter_queue(shared: &Shared, queue: &Queue) -> bool {
     let target = queue.attributes().redrive.as_ref().map(|policy| &policy.target);
     target.is_some_and(|target| target != queue.arn() && shared.find_arn(target).is_some())
 }
 
-/// Brings a dead letter to its queue, or back when that queue is gone.
+/// Moves a dead letter to its queue, or back if that queue was deleted.
 pub(super) fn forward(shared: &Shared, source: &SharedQueue, letter: DeadLetter) {
     let now = shared.clock.now();
     let refused = match shared.find_arn(letter.target()) {
@@ -211,7 +213,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn deadline_comes_before_an_arrival_which_goes_to_the_next() {
+    async fn deadline_has_priority_and_the_arrival_wakes_the_next_receive() {
         let arrivals = Notify::new();
         let (mut first, mut second) = (pin!(arrivals.notified()), pin!(arrivals.notified()));
         first.as_mut().enable();
@@ -219,11 +221,11 @@ mod tests {
         arrivals.notify_one();
         assert_eq!(end_before(pending(), ready(()), first.as_mut()).await, Some(End::Deadline));
         first.set(arrivals.notified());
-        assert!(second.as_mut().enable(), "the arrival was handed on");
+        assert!(second.as_mut().enable(), "the arrival wakes the second receive");
     }
 
     #[tokio::test]
-    async fn shutdown_comes_before_everything() {
+    async fn shutdown_has_priority_over_deadline_and_arrival() {
         assert_eq!(end_before(ready(()), ready(()), ready(())).await, Some(End::Stopped));
         assert_eq!(end_before(pending(), pending(), ready(())).await, None);
     }

@@ -1,4 +1,4 @@
-//! Queues come and go.
+//! Creating, finding, purging and deleting queues.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Serve for CreateQueue {
     }
 }
 
-/// Creates a queue, unless another request has just done so.
+/// Creates a queue, unless another request has just created it.
 pub(super) fn create(
     shared: &Shared,
     arn: QueueArn,
@@ -93,7 +93,7 @@ pub(super) fn create(
     }
 }
 
-/// A queue that exists is given out again when each attribute and tag asked for has the value that it has now.
+/// Accepts an existing queue if all requested attributes and tags equal its current values.
 fn check_equal(
     existing: &SharedQueue,
     (attributes, requested): (&Attributes, &Requested),
@@ -121,7 +121,8 @@ impl Serve for DeleteQueue {
         let account =
             service.shared.account(&arn.region, &arn.account).ok_or_else(|| context.no_such_queue())?;
         {
-            // A redrive policy that changes meanwhile must not be noted for a later queue of this name.
+            // Prevents a concurrent change of the redrive policy from adding a relation for a later queue of the same
+            // name.
             let _no_change = account.redrive.lock();
             let deleted = account.directory.write().delete(service.shared.clock.now(), &arn.name);
             deleted.ok_or_else(|| context.no_such_queue())?.close();
@@ -145,7 +146,7 @@ impl Serve for PurgeQueue {
     }
 }
 
-/// The refusal of a name that no queue has. In the Query protocol AWS says it in words of its own.
+/// The error of `GetQueueUrl` for an unknown name, which has a text of its own in the Query protocol.
 fn no_such_name(context: &Context) -> ServiceError {
     if !context.wsdl {
         return context.no_such_queue();

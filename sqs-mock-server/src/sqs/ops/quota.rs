@@ -1,4 +1,4 @@
-//! How many queues a server may have.
+//! The maximum number of queues of a server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ impl QueueQuota {
         Self { limit, used: Arc::default() }
     }
 
-    /// The number of queues.
+    /// Number of queues.
     pub(super) fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
@@ -31,10 +31,10 @@ impl QueueQuota {
     /// Counts one more queue.
     ///
     /// # Errors
-    /// `OverLimit`, which no SDK retries.
+    /// `OverLimit`, which SDKs do not retry.
     pub(super) fn take(&self) -> Result<QuotaShare, ServiceError> {
         let share = QuotaShare { used: Arc::clone(&self.used) };
-        // Beyond the limit, the drop of the share undoes this.
+        // If the limit is exceeded, dropping the share undoes this.
         let before = self.used.fetch_add(1, Ordering::Relaxed);
         if before < self.limit { Ok(share) } else { Err(refusal(self.limit)) }
     }
@@ -59,11 +59,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queue_beyond_the_limit_is_refused_until_another_is_gone() {
+    fn queue_over_the_limit_is_rejected_until_another_is_deleted() {
         let quota = QueueQuota::new(2);
         let (first, _second) = (quota.take().unwrap(), quota.take().unwrap());
         assert_eq!(quota.take().unwrap_err().code, ErrorCode::OverLimit);
-        assert_eq!(quota.used(), 2, "a refused queue does not count");
+        assert_eq!(quota.used(), 2, "a rejected queue is not counted");
         drop(first);
         assert!(quota.take().is_ok());
     }

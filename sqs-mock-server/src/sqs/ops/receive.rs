@@ -1,4 +1,4 @@
-//! Receiving messages, and how they look to the receiver.
+//! Receiving messages, and converting them for the response.
 
 use std::collections::HashMap;
 
@@ -46,7 +46,7 @@ impl Serve for ReceiveMessage {
 pub(super) fn message(delivery: Delivery, selection: Selection<'_>) -> Message {
     let chosen = delivery.payload.attributes().and_then(|all| selection.message_attributes(all));
     let system = system_attributes(&delivery, selection);
-    // Of what is returned, which can be less than what was sent.
+    // The checksum of the returned attributes, which can be fewer than those sent.
     let md5_of_chosen = match (&chosen, delivery.payload.attributes()) {
         (Some(chosen), Some(all)) if chosen.len() == all.len() => delivery.payload.md5_of_attributes(),
         (chosen, _) => chosen.as_ref().and_then(md5_of_attributes),
@@ -62,7 +62,7 @@ pub(super) fn message(delivery: Delivery, selection: Selection<'_>) -> Message {
         .build()
 }
 
-/// The system attributes that are asked for and that the message has.
+/// The requested system attributes that the message has.
 fn system_attributes(delivery: &Delivery, selection: Selection<'_>) -> HashMap<Name, String> {
     if selection.is_without_system() {
         return HashMap::new();
@@ -79,6 +79,6 @@ fn system_attributes(delivery: &Delivery, selection: Selection<'_>) -> HashMap<N
         (Name::AwsTraceHeader, text(delivery.payload.trace_header())),
         (Name::DeadLetterQueueSourceArn, delivery.dead_letter_source.as_ref().map(ToString::to_string)),
     ];
-    let asked = all.into_iter().filter(|(name, _)| selection.has_system(name));
-    asked.filter_map(|(name, value)| Some((name, value?))).collect()
+    let requested = all.into_iter().filter(|(name, _)| selection.has_system(name));
+    requested.filter_map(|(name, value)| Some((name, value?))).collect()
 }

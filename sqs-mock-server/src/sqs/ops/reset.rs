@@ -1,4 +1,4 @@
-//! Reset: the state at the start, without a restart.
+//! Resets a server to its initial state, without a restart.
 
 use std::sync::atomic::Ordering;
 
@@ -6,8 +6,8 @@ use super::Service;
 use crate::sqs::engine::QuotaTable;
 
 impl Service {
-    /// Deletes all queues, ends long polls on them, move tasks and faults, and sets the clock to its start. Then creates
-    /// the initial state again. Incarnations continue: receipt handles from before fit no later queue.
+    /// Deletes all queues, ends their long polls, move tasks and faults, and sets the clock to its start. Then creates
+    /// the initial state again. Incarnations continue, so earlier receipt handles are not valid for later queues.
     pub(crate) fn reset(&self) {
         let shared = &self.shared;
         shared.resets.fetch_add(1, Ordering::AcqRel);

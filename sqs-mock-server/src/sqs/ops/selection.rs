@@ -1,11 +1,11 @@
-//! Which attributes of a message a receive returns.
+//! Selects the attributes of a message that a receive returns.
 
 use std::collections::HashMap;
 
 use sqs_client::operation::receive_message::ReceiveMessageInput;
 use sqs_client::types::{MessageAttributeValue, MessageSystemAttributeName};
 
-/// The attributes that a receive asks for.
+/// The attributes that a receive requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selection<'a>(&'a ReceiveMessageInput);
 
@@ -14,8 +14,8 @@ impl<'a> Selection<'a> {
         Self(input)
     }
 
-    /// Whether a system attribute is asked for. The newer of the two lists wins where both are given; the
-    /// Query protocol knows only the older.
+    /// Whether a system attribute is requested. If both lists are present, the newer one applies; the Query protocol
+    /// has only the older one.
     pub(super) fn has_system(self, name: &MessageSystemAttributeName) -> bool {
         let newer = self.0.message_system_attribute_names();
         let asked = |other: &str| other == "All" || other == name.as_str();
@@ -26,13 +26,13 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Whether no system attribute is asked for.
+    /// Whether no system attribute is requested.
     pub(super) fn is_without_system(self) -> bool {
         self.0.message_system_attribute_names().is_empty() && self.0.attribute_names().is_empty()
     }
 
-    /// Whether a message attribute is asked for: by name, with all, or by the start of its name as `start.*`.
-    /// What is no legal name matches nothing.
+    /// Whether a message attribute is requested: by its name, by `All`, or by a prefix as `prefix.*`. An invalid name
+    /// matches nothing.
     pub(super) fn has(self, name: &str) -> bool {
         self.0.message_attribute_names().iter().any(|filter| match filter.as_str() {
             "All" | "*" => true,
@@ -40,7 +40,7 @@ impl<'a> Selection<'a> {
         })
     }
 
-    /// The message attributes that are asked for; `None` when there are none.
+    /// The requested message attributes; `None` if there are none.
     pub(super) fn message_attributes(
         self,
         all: &HashMap<String, MessageAttributeValue>,
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn message_attributes_are_chosen_by_name_start_or_all() {
+    fn message_attributes_are_selected_by_name_prefix_or_all() {
         let table: [(&[&str], &str, bool); 12] = [
             (&["All"], "colour", true),
             (&[".*"], "colour", true),
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn newer_list_of_system_attributes_wins() {
+    fn newer_list_of_system_attributes_takes_precedence() {
         use MessageSystemAttributeName as Name;
         let old = || ReceiveMessageInput::builder().attribute_names(QueueAttributeName::All);
         let old_only = old().build().unwrap();

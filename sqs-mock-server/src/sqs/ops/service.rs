@@ -1,4 +1,4 @@
-//! The state of one server: its accounts, its clock, its end.
+//! A service: accounts, clock and shutdown of a server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::service::seed::Seed;
 use crate::sqs::engine::{Counts, PeekedMessage, QuotaTable, Settings, ThroughputQuotas};
 use crate::sqs::findings::Findings;
 
-/// All queues of a server. Dropping it ends what runs in the background.
+/// All queues of a server. Dropping it ends its background tasks.
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(super) shared: Arc<Shared>,
-    /// Whether an unknown queue comes into being when it is named.
+    /// Whether queues are created on first use.
     pub(super) auto_create: bool,
-    /// What the clock shows at the start, other than the time of the system, and whether it stands still.
+    /// The initial time of the clock (`None`: the system's time), and whether the clock is frozen.
     pub(super) clock_start: (Option<Timestamp>, bool),
     pub(super) initial_state: InitialState,
 }
@@ -37,17 +37,17 @@ pub(crate) struct Start {
     pub(crate) seed: Option<u64>,
     /// The initial time of the clock. The default is the system's time.
     pub(crate) time: Option<SystemTime>,
-    /// Whether the clock stands still.
+    /// Whether the clock is frozen.
     pub(crate) frozen: bool,
     /// Whether queues are created on first use.
     pub(crate) auto_create: bool,
 }
 
-/// Creates the queues and faults that a server has from the start.
+/// Creates the initial queues and faults of a server.
 pub(super) struct InitialState(pub(super) Box<dyn Fn(&Service) + Send + Sync>);
 
 impl Default for InitialState {
-    /// Nothing.
+    /// Creates nothing.
     fn default() -> Self {
         Self(Box::new(|_| {}))
     }
@@ -73,12 +73,12 @@ impl Service {
         service
     }
 
-    /// A service of these parts.
+    /// A service from its parts.
     pub(crate) fn assemble(clock: Clock, seed: Seed, settings: Settings) -> Self {
         Self::with_reader(clock, seed, settings, None)
     }
 
-    /// A service whose changes somebody reads.
+    /// A service with a reader of its changes.
     pub(super) fn with_reader(
         clock: Clock,
         seed: Seed,
@@ -94,22 +94,22 @@ impl Service {
         }
     }
 
-    /// Sets what each reset does at its end.
+    /// Sets the initial state, which each reset creates at its end.
     pub(crate) fn on_reset(&mut self, initial_state: impl Fn(&Self) + Send + Sync + 'static) {
         self.initial_state = InitialState(Box::new(initial_state));
     }
 
-    /// The clock that all queues live by.
+    /// The clock of all queues.
     pub(crate) fn clock(&self) -> &Clock {
         &self.shared.clock
     }
 
-    /// What goes wrong on demand.
+    /// The injected faults.
     pub(crate) fn faults(&self) -> &Faults {
         &self.shared.faults
     }
 
-    /// The number that everything random comes from.
+    /// The seed of all randomness.
     pub(crate) fn seed(&self) -> Seed {
         self.shared.seed
     }
@@ -119,12 +119,12 @@ impl Service {
         self.shared.new_id().to_string()
     }
 
-    /// Ends all long polls with an empty answer, and all move tasks. Later long polls do not wait.
+    /// Ends all long polls with an empty result, and all move tasks. Later long polls do not wait.
     pub(crate) fn shut_down(&self) {
         self.shared.stop.send_replace(true);
     }
 
-    /// Changes with every reset, and with the end.
+    /// Changes with every reset and with the shutdown.
     pub(crate) fn generation(&self) -> u64 {
         self.shared.resets.load(Ordering::Acquire) + u64::from(self.is_shut_down())
     }
@@ -134,14 +134,14 @@ impl Service {
         *self.shared.stop.borrow()
     }
 
-    /// The messages of a queue from the oldest on, `at_most` after the first `skip`, without receiving
-    /// them; `None` when there is no such queue.
+    /// Peeks at the messages of a queue, oldest first: `at_most` after the first `skip`. `None` if the queue does not
+    /// exist.
     pub(crate) fn peek(&self, queue: &QueueArn, skip: usize, at_most: usize) -> Option<Vec<PeekedMessage>> {
         let now = self.clock().now();
         self.shared.find_arn(queue)?.look(|queue| queue.peek(now, skip, at_most))
     }
 
-    /// How many messages a queue has; `None` when there is no such queue.
+    /// Message counts of a queue; `None` if it does not exist.
     pub(crate) fn counts(&self, queue: &QueueArn) -> Option<Counts> {
         let now = self.clock().now();
         self.shared.find_arn(queue)?.look(|queue| queue.counts(now))
@@ -162,11 +162,11 @@ impl Service {
         self.shared.findings.as_deref()
     }
 
-    /// Changes throughput quotas. They apply to all queues when this returns.
+    /// Changes throughput quotas. When this returns, they apply to all queues.
     pub(crate) fn change_quotas<T>(&self, change: impl FnOnce(&mut QuotaTable) -> T) -> T {
         let Shared { throughput, accounts, .. } = &*self.shared;
         let result = throughput.change(change);
-        // A queue that this does not find yet is created with the new quotas.
+        // Queues that are created meanwhile have the new quotas.
         for account in accounts.all() {
             let queues: Vec<_> = account.directory.read().all().cloned().collect();
             for queue in queues {
@@ -176,8 +176,8 @@ impl Service {
         result
     }
 
-    /// The queue that a request names by URL or, in the Query protocol, by its path. One that does not exist is made
-    /// when queues are to be.
+    /// The queue that a request names by URL or, in the Query protocol, by its path. With creation on first use, a
+    /// missing queue is created.
     pub(super) fn queue(
         &self,
         context: &Context,
@@ -190,7 +190,7 @@ impl Service {
         Ok(found)
     }
 
-    /// As [`queue`](Self::queue), for who wants no new one.
+    /// Like [`queue`](Self::queue), but never creates a queue.
     pub(super) fn existing_queue(
         &self,
         context: &Context,

@@ -1,12 +1,12 @@
-//! A queue as its callers share it: the state behind a lock, and those who wait for its messages.
+//! A queue shared by its callers: its state behind a lock, and the receives that wait for its messages.
 //!
 //! ```text
 //! operation -> lock -> queue.something(now) -> wakeups -> unlock -> wake
 //!                                                |  receivable: one parked receive for each, the longest parked first
-//!                                                |  sooner: the watcher, which alone waits for moments of the queue
+//!                                                |  sooner: the watcher, the only receive that waits for timers
 //! ```
-//! A holder of this lock waits for nothing and locks no other queue. It may look up whether another queue exists: those who
-//! hold the locks that this takes (of [`accounts`](super::accounts)) lock no queue.
+//! While this lock is held, nothing waits and no other queue is locked. Looking up another queue is allowed: holders of
+//! the locks that it takes (of [`accounts`](super::accounts)) lock no queue.
 
 use std::sync::Arc;
 
@@ -23,24 +23,24 @@ use crate::service::arn::QueueArn;
 use crate::sqs::engine::{Attributes, Dropped, Lapse, Queue, Room, Wakeups};
 use crate::sqs::findings::Findings;
 
-/// How many parked receives one operation wakes; each that finds more than it takes wakes the next.
+/// Maximum number of parked receives that one operation wakes. Each that leaves messages in the queue wakes the next.
 const WOKEN_AT_ONCE: usize = 16;
 
-/// A queue and its waiting room.
+/// A queue and its parked receives.
 #[derive(Debug)]
 pub(super) struct SharedQueue {
     arn: Arc<QueueArn>,
     /// The account of the queue, which sends most of its messages.
     owner: Arc<str>,
     state: Mutex<State>,
-    /// Parked receives wait here, first come, first served. One that is dropped after it was woken hands on.
+    /// Parked receives wait here, first in, first out. One that is dropped after it was woken passes the wakeup on.
     pub(super) arrival: Notify,
-    /// The watcher waits here for a moment that is sooner than the one it knows.
+    /// The watcher waits here for a wakeup earlier than the one it knows.
     pub(super) sooner: Notify,
-    /// Held by the watcher: of all parked receives, the one that also waits for the queue's next moment. The
-    /// others wait here to take its place, so that a moment wakes one receive and not all.
+    /// Held by the watcher: the one parked receive that also waits for the next change of the queue. The others wait
+    /// here to replace it, so that the change wakes one receive, not all.
     pub(super) watch: tokio::sync::Mutex<()>,
-    /// Tests that wait until the queue is as they want it.
+    /// Tests that wait for a state of the queue.
     pub(super) watchers: Watchers,
     reader: Option<Arc<dyn ChangeReader>>,
     /// In strict mode.
@@ -81,15 +81,15 @@ impl SharedQueue {
         &self.arn
     }
 
-    /// The sender of a message, shared by all messages of the account that owns the queue.
+    /// The sender of a message. All messages from the owner's account share one allocation.
     pub(super) fn sender(&self, account: &str) -> Arc<str> {
         if *account == *self.owner { Arc::clone(&self.owner) } else { account.into() }
     }
 
-    /// Does something with the queue and wakes those whom it concerns.
+    /// Runs `act` on the queue, and wakes receives and watchers.
     ///
     /// # Errors
-    /// `QueueDoesNotExist`, in the words of the request's protocol: the queue was deleted since it was looked up.
+    /// `QueueDoesNotExist`, with the text of the request's protocol, if the queue was deleted since it was looked up.
     pub(super) fn with<T>(
         &self,
         context: &Context,
@@ -98,7 +98,7 @@ impl SharedQueue {
         self.with_room(context, |queue, _| act(queue))
     }
 
-    /// Like [`with`](Self::with), for an action that takes memory.
+    /// Like [`with`](Self::with), for an action that needs memory.
     pub(super) fn with_room<T>(
         &self,
         context: &Context,
@@ -110,20 +110,19 @@ impl SharedQueue {
         result.ok_or_else(|| context.no_such_queue())
     }
 
-    /// As [`with`](Self::with), for what is done for no request.
+    /// Like [`with`](Self::with), for background work without a request.
     pub(super) fn unless_deleted<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> Option<T> {
         self.even_deleted(|queue| (!queue.is_deleted()).then(|| act(queue)))
     }
 
-    /// As [`with`](Self::with), for what the queue itself refuses or lets go when it is deleted.
+    /// Like [`with`](Self::with), for actions that must also run on a deleted queue.
     pub(super) fn even_deleted<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> T {
         let result = self.locked(None, |queue, _| act(queue));
         self.watchers.notify();
         result
     }
 
-    /// Looks at the queue; `None` when it was deleted. Time may make messages receivable meanwhile, nothing else
-    /// changes.
+    /// Reads the queue; `None` if it was deleted. Messages can become receivable by the time; nothing else changes.
     pub(super) fn look<T>(&self, look: impl FnOnce(&mut Queue) -> T) -> Option<T> {
         self.locked(None, |queue, _| (!queue.is_deleted()).then(|| look(queue)))
     }
@@ -144,12 +143,12 @@ impl SharedQueue {
         result
     }
 
-    /// Reads attributes, which concerns nobody else.
+    /// Reads attributes, without waking anyone.
     pub(super) fn attribute<T>(&self, read: impl FnOnce(&Attributes) -> T) -> T {
         read(self.state.lock().queue.attributes())
     }
 
-    /// Ends the queue. Parked receives wake, and find it deleted.
+    /// Marks the queue as deleted. Parked receives wake and find it deleted.
     pub(super) fn close(&self) {
         let dropped = self.even_deleted(Queue::close);
         self.arrival.notify_waiters();
@@ -177,7 +176,7 @@ impl SharedQueue {
     }
 }
 
-/// Passes the changes of a queue on while its lock is held, which keeps their order.
+/// Passes the changes of a queue to the reader while the queue is locked, which preserves their order.
 fn pass_on(queue: &mut Queue, reader: Option<&dyn ChangeReader>) {
     let Some(reader) = reader else { return };
     let changes = queue.take_changes();
@@ -186,7 +185,7 @@ fn pass_on(queue: &mut Queue, reader: Option<&dyn ChangeReader>) {
     }
 }
 
-/// Drops messages, many of them on a thread where nobody waits for it.
+/// Drops messages; many are dropped on a blocking thread.
 pub(super) fn drop_in_background(dropped: Dropped) {
     match tokio::runtime::Handle::try_current() {
         Ok(runtime) if dropped.is_large() => drop(runtime.spawn_blocking(move || drop(dropped))),

@@ -1,4 +1,4 @@
-//! What operations and background tasks share.
+//! The state that operations and background tasks share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -19,7 +19,7 @@ use crate::service::seed::{Seed, uuid};
 use crate::sqs::engine::Settings;
 use crate::sqs::findings::Findings;
 
-/// The state of a server, without its settings.
+/// The state of a server.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) clock: Clock,
@@ -32,14 +32,14 @@ pub(super) struct Shared {
     /// In strict mode.
     pub(super) findings: Option<Arc<Findings>>,
     pub(super) reader: Option<Arc<dyn ChangeReader>>,
-    /// Receives that wait for messages.
+    /// Number of parked receives.
     pub(super) parked: AtomicUsize,
     ids: Mutex<fastrand::Rng>,
     pub(super) stop: watch::Sender<bool>,
     pub(super) faults: Faults,
-    /// Those who wait for what is not there yet wait here; creating and deleting a queue wakes them all.
+    /// Wakes waiters for queues whenever a queue is created or deleted.
     pub(super) queues_changed: Notify,
-    /// How often all was made to start anew.
+    /// Number of resets.
     pub(super) resets: AtomicU64,
 }
 
@@ -88,7 +88,7 @@ impl Shared {
     /// Waits until the service is shut down.
     pub(super) async fn stopped(&self) {
         let mut stop = self.stop.subscribe();
-        // The sender is in `self`: it outlives the wait, so that there is no error.
+        // There is no error: the sender is in `self` and outlives the wait.
         let _ = stop.wait_for(|stop| *stop).await;
     }
 }

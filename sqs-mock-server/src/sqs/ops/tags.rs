@@ -1,4 +1,4 @@
-//! Tags of queues.
+//! Operations on tags of queues.
 
 use sqs_client::operation::list_queue_tags::{ListQueueTags, ListQueueTagsInput, ListQueueTagsOutput};
 use sqs_client::operation::tag_queue::{TagQueue, TagQueueInput, TagQueueOutput};

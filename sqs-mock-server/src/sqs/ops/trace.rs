@@ -18,12 +18,12 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// The queue that the request is about, when there is one.
+    /// The queue of the request, if any.
     pub(crate) fn queue(&self) -> Option<&QueueArn> {
         self.queue.get().map(|arn| &**arn)
     }
 
-    /// How long a receive waited for messages; `None` when it did not have to.
+    /// How long a receive waited for messages; `None` if it did not.
     pub(crate) fn waited(&self) -> Option<Duration> {
         self.waited.get().copied()
     }

@@ -1,12 +1,12 @@
-//! Waiting until a queue has a wanted state.
+//! Waiting for a state of a queue.
 //!
 //! ```text
-//! listen (queue created or deleted | queue changed) -> look --found--> done
+//! listen (queue created or deleted | queue changed) -> look --found--> return
 //!                                                       | not yet
 //!                                                       v
-//!                          wait for (one of these | the next moment at which time changes the queue)
+//!                          wait for (one of these | the next change by time)
 //! ```
-//! A look is not a change: waiting tests do not wake each other.
+//! `look` does not count as a change, so waiting tests do not wake each other.
 
 use std::future::pending;
 use std::pin::pin;
@@ -17,8 +17,8 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 
 impl Service {
-    /// Waits until `look` returns something. It is called at once and after each change of the queue, which may be created
-    /// and deleted in the meantime.
+    /// Waits until `look` returns a value. It is called at once and after each change of the queue, which may be
+    /// created and deleted in the meantime.
     ///
     /// # Cancel safety
     /// Nothing is lost when the future is dropped.
@@ -54,7 +54,7 @@ impl Service {
         let watching = queue.watchers.watch();
         let mut changed = pin!(watching.changed().notified());
         changed.as_mut().enable();
-        // The moment is read first: one that passes before the look causes a second look, and is not missed.
+        // The next change is read before the look: if it happens in between, it causes a second look.
         let now = self.clock().now();
         let next = queue.look(|queue| queue.next_change(now)).flatten();
         if let Some(found) = look() {

@@ -1,4 +1,4 @@
-//! What a server holds at a moment: for whoever watches it.
+//! Usage of a server at a point in time, for monitoring.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,33 +9,33 @@ use super::shared::SharedQueue;
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::Counts;
 
-/// How many queues are looked at before others may run.
+/// Number of queues that are visited between yields.
 const AT_ONCE: usize = 64;
 
-/// What all queues together take.
+/// Total usage of all queues.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Usage {
     /// Queues in all accounts and regions.
     pub(crate) queues: usize,
-    /// Receives that wait for messages.
+    /// Parked receives.
     pub(crate) parked: usize,
     /// Bytes of all messages.
     pub(crate) stored_bytes: usize,
-    /// Bytes that all messages may take.
+    /// The limit for bytes of all messages.
     pub(crate) max_memory: usize,
 }
 
-/// What one queue has.
+/// Usage of one queue.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct QueueUsage {
     pub(crate) arn: Arc<QueueArn>,
     pub(crate) counts: Counts,
-    /// How long its oldest message has been there; zero without messages.
+    /// The age of its oldest message; zero without messages.
     pub(crate) oldest_age: Duration,
     pub(crate) stored_bytes: usize,
 }
 
-/// Counts a parked receive for as long as it is one.
+/// Counts a parked receive until it is dropped.
 pub(super) struct Parked<'a>(&'a AtomicUsize);
 
 impl<'a> Parked<'a> {
@@ -52,7 +52,7 @@ impl Drop for Parked<'_> {
 }
 
 impl Service {
-    /// What all queues together take.
+    /// Total usage of all queues.
     pub(crate) fn usage(&self) -> Usage {
         let shared = &self.shared;
         Usage {
@@ -63,11 +63,11 @@ impl Service {
         }
     }
 
-    /// What each queue has, by ARN. Queues are locked one at a time and each at a moment of its own, and others run
-    /// in between.
+    /// Usage of each queue, sorted by ARN. Queues are locked one at a time, so the figures of two queues can be from
+    /// different times. Yields to other tasks in between.
     ///
     /// # Cancel safety
-    /// Nothing is changed.
+    /// Changes nothing.
     pub(crate) async fn usage_by_queue(&self) -> Vec<QueueUsage> {
         let mut queues: Vec<Arc<SharedQueue>> = Vec::new();
         for account in self.shared.accounts.all() {

@@ -1,10 +1,10 @@
-//! The watchers of one queue.
+//! Watchers: tests that wait for changes of a queue.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// Tests that wait for changes of a queue.
+/// The watchers of one queue.
 #[derive(Debug, Default)]
 pub(super) struct Watchers {
     count: AtomicUsize,
@@ -15,8 +15,8 @@ pub(super) struct Watchers {
 pub(super) struct Watching<'w>(&'w Watchers);
 
 impl Watchers {
-    /// Wakes all watchers, after the lock of the queue is released. A watcher counts before it takes the lock to look: a
-    /// change that it did not see comes after the count. Without watchers this is one load.
+    /// Wakes all watchers, after the lock of the queue is released. A watcher registers before it locks the queue to
+    /// look, so a change that it did not see comes after its registration. Without watchers, this costs one load.
     pub(super) fn notify(&self) {
         if self.count.load(Ordering::Acquire) > 0 {
             self.changed.notify_waiters();
@@ -30,7 +30,7 @@ impl Watchers {
 }
 
 impl Watching<'_> {
-    /// The next change.
+    /// Notified of the next change.
     pub(super) fn changed(&self) -> &Notify {
         &self.0.changed
     }

@@ -1,4 +1,4 @@
-//! Reading attributes from requests, all or none.
+//! Sets attributes from a request, all or none.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -19,7 +19,7 @@ impl Attributes {
     /// The attributes of a new queue.
     ///
     /// # Errors
-    /// `InvalidParameterValue` when name and `FifoQueue` do not agree; otherwise as [`changed`](Self::changed).
+    /// `InvalidParameterValue` if name and `FifoQueue` disagree; otherwise as [`changed`](Self::changed).
     pub(crate) fn create(name: &str, requested: &Requested) -> Result<Self, ServiceError> {
         let fifo = requested.get(&Name::FifoQueue).is_some_and(|value| flag(value) == Some(true));
         let start = match (is_fifo_name(name), fifo) {
@@ -42,16 +42,16 @@ impl Attributes {
         start.changed(requested)
     }
 
-    /// These attributes with some of them changed.
+    /// These attributes with the requested changes.
     ///
     /// # Errors
-    /// `InvalidAttributeName` for names that are unknown or not for this kind of queue, `InvalidAttributeValue`
-    /// for values, `InvalidParameterValue` for the two redrive policies. Then nothing is changed.
+    /// `InvalidAttributeName` for names that are unknown or belong to the other kind of queue, `InvalidAttributeValue`
+    /// for invalid values, `InvalidParameterValue` for invalid redrive policies. On error, nothing changes.
     pub(crate) fn changed(&self, requested: &Requested) -> Result<Self, ServiceError> {
         Encryption::check(requested)?;
         let mut changed = self.clone();
         let mut entries: Vec<_> = requested.iter().collect();
-        // Of several faults the same one is found each time.
+        // Sorted, so that a request with several errors always fails with the same one.
         entries.sort_unstable();
         for (name, value) in entries {
             changed.set(name, value)?;
@@ -152,7 +152,7 @@ fn assign<T>(place: &mut T, value: Option<T>) -> Option<()> {
     Some(())
 }
 
-/// The empty text removes what was set.
+/// An empty value removes the attribute.
 fn given<T>(value: &str, parse: fn(&str) -> Result<T, ServiceError>) -> Result<Option<T>, ServiceError> {
     if value.is_empty() { Ok(None) } else { parse(value).map(Some) }
 }

@@ -1,4 +1,4 @@
-//! Encryption at rest. Nothing is encrypted here; the attributes behave as those of the service.
+//! Encryption at rest. Nothing is encrypted here; the attributes behave as on AWS.
 
 use sqs_client::types::QueueAttributeName as Name;
 use sqs_client::wire::limits;
@@ -6,7 +6,7 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::{Requested, flag, number};
 
-/// Longest id of a KMS key: <https://docs.aws.amazon.com/kms/latest/APIReference/API_DescribeKey.html>
+/// Maximum length of a KMS key id: <https://docs.aws.amazon.com/kms/latest/APIReference/API_DescribeKey.html>
 const MAX_KEY_BYTES: usize = 2048;
 
 /// `KmsMasterKeyId`, `KmsDataKeyReusePeriodSeconds` and `SqsManagedSseEnabled`.
@@ -14,7 +14,7 @@ const MAX_KEY_BYTES: usize = 2048;
 pub(crate) struct Encryption {
     /// Id, ARN or alias of a KMS key.
     pub kms_key: Option<Box<str>>,
-    /// How long a data key is reused, in seconds, when it was set together with a key.
+    /// How long a data key is reused, in seconds, if this was set together with a key.
     pub reuse_seconds: Option<u32>,
     /// Whether SQS encrypts with its own keys.
     pub managed: bool,
@@ -27,7 +27,7 @@ impl Default for Encryption {
 }
 
 impl Encryption {
-    /// Both ways of encryption cannot be asked for in one request.
+    /// A request can enable only one of the two kinds of encryption.
     pub(super) fn check(requested: &Requested) -> Result<(), ServiceError> {
         let kms = requested.get(&Name::KmsMasterKeyId).is_some_and(|key| !key.is_empty());
         let managed =
@@ -40,7 +40,7 @@ impl Encryption {
         Ok(())
     }
 
-    /// The managed kind goes off with the first key and stays off when the key is removed.
+    /// A key turns managed encryption off. Removing the key does not turn it on again.
     pub(super) fn set_key(&mut self, key: &str) -> Option<()> {
         if key.len() > MAX_KEY_BYTES {
             return None;
@@ -63,7 +63,6 @@ impl Encryption {
         Some(())
     }
 
-    /// Without a key there is nothing to reuse.
     pub(super) fn forget_reuse_without_key(&mut self) {
         self.reuse_seconds = self.reuse_seconds.filter(|_| self.kms_key.is_some());
     }

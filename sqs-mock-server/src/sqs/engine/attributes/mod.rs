@@ -1,4 +1,4 @@
-//! The attributes of a queue: typed, with defaults; `change` reads them and `render` shows them.
+//! The attributes of a queue: typed, with defaults. `change` sets them, `render` formats them.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html>
 
@@ -20,13 +20,13 @@ pub(crate) use render::Facts;
 use super::policy::Policy;
 use super::redrive::{RedriveAllowPolicy, RedrivePolicy};
 
-/// Attributes as they stand in a request.
+/// Attributes as a request sends them.
 pub(crate) type Requested = HashMap<QueueAttributeName, String>;
 
-/// What can be set about a queue.
+/// The attributes of a queue that can be set.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Attributes {
-    /// What only FIFO queues have; this decides of which kind the queue is.
+    /// Attributes of FIFO queues; `None` for a standard queue.
     pub fifo: Option<FifoAttributes>,
     /// `DelaySeconds`.
     pub delay: Duration,
@@ -42,13 +42,13 @@ pub(crate) struct Attributes {
     pub policy: Option<Policy>,
     /// `RedrivePolicy`.
     pub redrive: Option<RedrivePolicy>,
-    /// `RedriveAllowPolicy`; without one, every queue is allowed.
+    /// `RedriveAllowPolicy`; without it, every queue is allowed.
     pub redrive_allow: Option<RedriveAllowPolicy>,
     /// The three attributes of encryption at rest.
     pub encryption: Encryption,
 }
 
-/// What only FIFO queues have.
+/// Attributes that only FIFO queues have.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct FifoAttributes {
     /// `ContentBasedDeduplication`.
@@ -59,14 +59,14 @@ pub(crate) struct FifoAttributes {
     pub throughput_limit: ThroughputLimit,
 }
 
-/// Within what a deduplication id is unique.
+/// The scope in which deduplication ids are unique.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum DeduplicationScope {
     /// The whole queue.
     #[default]
     Queue,
-    /// Each message group for itself.
+    /// Each message group.
     MessageGroup,
 }
 
@@ -77,7 +77,7 @@ pub(crate) enum ThroughputLimit {
     /// The whole queue.
     #[default]
     PerQueue,
-    /// Each message group for itself.
+    /// Each message group.
     PerMessageGroupId,
 }
 
@@ -114,13 +114,13 @@ impl Attributes {
     }
 }
 
-/// A whole number within a range.
+/// Parses an integer within a range.
 fn number(value: &str, range: &RangeInclusive<i32>) -> Option<u32> {
     let number = value.parse().ok().filter(|number| range.contains(number))?;
     u32::try_from(number).ok()
 }
 
-/// `true` or `false`, in any case.
+/// Parses `true` or `false`, case-insensitive.
 fn flag(value: &str) -> Option<bool> {
     value.to_ascii_lowercase().parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Showing attributes.
+//! Renders attributes as `GetQueueAttributes` returns them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::service::clock::Timestamp;
 use crate::sqs::engine::Counts;
 use crate::sqs::engine::refusal::unknown_attribute;
 
-/// What a queue knows about itself beside what can be set.
+/// Read-only facts about a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts<'a> {
     /// The queue.
@@ -20,11 +20,11 @@ pub(crate) struct Facts<'a> {
     pub created: Timestamp,
     /// When its attributes were last changed.
     pub modified: Timestamp,
-    /// How many messages it has.
+    /// Number of messages.
     pub counts: Counts,
 }
 
-/// What `All` can stand for, in no particular order.
+/// The attributes that `All` stands for, in no particular order.
 const SHOWN: [Name; 21] = [
     Name::ApproximateNumberOfMessages,
     Name::ApproximateNumberOfMessagesDelayed,
@@ -50,10 +50,10 @@ const SHOWN: [Name; 21] = [
 ];
 
 impl Attributes {
-    /// The attributes asked for; those that are not set are left out.
+    /// The requested attributes; those that are not set are omitted.
     ///
     /// # Errors
-    /// `InvalidAttributeName` for a name that no queue has.
+    /// `InvalidAttributeName` for an unknown name.
     pub(crate) fn render(&self, names: &[Name], facts: &Facts<'_>) -> Result<Requested, ServiceError> {
         if let Some(unknown) = names.iter().find(|name| **name != Name::All && !SHOWN.contains(name)) {
             return Err(unknown_attribute(unknown.as_str()));
@@ -63,7 +63,7 @@ impl Attributes {
         Ok(shown.collect())
     }
 
-    /// The first attribute, by name, that a request to create the queue again gives another value.
+    /// The first attribute, by name, whose value in a repeated `CreateQueue` differs from the current value.
     pub(crate) fn first_difference(&self, requested: &Self, given: &Requested) -> Option<Name> {
         let mut names: Vec<_> = given.keys().collect();
         names.sort_unstable();
@@ -82,7 +82,7 @@ impl Attributes {
         })
     }
 
-    /// An attribute that can be set.
+    /// Renders an attribute that can be set.
     fn show_set(&self, name: &Name) -> Option<String> {
         let seconds = |duration: Duration| duration.as_secs().to_string();
         Some(match name {

@@ -38,7 +38,7 @@ fn all(attributes: &Attributes) -> Vec<(String, String)> {
 }
 
 #[test]
-fn fresh_standard_queue_shows_twelve_attributes() {
+fn new_standard_queue_has_twelve_attributes() {
     let expected = [
         ("ApproximateNumberOfMessages", "0"),
         ("ApproximateNumberOfMessagesDelayed", "0"),
@@ -60,7 +60,7 @@ fn fresh_standard_queue_shows_twelve_attributes() {
 }
 
 #[test]
-fn fresh_fifo_queue_shows_four_more() {
+fn new_fifo_queue_has_four_more_attributes() {
     let standard = all(&Attributes::standard());
     let mut more = all(&Attributes::fifo());
     more.retain(|attribute| !standard.contains(attribute));
@@ -74,13 +74,13 @@ fn fresh_fifo_queue_shows_four_more() {
 }
 
 #[test]
-fn nothing_asked_for_gives_nothing() {
+fn attributes_not_requested_or_not_set_are_omitted() {
     assert!(render(&Attributes::standard(), &[]).unwrap().is_empty());
     assert!(render(&Attributes::standard(), &[Name::Policy, Name::FifoQueue]).unwrap().is_empty());
 }
 
 #[test]
-fn unknown_name_is_refused_wherever_it_stands() {
+fn unknown_attribute_is_rejected_in_reads_and_writes() {
     let unknown = Name::from("Colour");
     let error = render(&Attributes::standard(), &[Name::All, unknown.clone()]).unwrap_err();
     assert_eq!(error.code, ErrorCode::InvalidAttributeName);
@@ -89,7 +89,7 @@ fn unknown_name_is_refused_wherever_it_stands() {
 }
 
 #[test]
-fn numbers_have_their_ranges() {
+fn numbers_out_of_range_are_rejected() {
     let ranges = [
         (Name::DelaySeconds, 0, 900),
         (Name::MaximumMessageSize, 1_024, 1_048_576),
@@ -121,7 +121,7 @@ fn read_only_attributes_cannot_be_set() {
 }
 
 #[test]
-fn one_bad_value_changes_nothing() {
+fn invalid_value_leaves_all_attributes_unchanged() {
     let changes = requested(&[(Name::DelaySeconds, "5"), (Name::VisibilityTimeout, "-1")]);
     let attributes = Attributes::standard();
     assert!(attributes.changed(&changes).is_err());
@@ -129,7 +129,7 @@ fn one_bad_value_changes_nothing() {
 }
 
 #[test]
-fn name_and_kind_have_to_agree_at_creation() {
+fn create_is_rejected_when_name_and_fifo_attribute_disagree() {
     let fifo = requested(&[(Name::FifoQueue, "true")]);
     assert!(Attributes::create("a.fifo", &fifo).unwrap().is_fifo());
     assert!(!Attributes::create("a", &Requested::new()).unwrap().is_fifo());
@@ -138,7 +138,7 @@ fn name_and_kind_have_to_agree_at_creation() {
 }
 
 #[test]
-fn fifo_attributes_are_unknown_on_a_standard_queue() {
+fn fifo_attributes_are_rejected_on_a_standard_queue() {
     let standard = Attributes::standard();
     for name in [Name::FifoQueue, Name::ContentBasedDeduplication] {
         let (code, text) = refusal(set(&standard, name.clone(), "false"));
@@ -164,7 +164,7 @@ fn kind_of_a_queue_cannot_be_changed() {
 }
 
 #[test]
-fn throughput_per_group_needs_deduplication_per_group() {
+fn throughput_per_group_requires_deduplication_per_group() {
     let fifo = Attributes::fifo();
     let limit = (Name::FifoThroughputLimit, "perMessageGroupId");
     assert_eq!(refusal(set(&fifo, limit.0.clone(), limit.1)).0, ErrorCode::InvalidAttributeValue);
@@ -173,14 +173,14 @@ fn throughput_per_group_needs_deduplication_per_group() {
 }
 
 #[test]
-fn truth_is_shown_in_lower_case() {
+fn booleans_are_returned_in_lower_case() {
     let changed = set(&Attributes::fifo(), Name::ContentBasedDeduplication, "True").unwrap();
     assert_eq!(shown(&changed, &Name::ContentBasedDeduplication).as_deref(), Some("true"));
     assert!(set(&Attributes::fifo(), Name::ContentBasedDeduplication, "yes").is_err());
 }
 
 #[test]
-fn kms_key_switches_managed_encryption_off_for_good() {
+fn kms_key_disables_managed_encryption_permanently() {
     let with_key = set(&Attributes::standard(), Name::KmsMasterKeyId, "alias/aws/sqs").unwrap();
     assert_eq!(shown(&with_key, &Name::SqsManagedSseEnabled).as_deref(), Some("false"));
     let without = set(&with_key, Name::KmsMasterKeyId, "").unwrap();
@@ -189,12 +189,12 @@ fn kms_key_switches_managed_encryption_off_for_good() {
 }
 
 #[test]
-fn both_kinds_of_encryption_at_once_are_refused() {
+fn kms_and_managed_encryption_together_are_rejected() {
     let both = requested(&[(Name::KmsMasterKeyId, "k"), (Name::SqsManagedSseEnabled, "true")]);
     assert_eq!(refusal(Attributes::standard().changed(&both)).0, ErrorCode::InvalidAttributeName);
 }
 
-/// Inferred.
+/// Inferred, not observed on AWS.
 #[test]
 fn reuse_period_without_a_key_is_ignored() {
     let reuse = |attributes: &Attributes| shown(attributes, &Name::KmsDataKeyReusePeriodSeconds);
@@ -209,7 +209,7 @@ fn reuse_period_without_a_key_is_ignored() {
 }
 
 #[test]
-fn creating_again_is_compared_with_the_current_values() {
+fn repeated_create_is_compared_with_current_values() {
     let current = set(&Attributes::standard(), Name::DelaySeconds, "5").unwrap();
     let compare = |attributes: &[(Name, &str)]| {
         let given = requested(attributes);
@@ -224,7 +224,7 @@ fn creating_again_is_compared_with_the_current_values() {
 }
 
 #[test]
-fn empty_text_removes_a_policy() {
+fn empty_value_removes_a_policy() {
     for (name, value) in [(Name::Policy, r#"{"Statement":[]}"#), (Name::RedriveAllowPolicy, ALLOW)] {
         let with = set(&Attributes::standard(), name.clone(), value).unwrap();
         assert!(shown(&with, &name).is_some());
@@ -235,7 +235,7 @@ fn empty_text_removes_a_policy() {
 const ALLOW: &str = r#"{"redrivePermission":"allowAll"}"#;
 
 #[test]
-fn key_id_is_bounded() {
+fn kms_key_id_over_2048_bytes_is_rejected() {
     let standard = Attributes::standard();
     assert!(set(&standard, Name::KmsMasterKeyId, &"k".repeat(2048)).is_ok());
     assert!(set(&standard, Name::KmsMasterKeyId, &"k".repeat(2049)).is_err());

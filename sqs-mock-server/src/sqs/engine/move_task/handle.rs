@@ -1,11 +1,11 @@
-//! Task handles: base64 of `{"taskId": .., "sourceArn": ..}`, as on AWS.
+//! Handles of move tasks: base64 of `{"taskId": .., "sourceArn": ..}`, as on AWS.
 
 use serde::{Deserialize, Serialize};
 
 use crate::service::arn::QueueArn;
 use crate::service::seed::Uuid;
 
-/// What a task handle says.
+/// The content of a task handle.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskHandle {
@@ -25,7 +25,6 @@ impl TaskHandle {
         base64_simd::STANDARD.encode_to_string(json)
     }
 
-    /// Reads the text of a handle.
     pub(super) fn read(text: &str) -> Option<Self> {
         let json = base64_simd::STANDARD.decode_to_vec(text).ok()?;
         let handle: Self = serde_json::from_slice(&json).ok()?;

@@ -1,7 +1,7 @@
-//! Move tasks: dead letters go back where they came from, or elsewhere, at a bounded rate.
+//! Move tasks: dead letters move back to their source queues, or to another queue, at a limited rate.
 //!
-//! A task moves nothing by itself. Its owner asks for the [`next step`](MoveTasks::step), moves as many messages
-//! from queue to queue as that allows, and reports; so queues are locked one at a time and time is the caller's.
+//! A task moves nothing by itself. Its owner requests the [next step](MoveTasks::step), moves up to that many messages
+//! between queues, and reports the number. So queues are locked one at a time, and the caller provides the time.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html>
 
@@ -21,34 +21,34 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
 
-/// How many ended tasks of one source are remembered.
-const REMEMBERED: usize = 10;
+/// Number of ended tasks of a source that are remembered.
+const MAX_ENDED_TASKS: usize = 10;
 
 /// The tasks of one account in one region.
 #[derive(Debug, Default)]
 pub(crate) struct MoveTasks {
-    /// By source, the newest last.
+    /// By source, newest last.
     by_source: HashMap<Arc<QueueArn>, Vec<MoveTask>>,
     active: usize,
-    /// Tasks as they were after each change; `None` without a reader.
+    /// Tasks after each change; `None` without a reader.
     changes: Option<Vec<MoveTask>>,
 }
 
 impl MoveTasks {
-    /// No tasks. With `recorded`, [`take_changes`](Self::take_changes) gives their changes.
+    /// Without tasks. If `recorded`, [`take_changes`](Self::take_changes) returns their changes.
     pub(crate) fn new(recorded: bool) -> Self {
         Self { changes: recorded.then(Vec::new), ..Self::default() }
     }
 
-    /// The tasks that have changed since the last call; none without a reader.
+    /// Tasks that changed since the last call; empty without a reader.
     pub(crate) fn take_changes(&mut self) -> Vec<MoveTask> {
         self.changes.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Starts a task. That the queues exist and the source is a dead-letter queue is up to the caller to check.
+    /// Starts a task. The caller checks that the queues exist and that the source is a dead-letter queue.
     ///
     /// # Errors
-    /// `InvalidParameterValue` when the source has an active task, `OverLimit` when there are 100 others.
+    /// `InvalidParameterValue` if the source has an active task, `OverLimit` if there are 100 active tasks.
     pub(crate) fn start(
         &mut self,
         now: Timestamp,
@@ -69,7 +69,7 @@ impl MoveTasks {
             ));
         }
         self.active += 1;
-        if tasks.len() == REMEMBERED {
+        if tasks.len() == MAX_ENDED_TASKS {
             tasks.remove(0);
         }
         let at = tasks.len();
@@ -80,7 +80,7 @@ impl MoveTasks {
         Ok(&tasks[at])
     }
 
-    /// What to do next for a task. A task that is over ends by this.
+    /// The next step of a task. A task that has finished or timed out ends here.
     pub(crate) fn step(&mut self, now: Timestamp, source: &QueueArn, id: Uuid) -> MoveStep {
         self.update(source, id, |task| task.step(now)).unwrap_or(MoveStep::Ended)
     }
@@ -90,7 +90,7 @@ impl MoveTasks {
         self.update(source, id, |task| task.moved += messages);
     }
 
-    /// Reports how a task ended: there was nothing left, or it cannot go on.
+    /// Ends a task: no messages are left, or it cannot continue.
     pub(crate) fn end(&mut self, source: &QueueArn, id: Uuid, status: MoveStatus) {
         self.update(source, id, |task| {
             if task.status.is_active() {
@@ -102,15 +102,16 @@ impl MoveTasks {
     /// Reads the handle of a task.
     ///
     /// # Errors
-    /// `InvalidParameterValue` for text that is no handle.
+    /// `InvalidParameterValue` for text that is not a handle.
     pub(crate) fn read_handle(text: &str) -> Result<TaskHandle, ServiceError> {
         TaskHandle::read(text).ok_or_else(|| refused("Value for parameter TaskHandle is invalid."))
     }
 
-    /// Tells a task of this source to stop, and how many messages it has moved. Those on their way still arrive.
+    /// Stops a task of this source and returns the number of messages it has moved. Messages already taken still
+    /// arrive.
     ///
     /// # Errors
-    /// `InvalidParameterValue` for a task that has ended, `ResourceNotFoundException` for a task that never was.
+    /// `InvalidParameterValue` for a task that has ended, `ResourceNotFoundException` for an unknown task.
     pub(crate) fn cancel(&mut self, source: &QueueArn, handle: &TaskHandle) -> Result<u64, ServiceError> {
         let unknown = || ServiceError::new(ErrorCode::ResourceNotFoundException, "Task does not exist.");
         let tasks = self.by_source.get(source).ok_or_else(unknown)?;
@@ -123,12 +124,12 @@ impl MoveTasks {
         Ok(moved)
     }
 
-    /// The tasks of a source, the newest first.
+    /// The tasks of a source, newest first.
     pub(crate) fn list(&self, source: &QueueArn) -> impl Iterator<Item = &MoveTask> {
         self.by_source.get(source).into_iter().flatten().rev()
     }
 
-    /// Forgets the tasks of a source that is deleted. One that runs ends at its next step.
+    /// Forgets the tasks of a deleted source. An active one ends at its next step.
     pub(crate) fn forget(&mut self, source: &QueueArn) {
         let tasks = self.by_source.remove(source).unwrap_or_default();
         self.active -= tasks.iter().filter(|task| task.status.is_active()).count();

@@ -1,4 +1,4 @@
-//! One move task: what it is to do, how far it is, what comes next.
+//! One move task: its definition, progress and next step.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,32 +8,32 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
 
-/// How many messages a task without a rate moves in one step.
+/// Messages that a task without a rate moves in one step.
 const STEP: u64 = 100;
-/// How long a task runs at most.
-const LIFE: Duration = Duration::from_hours(36);
+/// Maximum duration of a task.
+const MAX_DURATION: Duration = Duration::from_hours(36);
 
-/// How a task stands.
+/// The status of a task.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum MoveStatus {
     /// It moves messages.
     Running,
-    /// It has moved all that were there.
+    /// It has moved all messages.
     Completed,
-    /// It was told to stop.
+    /// A cancellation was requested.
     Cancelling,
-    /// It has stopped as told.
+    /// It was cancelled.
     Cancelled,
-    /// It cannot go on.
+    /// It could not continue.
     Failed(FailureReason),
 }
 
-/// Why a task cannot go on.
+/// Why a task failed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum FailureReason {
-    /// The queue that a message should go to does not exist.
+    /// The destination of a message does not exist.
     NonExistentQueue,
-    /// A message should go back but did not come from anywhere.
+    /// The message has no source queue to return to.
     UnknownSource,
     /// It took more than 36 hours.
     TooLong,
@@ -67,31 +67,31 @@ impl MoveStatus {
     }
 }
 
-/// What a task shall do.
+/// The definition of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NewMoveTask {
     /// The dead-letter queue.
     pub source: Arc<QueueArn>,
-    /// Where its messages go; back to where each came from when absent.
+    /// The destination of its messages; if absent, the source queue of each.
     pub destination: Option<Arc<QueueArn>>,
     /// Messages a second, 1 to 500.
     pub rate: Option<u32>,
-    /// How many messages there are to move.
+    /// Number of messages to move.
     pub to_move: u64,
 }
 
-/// A task, running or ended.
+/// A task, active or ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MoveTask {
     /// Its id.
     pub id: Uuid,
-    /// What it does.
+    /// Its definition.
     pub order: NewMoveTask,
     /// When it was started.
     pub started: Timestamp,
-    /// How many messages it has moved.
+    /// Number of messages it has moved.
     pub moved: u64,
-    /// How it stands.
+    /// Its status.
     pub status: MoveStatus,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct MoveTask {
 pub(crate) enum MoveStep {
     /// Move this many messages at most, then report.
     Move(u64),
-    /// Ask again then.
+    /// Call again at this time.
     WaitUntil(Timestamp),
     /// Nothing: the task has ended.
     Ended,
@@ -112,9 +112,9 @@ impl MoveTask {
         TaskHandle::new(self.id, &self.order.source).write()
     }
 
-    /// What to do next. A task that is over ends by this.
+    /// The next step. A task that has finished or timed out ends here.
     pub(super) fn step(&mut self, now: Timestamp) -> MoveStep {
-        if self.status == MoveStatus::Running && now.saturating_since(self.started) >= LIFE {
+        if self.status == MoveStatus::Running && now.saturating_since(self.started) >= MAX_DURATION {
             self.status = MoveStatus::Failed(FailureReason::TooLong);
         }
         match self.status {
@@ -129,7 +129,7 @@ impl MoveTask {
         let Some(rate) = self.order.rate.map(u64::from) else {
             return MoveStep::Move(left.min(STEP));
         };
-        // The first message goes at once, each other one when its part of a second is over.
+        // The first message may move at once, each further one after another 1/rate seconds.
         let passed = u64::try_from(now.saturating_since(self.started).as_millis()).unwrap_or(u64::MAX);
         let allowed = (passed.saturating_mul(rate) / 1000 + 1).saturating_sub(self.moved);
         if allowed > 0 {

@@ -32,7 +32,7 @@ fn status(tasks: &MoveTasks) -> MoveStatus {
 }
 
 #[test]
-fn task_without_rate_moves_in_big_steps_until_all_is_moved() {
+fn task_without_rate_moves_up_to_100_messages_a_step() {
     let (mut tasks, dead, id) = started(None, 150);
     assert_eq!(tasks.step(START, &dead, id), MoveStep::Move(100));
     tasks.moved(&dead, id, 100);
@@ -55,7 +55,7 @@ fn rate_is_messages_a_second() {
 }
 
 #[test]
-fn second_task_of_a_source_has_to_wait_for_the_first() {
+fn second_task_of_a_source_is_rejected_while_the_first_is_active() {
     let (mut tasks, dead, first) = started(None, 1);
     let error = tasks.start(START, id(1), order("dead", None, 1)).unwrap_err();
     assert_eq!(error.code, ErrorCode::InvalidParameterValue);
@@ -92,7 +92,7 @@ fn handle_is_base64_of_json() {
 }
 
 #[test]
-fn handle_that_cannot_be_read_and_handle_of_no_task_are_told_apart() {
+fn invalid_handle_and_handle_of_unknown_task_fail_differently() {
     let (mut tasks, dead, _) = started(None, 1);
     let error = MoveTasks::read_handle("garbage").unwrap_err();
     assert_eq!(error.code, ErrorCode::InvalidParameterValue);
@@ -103,7 +103,7 @@ fn handle_that_cannot_be_read_and_handle_of_no_task_are_told_apart() {
 }
 
 #[test]
-fn failed_task_says_why() {
+fn failed_task_has_status_and_reason() {
     let (mut tasks, dead, id) = started(None, 1);
     tasks.end(&dead, id, MoveStatus::Failed(FailureReason::NonExistentQueue));
     assert_eq!(tasks.step(START, &dead, id), MoveStep::Ended);
@@ -112,14 +112,14 @@ fn failed_task_says_why() {
 }
 
 #[test]
-fn task_lives_for_thirty_six_hours() {
+fn task_fails_after_thirty_six_hours() {
     let (mut tasks, dead, id) = started(Some(1), 1_000_000);
     assert_eq!(tasks.step(START + Duration::from_hours(36), &dead, id), MoveStep::Ended);
     assert_eq!(status(&tasks), MoveStatus::Failed(FailureReason::TooLong));
 }
 
 #[test]
-fn hundred_tasks_can_be_active() {
+fn at_most_hundred_tasks_are_active() {
     let mut tasks = MoveTasks::default();
     for number in 0..100 {
         tasks.start(START, id(number), order(&number.to_string(), None, 1)).unwrap();

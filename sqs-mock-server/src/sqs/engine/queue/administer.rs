@@ -1,4 +1,4 @@
-//! Attributes, permissions, purge and the end of a queue.
+//! Attributes, permissions, purge and deletion of a queue.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::sqs::engine::message::{Removed, State};
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::store::Store;
 
-/// Messages that are gone. There may be a million: drop it after letting go of the queue's lock.
+/// Removed messages. There may be a million: drop them after releasing the lock of the queue.
 #[derive(Debug, Default)]
 pub(crate) struct Dropped {
     pub(super) stores: Vec<Store>,
@@ -22,7 +22,7 @@ pub(crate) struct Dropped {
 }
 
 impl Dropped {
-    /// Whether dropping this takes long enough for others to notice.
+    /// Whether dropping this takes long enough to delay other requests.
     pub(crate) fn is_large(&self) -> bool {
         const LARGE: usize = 10_000;
         self.messages.len() >= LARGE || self.stores.iter().any(|store| store.len() >= LARGE)
@@ -30,10 +30,10 @@ impl Dropped {
 }
 
 impl Queue {
-    /// The attributes asked for.
+    /// The requested attributes.
     ///
     /// # Errors
-    /// `InvalidAttributeName` for a name that no queue has.
+    /// `InvalidAttributeName` for an unknown name.
     pub(crate) fn render(
         &mut self,
         now: Timestamp,
@@ -44,8 +44,8 @@ impl Queue {
         self.attributes.render(names, &facts)
     }
 
-    /// Changes attributes, all or none. A redrive policy is taken as it is:
-    /// [`RedrivePolicy::check`](crate::sqs::engine::RedrivePolicy::check) is for whoever knows the other queues.
+    /// Changes attributes, all or none. The caller checks redrive policies with
+    /// [`RedrivePolicy::check`](crate::sqs::engine::RedrivePolicy::check), which needs other queues.
     ///
     /// # Errors
     /// As [`Attributes::changed`](crate::sqs::engine::Attributes::changed).
@@ -65,8 +65,8 @@ impl Queue {
         Ok(())
     }
 
-    /// A FIFO queue applies a changed delay also to messages that it has: those younger than the longer of the
-    /// two delays.
+    /// A FIFO queue applies a new delay to its existing messages too. Only messages younger than the longer of the two
+    /// delays are affected.
     fn delay_again(&mut self, now: Timestamp, longer: Duration) {
         for slot in self.store.younger_than(now.saturating_before(longer)) {
             let Some(message) = self.store.get(slot) else {
@@ -134,20 +134,20 @@ impl Queue {
         Ok(self.drop_messages())
     }
 
-    /// Marks the queue as deleted and removes all messages. Whoever holds it still finds it empty.
+    /// Marks the queue as deleted and removes all messages. Callers that still hold it find it empty.
     pub(crate) fn close(&mut self) -> Dropped {
         self.deleted = true;
         self.record(|_| QueueChange::Deleted);
         self.drop_messages()
     }
 
-    /// The memory of the messages, and on FIFO queues of deduplication ids and receive attempts.
+    /// Memory of messages, deduplication ids and receive attempts.
     pub(crate) fn stored_bytes(&self) -> usize {
         let fifo = self.fifo.as_ref().map_or(0, |fifo| fifo.stored_bytes());
         self.store.bytes() + fifo
     }
 
-    /// When the oldest message was sent, as far as retention goes.
+    /// Start of the retention of the oldest message.
     pub(crate) fn oldest(&mut self, now: Timestamp) -> Option<Timestamp> {
         self.settle(now);
         self.store.oldest()
@@ -160,7 +160,7 @@ impl Queue {
         Dropped { stores: vec![self.store.take_all()], messages: Vec::new() }
     }
 
-    /// Messages that have gone by themselves since this was last asked.
+    /// Messages that expired since the last call.
     pub(crate) fn take_expired(&mut self) -> Option<Dropped> {
         let Dropped { stores, messages } = &self.expired;
         (!stores.is_empty() || !messages.is_empty()).then(|| std::mem::take(&mut self.expired))

@@ -19,13 +19,13 @@ pub(crate) struct OldHandle {
 }
 
 impl Queue {
-    /// Deletes the message of a handle. It is no error when the message is gone already.
+    /// Deletes the message of a handle. Deleting a message that is gone is not an error.
     ///
-    /// On a standard queue the handle of any receive will do, for 12 hours. On a FIFO queue a handle has expired with the
-    /// visibility timeout, or with a later receive.
+    /// On a standard queue, the handle of any receive is valid for 12 hours. On a FIFO queue, a handle expires with the
+    /// visibility timeout or with a later receive.
     ///
     /// # Errors
-    /// The text is no handle of this queue, or the handle has expired.
+    /// The text is not a handle of this queue, or the handle has expired.
     pub(crate) fn delete(
         &mut self,
         now: Timestamp,
@@ -38,7 +38,7 @@ impl Queue {
         let (slot, receive) = (handle.slot, handle.receive);
         let Core { id, receives, .. } = message.core;
         let (ticket, in_flight) = (message.ticket, matches!(message.state, State::InFlight { .. }));
-        // A server that misses a delete still has the message when it is visible again.
+        // A server that misses a delete still has the message when its visibility timeout ends.
         let survives = self.is_due_again(slot) || in_flight && self.is_missed(slot);
         if !survives {
             self.store.remove(now, slot);

@@ -1,4 +1,4 @@
-//! A queue as a whole, for inspection.
+//! Description of a queue, for inspection.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,23 @@ use super::Queue;
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::Counts;
 
-/// What can be said about a queue without its messages.
+/// A queue without its messages.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct QueueDescription {
-    /// All attributes, as `GetQueueAttributes` answers them.
+    /// All attributes, as `GetQueueAttributes` returns them.
     pub attributes: BTreeMap<QueueAttributeName, String>,
     /// The tags.
     pub tags: BTreeMap<String, String>,
-    /// How many messages there are.
+    /// Message counts.
     pub counts: Counts,
-    /// From when the retention of the oldest message counts; `None` without messages.
+    /// Start of the retention of the oldest message; `None` without messages.
     pub oldest: Option<Timestamp>,
 }
 
 impl Queue {
-    /// Describes the queue.
     pub(crate) fn describe(&mut self, now: Timestamp) -> QueueDescription {
-        // `All` is a name that every queue has.
+        // `All` is always a valid name.
         let attributes = self.render(now, &[QueueAttributeName::All]).unwrap_or_default();
         QueueDescription {
             attributes: attributes.into_iter().collect(),
@@ -35,7 +34,7 @@ impl Queue {
         }
     }
 
-    /// The next moment at which something changes by itself: a message becomes visible, or too old.
+    /// The next time at which the queue changes without a request: a message becomes visible, or expires.
     pub(crate) fn next_change(&mut self, now: Timestamp) -> Option<Timestamp> {
         self.settle(now);
         let expiry = self.store.oldest().map(|born| born + self.attributes.retention);

@@ -1,4 +1,4 @@
-//! What a FIFO queue remembers beside its messages.
+//! The memory of a FIFO queue besides its messages.
 
 use crate::service::clock::Timestamp;
 use crate::service::seed::Seed;
@@ -7,12 +7,12 @@ use crate::sqs::engine::attributes::FifoAttributes;
 use crate::sqs::engine::dedup::Deduplication;
 use crate::sqs::engine::message::SequenceNumber;
 
-/// Sequence numbers go up by a multiple of this.
+/// Sequence numbers increase by a multiple of this.
 const SEQUENCE_STEP: u128 = 256;
-/// Sequence numbers of all queues start above this, so that they have 20 digits.
+/// Sequence numbers start above this, so that they have 20 digits.
 const SEQUENCE_BASE: u128 = 18_800_000_000_000_000_000;
 
-/// What a FIFO queue remembers beside its messages.
+/// The memory of a FIFO queue besides its messages.
 #[derive(Debug)]
 pub(super) struct FifoMemory {
     sequence_start: u128,
@@ -34,13 +34,13 @@ impl FifoMemory {
         SequenceNumber(self.sequence_start + u128::from(ticket) * SEQUENCE_STEP)
     }
 
-    /// All deduplication ids, the oldest first.
+    /// All deduplication ids, oldest first.
     #[cfg(test)]
     pub(super) fn known(&self) -> Vec<crate::sqs::engine::dedup::Known> {
         self.deduplication.known()
     }
 
-    /// Forgets what is too old.
+    /// Removes expired entries.
     pub(super) fn forget(&mut self, now: Timestamp) {
         self.deduplication.forget(now);
         self.attempts.forget(now);

@@ -1,8 +1,8 @@
-//! One queue: what happens to its messages, and when.
+//! A queue and its messages.
 //!
-//! A queue holds no lock and no clock. Each method takes the time and first lets happen what is due by then. The
-//! owner of a queue asks [`Queue::take_wakeups`] and [`Queue::take_expired`] after each call, before it lets go of its
-//! lock:
+//! A queue has no lock and no clock. Each method takes the time and first applies all changes that are due by then. The
+//! owner of a queue calls [`Queue::take_wakeups`] and [`Queue::take_expired`] after each call, before it unlocks the
+//! queue:
 //!
 //! ```text
 //! lock -> queue.receive(now, ..) -> Empty { wake_at } -> take_wakeups -> unlock -> wait for (wakeup | wake_at | deadline)
@@ -65,20 +65,20 @@ use crate::service::clock::Timestamp;
 use crate::service::seed::{Seed, UuidSeries};
 use fifo_memory::FifoMemory;
 
-/// What a new queue is made of.
+/// The parameters of a new queue.
 #[derive(Debug)]
 pub(crate) struct NewQueue {
-    /// Its name.
+    /// Its ARN.
     pub arn: QueueArn,
-    /// Tells it apart from earlier queues of this name.
+    /// Distinguishes it from earlier queues of the same name.
     pub incarnation: u64,
     /// Its attributes.
     pub attributes: Attributes,
     /// Its tags.
     pub tags: Tags,
-    /// How strict it is.
+    /// Its limits and timing.
     pub settings: Settings,
-    /// Where its ids and handles come from: [`Seed::of_queue`].
+    /// The source of its ids and handles: [`Seed::of_queue`].
     pub seed: Seed,
     /// Whether it records its changes.
     pub recorded: bool,
@@ -95,12 +95,12 @@ pub(crate) struct Queue {
     seed: Seed,
     created: Timestamp,
     modified: Timestamp,
-    /// The latest time that a caller gave; callers may be a little out of order.
+    /// The latest time that a caller passed; calls can be slightly out of order.
     now: Timestamp,
     store: Store,
-    /// Of standard queues that deliver like that.
+    /// Random delivery, on standard queues that deliver like AWS.
     aws_like: Option<Box<AwsLike>>,
-    /// Messages that went by themselves.
+    /// Expired messages.
     expired: Dropped,
     fifo: Option<Box<FifoMemory>>,
     /// Of FIFO queues with throughput quotas.
@@ -112,7 +112,7 @@ pub(crate) struct Queue {
     again: Again,
     deleted: bool,
     announced: Option<Timestamp>,
-    /// A receive got nothing because too many messages were in flight.
+    /// A receive returned nothing because too many messages were in flight.
     lacked_room: bool,
     /// Since [`take_lapses`](Self::take_lapses).
     lapses: Vec<Lapse>,
@@ -121,7 +121,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// An empty queue.
+    /// A queue without messages.
     pub(crate) fn new(now: Timestamp, new: NewQueue) -> Self {
         let creation = new.recorded.then(|| {
             let (attributes, tags) = (new.attributes.clone(), new.tags.clone());
@@ -158,22 +158,21 @@ impl Queue {
         }
     }
 
-    /// The name of the queue.
+    /// The ARN of the queue.
     pub(crate) fn arn(&self) -> &Arc<QueueArn> {
         &self.id.arn
     }
 
-    /// The name, and what tells the queue apart from earlier ones of that name.
+    /// The ARN, and the incarnation that distinguishes the queue from earlier ones of the same name.
     pub(crate) fn id(&self) -> &QueueId {
         &self.id
     }
 
-    /// The attributes as they are.
     pub(crate) fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// The rules that messages have to follow.
+    /// The rules for messages.
     pub(crate) fn rules(&self) -> QueueRules {
         let Attributes { fifo, maximum_message_size, .. } = self.attributes;
         QueueRules {
@@ -183,25 +182,25 @@ impl Queue {
         }
     }
 
-    /// Puts a list in a random order if the queue delivers like AWS.
+    /// Shuffles a list if the queue delivers like AWS.
     pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         if let Some(aws_like) = &mut self.aws_like {
             aws_like.shuffle(list);
         }
     }
 
-    /// Whether the queue was deleted. A receive that was parked meanwhile has to end.
+    /// Whether the queue was deleted. Parked receives must end then.
     pub(crate) fn is_deleted(&self) -> bool {
         self.deleted
     }
 
-    /// How many messages there are.
+    /// Message counts.
     pub(crate) fn counts(&mut self, now: Timestamp) -> Counts {
         self.settle(now);
         self.store.counts()
     }
 
-    /// Lets the past happen and gives the time that counts.
+    /// Applies all changes that are due, and returns the effective time.
     fn settle(&mut self, now: Timestamp) -> Timestamp {
         self.now = self.now.max(now);
         self.expire();
@@ -218,7 +217,7 @@ impl Queue {
         self.now
     }
 
-    /// Removes messages that have exceeded their retention.
+    /// Removes messages whose retention period has ended.
     fn expire(&mut self) {
         let retention = self.attributes.retention;
         if self.store.is_past(self.now, retention) {
@@ -250,12 +249,12 @@ impl Queue {
         ticket
     }
 
-    /// Only messages of FIFO queues have one.
+    /// The sequence number; `None` on standard queues.
     fn sequence_number(&self, ticket: u64) -> Option<SequenceNumber> {
         Some(self.fifo.as_ref()?.sequence_number(ticket))
     }
 
-    /// The message that a handle was given for: `Ok(None)` when it is gone.
+    /// The message of a handle; `Ok(None)` if it is gone.
     fn find(&self, now: Timestamp, handle: &str) -> Result<Option<(Handle, &Stored)>, HandleRefusal> {
         let handle = self.handles.read(handle)?;
         if self.fifo.is_none() && handle.received + longest_visibility() <= now {
@@ -269,7 +268,7 @@ impl Queue {
     }
 }
 
-/// The longest that a message stays hidden after one receive, and that a handle of a standard queue is good for.
+/// The maximum visibility timeout after a receive. Handles of standard queues are valid as long.
 fn longest_visibility() -> Duration {
     Duration::from_secs(u64::try_from(*limits::VISIBILITY_TIMEOUT_SECONDS.end()).unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! Looking at messages without receiving them.
+//! Peeking at messages without receiving them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,12 +11,12 @@ use crate::service::seed::Uuid;
 use crate::sqs::engine::message::{Payload, State, Stored};
 use crate::sqs::engine::slab::Slot;
 
-/// A message as it is, for inspection.
+/// A message, as found by peeking.
 #[derive(Clone, Debug)]
 pub struct PeekedMessage {
     /// The id of the message.
     pub id: Uuid,
-    /// What the sender gave.
+    /// The part that the sender set.
     pub payload: Arc<Payload>,
     /// Whether it can be received.
     pub visibility: Visibility,
@@ -24,35 +24,35 @@ pub struct PeekedMessage {
     pub sent: Timestamp,
     /// When it was first received, if ever.
     pub first_received: Option<Timestamp>,
-    /// How often it was received.
+    /// Number of receives.
     pub receive_count: u32,
     /// Its message group.
     pub group: Option<Arc<str>>,
     /// Its deduplication id, on FIFO queues.
     pub deduplication_id: Option<Arc<str>>,
-    /// Its number, on FIFO queues.
+    /// Its sequence number, on FIFO queues.
     pub sequence_number: Option<SequenceNumber>,
-    /// The queue that it came from as a dead letter.
+    /// The source queue, if the message is a dead letter.
     pub dead_letter_source: Option<Arc<QueueArn>>,
 }
 
 /// Whether a message can be received, and if not, why.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Visibility {
-    /// It can.
+    /// It can be received.
     Visible,
-    /// It is new and waits.
+    /// It is new and delayed.
     DelayedUntil(Timestamp),
-    /// Somebody has received it.
+    /// It was received.
     InFlightUntil(Timestamp),
-    /// It is visible, but behind a message of its group that is not.
+    /// It is visible, but behind a hidden message of its group.
     GroupLockedBy {
-        /// That message.
+        /// The hidden message.
         id: Uuid,
-        /// When that message becomes visible, unless it is deleted earlier or changed.
+        /// When the hidden message becomes visible, unless it is deleted or changed earlier.
         until: Timestamp,
     },
-    /// It is visible, but on a FIFO queue with so many messages before it that receives do not look that far.
+    /// It is visible, but behind more messages of a FIFO queue than a receive looks at.
     BeyondWindow,
 }
 
@@ -69,14 +69,14 @@ impl fmt::Display for Visibility {
             Self::Visible => f.write_str("visible"),
             Self::DelayedUntil(until) => write!(f, "delayed until {until}"),
             Self::InFlightUntil(until) => write!(f, "in flight until {until}"),
-            Self::BeyondWindow => f.write_str("behind too many messages"),
+            Self::BeyondWindow => f.write_str("beyond the receive window"),
             Self::GroupLockedBy { id, until } => write!(f, "group locked by {id} until {until}"),
         }
     }
 }
 
 impl Queue {
-    /// The messages from the oldest on: `at_most` after the first `skip`. It takes time for all before the end of
+    /// Peeks at messages, oldest first: `at_most` after the first `skip`. Takes time for all messages up to the end of
     /// that range.
     pub(crate) fn peek(&mut self, now: Timestamp, skip: usize, at_most: usize) -> Vec<PeekedMessage> {
         self.settle(now);
@@ -84,8 +84,8 @@ impl Queue {
         messages.map(|(message, visibility)| self.show(message, visibility)).collect()
     }
 
-    /// The first messages, from the oldest on, whose visibility `is_shown` wants, `at_most` of them. Of the others, nothing
-    /// is copied.
+    /// Peeks at the first `at_most` messages, oldest first, whose visibility satisfies `is_shown`. Other messages are
+    /// not copied.
     pub(crate) fn peek_shown(
         &mut self,
         now: Timestamp,
@@ -97,7 +97,7 @@ impl Queue {
         shown.map(|(message, visibility)| self.show(message, visibility)).collect()
     }
 
-    /// Every message from the oldest on, with its visibility.
+    /// All messages with their visibility, oldest first.
     pub(super) fn seen(&self) -> impl Iterator<Item = (&Stored, Visibility)> {
         let mut locks = HashMap::new();
         let is_fifo = self.fifo.is_some();
@@ -124,7 +124,7 @@ impl Queue {
     }
 }
 
-/// `locks` has the first hidden message of each group that was seen so far.
+/// `locks` has the first hidden message of each group so far.
 fn visibility(message: &Stored, is_fifo: bool, locks: &mut HashMap<Slot, (Uuid, Timestamp)>) -> Visibility {
     if let (true, Some(until)) = (is_fifo, message.state.hidden_until()) {
         locks.entry(message.group).or_insert((message.core.id, until));

@@ -1,4 +1,4 @@
-//! Receiving.
+//! Receiving messages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,39 +8,39 @@ use sqs_client::wire::service_error::ServiceError;
 use super::received::MAX_DEAD_LETTERS;
 use super::{DeadLetter, Delivery, Outcome, Queue, Received};
 use crate::service::clock::Timestamp;
-use crate::sqs::engine::aws_like::Asked;
+use crate::sqs::engine::aws_like::ServerSample;
 use crate::sqs::engine::handle::Handle;
 use crate::sqs::engine::message::{Core, State, Stored};
 use crate::sqs::engine::refusal::invalid_parameter;
 use crate::sqs::engine::slab::Slot;
 use crate::sqs::engine::{Room, attempts};
 
-/// What a receive asks for.
+/// The parameters of a receive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Receive<'a> {
-    /// How many messages, 1 to 10.
+    /// Maximum number of messages, 1 to 10.
     pub at_most: usize,
-    /// How long they stay hidden; as long as the queue says when absent.
+    /// How long the messages stay hidden; the default of the queue if absent.
     pub visibility_timeout: Option<Duration>,
     /// `ReceiveRequestAttemptId`; standard queues ignore it.
     pub attempt_id: Option<&'a str>,
-    /// How long the receive may wait; the default of the queue if absent. A receive with a wait of zero may miss messages
-    /// of queues that deliver like AWS.
+    /// How long the receive may wait; the default of the queue if absent. With a wait of zero, a queue that delivers
+    /// like AWS can miss messages.
     pub wait: Option<Duration>,
-    /// Whether a standard queue delivers what it delivers now once more, at once and even if it is deleted meanwhile.
+    /// Whether a standard queue delivers the same messages once more, at once, even if they are deleted meanwhile.
     pub redeliver: bool,
-    /// Whether the dead-letter queue of the redrive policy exists. Where it does not, messages stay and are
-    /// delivered however often they were before.
+    /// Whether the dead-letter queue of the redrive policy exists. If not, messages stay in the queue and their
+    /// deliveries are not limited.
     pub dead_letter_queue_exists: bool,
-    /// Without room for it, the attempt is not remembered, and a repeat is a new receive.
+    /// Limits memory: an attempt that does not fit is not stored, and a retry is a new receive.
     pub room: Room,
 }
 
 impl Queue {
-    /// Takes messages into flight. When the answer [is cut short](Received::is_cut_short), there is more to find.
+    /// Receives messages. If the result [is cut short](Received::is_cut_short), call again.
     ///
     /// # Errors
-    /// `InvalidParameterValue` for an attempt id whose messages were deleted or hidden for another time.
+    /// `InvalidParameterValue` for an attempt id whose messages were deleted or hidden until another time.
     pub(crate) fn receive(
         &mut self,
         now: Timestamp,
@@ -64,7 +64,7 @@ impl Queue {
         if let Some(id) = request.attempt_id.filter(|_| !messages.is_empty()) {
             self.remember(now, id, handles, until, request.room);
         }
-        // With a timeout of zero they are visible again at once, but not within this receive.
+        // Messages with a timeout of zero become visible at once, but not within this receive.
         self.settle(now);
         let outcome = if messages.is_empty() {
             Outcome::Empty { wake_at: self.wake_at() }
@@ -74,7 +74,7 @@ impl Queue {
         Ok(Received { outcome, dead_letters, wait })
     }
 
-    /// Whether there are as many messages in flight as there can be.
+    /// Whether the limit of messages in flight is reached.
     fn is_full(&self) -> bool {
         self.room() == 0
     }
@@ -93,14 +93,15 @@ impl Queue {
     ) -> (Vec<Slot>, Vec<DeadLetter>) {
         let (mut taken, mut dead_letters) = (Vec::new(), Vec::new());
         let mut follower = None;
-        let mut asked = self.aws_like.as_mut().map_or(Asked::ALL, |aws_like| aws_like.ask(!wait.is_zero()));
+        let mut sample =
+            self.aws_like.as_mut().map_or(ServerSample::ALL, |aws_like| aws_like.sample(!wait.is_zero()));
         while taken.len() < request.at_most && !self.is_full() {
-            // The rest of a group must not wait for another receive, which could move it first.
+            // A group must move as a whole: otherwise, a concurrent receive could move its other dead letters first.
             if dead_letters.len() >= MAX_DEAD_LETTERS && follower.is_none() {
                 break;
             }
-            asked = self.aws_like.as_mut().map_or(asked, |aws_like| aws_like.prefer(asked));
-            let Some(slot) = follower.take().or_else(|| self.store.next(now, asked)) else {
+            sample = self.aws_like.as_mut().map_or(sample, |aws_like| aws_like.prefer(sample));
+            let Some(slot) = follower.take().or_else(|| self.store.next(now, sample)) else {
                 break;
             };
             follower = self.store.follower(slot);
@@ -114,12 +115,12 @@ impl Queue {
         (taken, dead_letters)
     }
 
-    /// Whether one more receive would be one too many.
+    /// Whether another receive would exceed the limit of the redrive policy.
     pub(super) fn receives_exhausted(&self, slot: Slot) -> bool {
         self.store.get(slot).is_some_and(|message| self.has_exhausted_receives(&message.core))
     }
 
-    /// As [`receives_exhausted`](Self::receives_exhausted), by what is known of a message.
+    /// Like [`receives_exhausted`](Self::receives_exhausted), for the moving part of a message.
     pub(super) fn has_exhausted_receives(&self, core: &Core) -> bool {
         let most = self.attributes.redrive.as_ref().map(|policy| policy.max_receive_count);
         most.is_some_and(|most| core.receives_here() >= most)
@@ -134,14 +135,14 @@ impl Queue {
             message.core.receives = message.core.receives.saturating_add(1);
             message.received = now;
         }
-        // A server that misses a receive has the message visible at once, though not within this receive.
+        // A message whose receive a server misses is visible at once, but not within this receive.
         let is_visible = (redeliver && self.deliver_again(slot)) || self.is_missed(slot);
         let until = if is_visible { now } else { until };
         self.store.set_state(now, slot, State::InFlight { until });
     }
 
-    /// Whether chance has it that a server misses what is done to a message. It never makes a dead letter of one
-    /// that the consumer had in time.
+    /// Whether a server misses a receive or a delete of a message, at random. Messages whose receives are exhausted are
+    /// exempt: they would become dead letters although the consumer was in time.
     pub(super) fn is_missed(&mut self, slot: Slot) -> bool {
         self.aws_like.as_mut().is_some_and(|aws_like| aws_like.misses()) && !self.receives_exhausted(slot)
     }
@@ -155,7 +156,7 @@ impl Queue {
         }
     }
 
-    /// The messages of an earlier receive with the same attempt id; none when all of them have come back since.
+    /// The messages of an earlier receive with the same attempt id; `None` if all of them became visible since.
     fn replay(
         &mut self,
         now: Timestamp,

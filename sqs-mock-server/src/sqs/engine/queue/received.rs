@@ -1,4 +1,4 @@
-//! What receives give.
+//! Results of receives.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,67 +9,67 @@ use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
 use crate::sqs::engine::Payload;
 
-/// How many spent messages one call takes out at most, so that nobody waits long for the lock of the queue.
+/// Maximum number of dead letters that one call removes, which limits how long the queue is locked.
 pub(super) const MAX_DEAD_LETTERS: usize = 256;
 
-/// What a receive gives.
+/// The result of a receive.
 #[derive(Debug)]
 #[must_use = "dead letters are in no queue any more"]
 pub(crate) struct Received {
-    /// Messages or the lack of them.
+    /// Messages, or why there are none.
     pub outcome: Outcome,
-    /// Messages that were delivered too often, for
-    /// [`Queue::accept_dead_letter`](super::Queue::accept_dead_letter) of their target.
+    /// Dead letters, for [`Queue::accept_dead_letter`](super::Queue::accept_dead_letter) of their target.
     pub dead_letters: Vec<DeadLetter>,
     /// How long the receive may wait.
     pub wait: Duration,
 }
 
 impl Received {
-    /// Whether it gives nothing only because it found so many spent messages first: the same call goes on from there.
+    /// Whether the receive returned no messages because it reached the limit of dead letters: call it again to
+    /// continue.
     pub(crate) fn is_cut_short(&self) -> bool {
         self.dead_letters.len() >= MAX_DEAD_LETTERS && matches!(self.outcome, Outcome::Empty { .. })
     }
 }
 
-/// Messages or the lack of them.
+/// Messages, or why there are none.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// At least one message.
     Messages(Vec<Delivery>),
-    /// Nothing to be had now.
+    /// No message is available.
     Empty {
-        /// The next moment at which the queue by itself could have something.
+        /// The next time at which a message can become receivable without a request.
         wake_at: Option<Timestamp>,
     },
-    /// A standard queue with too many messages in flight: an error for a short poll, nothing for a long one.
+    /// A standard queue has too many messages in flight: an error for short polls, an empty result for long polls.
     OverLimit {
-        /// The next moment at which the queue by itself could have something.
+        /// The next time at which a message can become receivable without a request.
         wake_at: Option<Timestamp>,
     },
 }
 
-/// A message as one receive gives it.
+/// A received message.
 #[derive(Clone, Debug)]
 pub(crate) struct Delivery {
     /// The id of the message.
     pub id: Uuid,
     /// The handle of this receive.
     pub receipt_handle: String,
-    /// What the sender gave.
+    /// The part that the sender set.
     pub payload: Arc<Payload>,
     /// When it was sent.
     pub sent: Timestamp,
     /// When it was first received.
     pub first_received: Timestamp,
-    /// How often it was received, this time included.
+    /// Number of receives, including this one.
     pub receive_count: u32,
     /// Its message group.
     pub group: Option<Arc<str>>,
     /// Its deduplication id, on FIFO queues.
     pub deduplication_id: Option<Arc<str>>,
-    /// Its number, on FIFO queues.
+    /// Its sequence number, on FIFO queues.
     pub sequence_number: Option<SequenceNumber>,
-    /// The queue that it came from as a dead letter.
+    /// The source queue, if the message is a dead letter.
     pub dead_letter_source: Option<Arc<QueueArn>>,
 }

@@ -1,4 +1,4 @@
-//! The changes of a queue, recorded for a reader.
+//! Records the changes of a queue for a reader.
 
 use super::Queue;
 use crate::sqs::engine::change::{Delivered, QueueChange, StoredMessage};
@@ -7,12 +7,12 @@ use crate::sqs::engine::message::State;
 use crate::sqs::engine::slab::Slot;
 
 impl Queue {
-    /// The changes since the last call; none without a reader.
+    /// Changes since the last call; empty without a reader.
     pub(crate) fn take_changes(&mut self) -> Vec<QueueChange> {
         self.changes.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Records a change. Without a reader it is not even made.
+    /// Records a change. `change` is called only if there is a reader.
     pub(super) fn record(&mut self, change: impl FnOnce(&Self) -> QueueChange) {
         if self.changes.is_some() {
             let change = change(self);
@@ -27,7 +27,7 @@ impl Queue {
         }
     }
 
-    /// Records that these messages were taken into flight.
+    /// Records that messages were received.
     pub(super) fn record_delivery(&mut self, slots: &[Slot]) {
         if let (Some(changes), false) = (&mut self.changes, slots.is_empty()) {
             let messages = slots.iter().filter_map(|slot| {
@@ -48,7 +48,7 @@ impl Queue {
         }
     }
 
-    /// A message as readers store it.
+    /// A message in the form that readers store.
     pub(super) fn stored(&self, slot: Slot) -> Option<StoredMessage> {
         let message = self.store.get(slot)?;
         Some(StoredMessage {

@@ -1,4 +1,4 @@
-//! A queue made of its state, and the state of a queue.
+//! Saving and restoring the state of a queue.
 
 use super::fifo_memory::FifoMemory;
 use super::{NewQueue, Queue};
@@ -7,7 +7,7 @@ use crate::sqs::engine::change::QueueId;
 use crate::sqs::engine::{QueueState, Settings};
 
 impl Queue {
-    /// Restores a queue. Receipt handles, deduplication ids and sequence numbers continue as before.
+    /// Restores a queue. Receipt handles and deduplication ids stay valid; sequence numbers continue.
     pub(crate) fn restore(now: Timestamp, id: &QueueId, state: QueueState, settings: Settings) -> Self {
         let new = NewQueue {
             arn: (*id.arn).clone(),

@@ -1,4 +1,4 @@
-//! Sending.
+//! Sending messages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::sqs::engine::Room;
 use crate::sqs::engine::dedup::{Deduplication, Known};
 use crate::sqs::engine::message::{Core, Payload};
 
-/// A message to be sent.
+/// A message to send.
 #[derive(Debug)]
 pub(crate) struct NewMessage {
-    /// What it carries.
+    /// The part that the sender sets.
     pub payload: Payload,
-    /// Its own delay, in whole seconds; the queue's when absent.
+    /// Its delay, in whole seconds; the default of the queue if absent.
     pub delay: Option<Duration>,
     /// Its message group, required on FIFO queues.
     pub group: Option<String>,
@@ -26,23 +26,23 @@ pub(crate) struct NewMessage {
     pub deduplication_id: Option<String>,
 }
 
-/// An accepted message, perhaps accepted earlier.
+/// The id of an accepted message, or of the original of a duplicate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Sent {
     /// Its id.
     pub id: Uuid,
-    /// Its number, on FIFO queues.
+    /// Its sequence number, on FIFO queues.
     pub sequence_number: Option<SequenceNumber>,
     /// When the original was sent, if this is a repeat, which is not stored.
     pub original: Option<Timestamp>,
 }
 
 impl Queue {
-    /// Takes a message in. A repeat, by its deduplication id, gets the answer of the original and is not stored.
+    /// Stores a message. A duplicate, by its deduplication id, returns the result of the original and is not stored.
     ///
     /// # Errors
-    /// `MissingParameter` or `InvalidParameterValue` when group, deduplication id or delay do not fit the kind of
-    /// the queue, `OverLimit` when there is no memory for the message.
+    /// `MissingParameter` or `InvalidParameterValue` if group, deduplication id or delay are invalid for this kind of
+    /// queue, `OverLimit` if the message does not fit into memory.
     pub(crate) fn send(
         &mut self,
         now: Timestamp,
@@ -112,7 +112,7 @@ impl Queue {
         memory.map_or(Ok(None), |fifo| fifo.deduplication.original(now, (group, id), ticket, check))
     }
 
-    /// An explicit id comes before the hash of the body.
+    /// An explicit id overrides the hash of the body.
     fn deduplication_id(&self, message: &NewMessage) -> Result<String, ServiceError> {
         let by_content = self.attributes.fifo.is_some_and(|fifo| fifo.content_based_deduplication);
         match &message.deduplication_id {

@@ -1,7 +1,7 @@
-//! Messages on their way from one queue to another: dead letters, and those that a move task takes back.
+//! Messages in transit between queues: dead letters, and messages of a move task.
 //!
-//! A message leaves one queue as a value and enters the other in a call of its own, so that nobody ever needs two
-//! queues at once.
+//! A message leaves one queue as a value and enters the other in a separate call, so no caller needs two queues at
+//! once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use std::time::Duration;
 use super::Queue;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
-use crate::sqs::engine::aws_like::Asked;
+use crate::sqs::engine::aws_like::ServerSample;
 use crate::sqs::engine::change::{QueueChange, QueueId};
 use crate::sqs::engine::message::{Core, Removed};
 use crate::sqs::engine::slab::Slot;
 
-/// A message that was delivered too often, between its queue and the dead-letter queue.
+/// A message that was received too often, in transit to the dead-letter queue.
 #[derive(Debug)]
 #[must_use = "the message is in no queue any more"]
 pub(crate) struct DeadLetter {
@@ -25,50 +25,50 @@ pub(crate) struct DeadLetter {
 }
 
 impl DeadLetter {
-    /// The queue that it goes to.
+    /// The dead-letter queue.
     pub(crate) fn target(&self) -> &Arc<QueueArn> {
         &self.target
     }
 }
 
-/// A message that a move task has taken.
+/// A message in transit for a move task.
 #[derive(Debug)]
 #[must_use = "the message is in no queue any more"]
 pub(crate) struct Moving {
-    /// Boxed, like the message of a dead letter.
+    /// Boxed, see [`DeadLetter`].
     message: Box<Removed>,
     source: QueueId,
     destination: Arc<QueueArn>,
 }
 
 impl Moving {
-    /// The queue that it goes to.
+    /// The destination queue.
     pub(crate) fn destination(&self) -> &Arc<QueueArn> {
         &self.destination
     }
 }
 
-/// Why a move task can take no message.
+/// Why a move task cannot take a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum MovingStopped {
     /// No message is available.
     NothingLeft,
-    /// The next message was not moved here as a dead letter, so there is no queue to bring it back to.
+    /// The next message is not a dead letter of another queue, so it has no source queue to return to.
     UnknownSource,
 }
 
 impl Queue {
-    /// Takes out a message that was delivered too often.
+    /// Removes a message that was received too often.
     pub(super) fn move_to_dead_letters(&mut self, now: Timestamp, slot: Slot) -> Option<DeadLetter> {
         let target = Arc::clone(&self.attributes.redrive.as_ref()?.target);
         let message = Box::new(self.store.remove(now, slot)?);
         Some(DeadLetter { message, source: self.id.clone(), target })
     }
 
-    /// Takes in a dead letter. It keeps its id, its age (on FIFO queues it becomes new) and its receive count.
+    /// Stores a dead letter. It keeps its id and receive count, and on standard queues its age.
     ///
     /// # Errors
-    /// The queue was deleted meanwhile, and gives the letter back, for [`Queue::take_back`].
+    /// The queue was deleted meanwhile; the letter is returned for [`Queue::take_back`].
     pub(crate) fn accept_dead_letter(
         &mut self,
         now: Timestamp,
@@ -89,23 +89,23 @@ impl Queue {
         Ok(())
     }
 
-    /// Takes back a dead letter whose target is gone, to the place that it had.
+    /// Puts a dead letter back into its old position, because its target was deleted.
     pub(crate) fn take_back(&mut self, now: Timestamp, letter: DeadLetter) {
         let now = self.settle(now);
         self.put_back(now, *letter.message);
     }
 
-    /// Takes an available message out for a move task, to `destination` or else to where it came from.
+    /// Removes an available message for a move task, to `destination` or else to its source queue.
     ///
     /// # Errors
-    /// There is no message, or no place to bring it to; nothing is taken then.
+    /// There is no message, or no destination for it; nothing is removed.
     pub(crate) fn take_for_move(
         &mut self,
         now: Timestamp,
         destination: Option<&Arc<QueueArn>>,
     ) -> Result<Moving, MovingStopped> {
         let now = self.settle(now);
-        let slot = self.store.next(now, Asked::ALL).ok_or(MovingStopped::NothingLeft)?;
+        let slot = self.store.next(now, ServerSample::ALL).ok_or(MovingStopped::NothingLeft)?;
         let message = self.store.get(slot).ok_or(MovingStopped::NothingLeft)?;
         let destination = destination.or(message.core.source.as_ref()).map(Arc::clone);
         let destination = destination.ok_or(MovingStopped::UnknownSource)?;
@@ -113,11 +113,11 @@ impl Queue {
         Ok(Moving { message: Box::new(message), source: self.id.clone(), destination })
     }
 
-    /// Takes in a message from a move task. It is new: id, times and receive count start afresh.
+    /// Stores a message of a move task as a new message: id, times and receive count start anew.
     ///
     /// # Errors
-    /// The queue was deleted meanwhile, or it is a FIFO queue and the message has no group. The message is given
-    /// back, for [`Queue::take_back_moving`].
+    /// The queue was deleted meanwhile, or it is a FIFO queue and the message has no group. The message is returned for
+    /// [`Queue::take_back_moving`].
     pub(crate) fn accept_moving(&mut self, now: Timestamp, moving: Moving) -> Result<(), Moving> {
         let now = self.settle(now);
         let lacks_group = self.fifo.is_some() && moving.message.group.is_none();
@@ -133,13 +133,13 @@ impl Queue {
         Ok(())
     }
 
-    /// Takes back a message whose destination is gone, to the place that it had.
+    /// Puts a message back into its old position, because its destination was deleted or rejected it.
     pub(crate) fn take_back_moving(&mut self, now: Timestamp, moving: Moving) {
         let now = self.settle(now);
         self.put_back(now, *moving.message);
     }
 
-    /// A message in transit has not left its queue for readers, unless the queue was purged in the meantime.
+    /// For readers, a message in transit has not left its queue, unless the queue was purged meanwhile.
     fn put_back(&mut self, now: Timestamp, message: Removed) {
         let slot = self.store.put_back(now, message);
         if !self.deleted {
@@ -147,8 +147,8 @@ impl Queue {
         }
     }
 
-    /// Retention of a FIFO queue counts from the arrival. The delay of a queue is for what is sent, not for what
-    /// is moved.
+    /// On a FIFO queue, retention starts at the arrival. The delay of a queue applies to sent messages, not to moved
+    /// ones.
     fn put(&mut self, now: Timestamp, mut core: Core, group: Option<&str>, (from, left): (QueueId, u64)) {
         if self.fifo.is_some() {
             core.born = now;

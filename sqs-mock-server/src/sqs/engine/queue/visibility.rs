@@ -1,4 +1,4 @@
-//! Changing for how long received messages stay hidden.
+//! Changing the visibility timeout of received messages.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use crate::sqs::engine::message::State;
 use crate::sqs::engine::refusal::HandleRefusal;
 
 impl Queue {
-    /// Hides the message of a handle for `timeout` from now; with zero it is visible at once.
+    /// Hides the message of a handle for `timeout` from now; zero makes it visible.
     ///
-    /// On a standard queue the handle of any receive will do, for 12 hours, also when the message is visible. On a FIFO
-    /// queue a handle has expired with the visibility timeout, or with a later receive.
+    /// On a standard queue, the handle of any receive is valid for 12 hours, even while the message is visible. On a
+    /// FIFO queue, a handle expires with the visibility timeout or with a later receive.
     ///
     /// # Errors
-    /// The text is no handle of this queue, the handle has expired, or the message is gone or would stay hidden for more
-    /// than 12 hours after its receive.
+    /// The text is not a handle of this queue, the handle has expired, the message is gone, or it would stay hidden for
+    /// more than 12 hours after its receive.
     pub(crate) fn change_visibility(
         &mut self,
         now: Timestamp,

@@ -1,20 +1,20 @@
-//! What parked receives have to be told.
+//! Wakeups of parked receives.
 
 use super::Queue;
 use crate::service::clock::Timestamp;
 
-/// What parked receives should know after something was done to a queue.
+/// Which parked receives to wake after an operation on a queue.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Wakeups {
-    /// That many more receives can get something now: wake as many.
+    /// Number of receives that can return messages now: wake this many.
     pub receivable: usize,
-    /// There may be something at this moment, earlier than any that a parked receive was told: one of them has
-    /// to wait for it instead.
+    /// A message can become receivable at this time, earlier than all parked receives know: wake one of them to wait
+    /// for it.
     pub sooner: Option<Timestamp>,
 }
 
 impl Queue {
-    /// What parked receives should know about all that was done since this was last asked.
+    /// The wakeups since the last call.
     pub(crate) fn take_wakeups(&mut self) -> Wakeups {
         let wake_at = self.wake_at();
         let sooner = wake_at.filter(|at| self.announced.is_none_or(|announced| *at < announced));
@@ -23,8 +23,8 @@ impl Queue {
         Wakeups { receivable, sooner }
     }
 
-    /// How many messages can be received because others are not in flight any more, after a receive that found no
-    /// room. For a store these were receivable all the time.
+    /// Number of messages that became receivable because the number in flight fell below its limit, after a receive
+    /// that reached the limit. The store counts them as receivable all the time.
     fn take_new_room(&mut self) -> usize {
         if !self.lacked_room || self.room() == 0 {
             return 0;
@@ -33,10 +33,9 @@ impl Queue {
         self.room().min(self.store.counts().available)
     }
 
-    /// The next moment at which something can become receivable by itself.
+    /// The next time at which a message can become receivable without a request.
     pub(super) fn wake_at(&self) -> Option<Timestamp> {
-        // What is hidden or in flight can make room by getting too old: a FIFO group goes on behind it, and the
-        // limit of messages in flight has a place again.
+        // The expiry of a hidden message unlocks its FIFO group and lowers the number of messages in flight.
         let hidden = self.store.next_return()?;
         let expiry = self.store.oldest().map(|born| born + self.attributes.retention);
         Some(expiry.map_or(hidden, |expiry| expiry.min(hidden)))

@@ -1,4 +1,4 @@
-//! Why a receive gets nothing.
+//! Why a receive returns nothing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::{Queue, Visibility};
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
-use crate::sqs::engine::aws_like::Asked;
+use crate::sqs::engine::aws_like::ServerSample;
 
-/// Why a receive would get nothing now, from [`QueueView::why_empty`](crate::QueueView::why_empty). It shows as a sentence.
+/// Why a receive would return nothing now, from [`QueueView::why_empty`](crate::QueueView::why_empty). It displays as a
+/// sentence.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -26,41 +27,41 @@ use crate::sqs::engine::aws_like::Asked;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum WhyEmpty {
-    /// There is no such queue.
+    /// The queue does not exist.
     NoSuchQueue,
-    /// It would get something.
+    /// A receive would return messages.
     NotEmpty {
-        /// How many messages are visible, also those behind others of a locked group.
+        /// Number of visible messages, including those behind others of a locked group.
         available: usize,
     },
-    /// There is no message at all.
+    /// The queue has no messages.
     NoMessages,
     /// All messages were received and are hidden.
     InFlight {
-        /// How many.
+        /// Number of messages.
         messages: usize,
-        /// When the first comes back.
+        /// When the first becomes visible.
         until: Timestamp,
     },
     /// All messages are delayed.
     Delayed {
-        /// How many.
+        /// Number of messages.
         messages: usize,
         /// When the first becomes visible.
         until: Timestamp,
     },
     /// Some messages are in flight, the others delayed.
     InFlightOrDelayed {
-        /// How many are in flight.
+        /// Number of messages in flight.
         in_flight: usize,
-        /// How many are delayed.
+        /// Number of delayed messages.
         delayed: usize,
-        /// When the first of all becomes visible.
+        /// When the first of them becomes visible.
         until: Timestamp,
     },
     /// On a FIFO queue, all visible messages are behind hidden ones of their group.
     GroupsLocked {
-        /// How many are visible.
+        /// Number of visible messages.
         available: usize,
         /// The group of the oldest of them.
         group: Arc<str>,
@@ -69,40 +70,39 @@ pub enum WhyEmpty {
         /// When that message becomes visible, unless it is deleted earlier.
         until: Timestamp,
     },
-    /// On a FIFO queue, receives look at the first messages only, and those of them that are visible are behind hidden
-    /// ones or there are none.
+    /// On a FIFO queue, no message within the receive window can be received: each is hidden, or behind a hidden one of
+    /// its group.
     BeyondWindow {
-        /// How many are visible.
+        /// Number of visible messages.
         available: usize,
-        /// How many messages a receive looks at.
+        /// Number of messages that a receive looks at.
         window: usize,
     },
-    /// On a standard queue that delivers as AWS does, a receive that waits gets something, one that does not may miss
-    /// it.
+    /// On a standard queue that delivers like AWS, a long poll returns messages, but a short poll can miss them.
     OnSomeServers {
-        /// How many are visible.
+        /// Number of visible messages.
         available: usize,
     },
-    /// All visible messages were received as often as the redrive policy allows: a receive gets none of them, but moves
-    /// them to the dead-letter queue, if that exists.
+    /// All visible messages were received as often as the redrive policy allows: a receive returns none of them, but
+    /// moves them to the dead-letter queue if that exists.
     DeadLetters {
-        /// How many there are.
+        /// Number of visible messages.
         available: usize,
     },
-    /// As many messages are in flight as a queue allows.
+    /// The limit of messages in flight is reached.
     InFlightLimit {
-        /// How many that is.
+        /// The limit.
         limit: usize,
-        /// How many more are visible.
+        /// Number of visible messages.
         available: usize,
-        /// When the first comes back, unless one is deleted earlier.
+        /// When the first becomes visible, unless one is deleted earlier.
         until: Timestamp,
     },
 }
 
 impl Queue {
-    /// Why a receive would get nothing now. It takes time for all messages of a FIFO queue
-    /// whose groups are locked, and of a queue with a redrive policy.
+    /// Why a receive would return nothing now. Scans all messages of a FIFO queue whose groups are locked, and of a
+    /// queue with a redrive policy.
     pub(crate) fn why_empty(&mut self, now: Timestamp) -> WhyEmpty {
         let now = self.settle(now);
         let counts = self.store.counts();
@@ -116,7 +116,7 @@ impl Queue {
             (0, messages, 0) => WhyEmpty::InFlight { messages, until },
             (0, 0, messages) => WhyEmpty::Delayed { messages, until },
             (0, ..) => WhyEmpty::InFlightOrDelayed { in_flight, delayed, until },
-            _ if self.fifo.is_some() && self.store.next(now, Asked::ALL).is_none() => {
+            _ if self.fifo.is_some() && self.store.next(now, ServerSample::ALL).is_none() => {
                 self.obstacle(available).unwrap_or(WhyEmpty::NotEmpty { available })
             }
             _ if self.attributes.redrive.is_some() && self.has_dead_letters_only() => {
@@ -132,7 +132,7 @@ impl Queue {
         visible.all(|(message, _)| self.has_exhausted_receives(&message.core))
     }
 
-    /// What keeps back the oldest visible message.
+    /// The obstacle of the oldest visible message.
     fn obstacle(&self, available: usize) -> Option<WhyEmpty> {
         self.seen().find_map(|(message, visibility)| match visibility {
             Visibility::GroupLockedBy { id, until } => Some(WhyEmpty::GroupsLocked {
@@ -177,7 +177,7 @@ impl fmt::Display for WhyEmpty {
             ),
             Self::OnSomeServers { available } => write!(
                 f,
-                "{} visible, but a short poll asks some servers only; long polls find them",
+                "{} visible, but a short poll queries only some servers; long polls find them",
                 Messages(*available)
             ),
             Self::DeadLetters { available } => write!(
@@ -195,7 +195,7 @@ impl fmt::Display for WhyEmpty {
     }
 }
 
-/// A number of messages in words.
+/// Displays a number of messages.
 struct Messages(usize);
 
 impl fmt::Display for Messages {

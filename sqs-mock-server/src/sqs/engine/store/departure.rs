@@ -1,4 +1,4 @@
-//! Messages go: one by one, or all at once.
+//! Removal of messages, one by one or all at once.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::sqs::engine::sequence::Sequence;
 use crate::sqs::engine::slab::{Slab, Slot};
 use crate::sqs::engine::timers::Timers;
 
-/// From so many messages on, it pays to let all go at once.
+/// From this number on, removing all messages at once is worthwhile.
 const MANY: usize = 1024;
 
 impl Store {
-    /// Takes a message out.
+    /// Removes a message.
     pub(in crate::sqs::engine) fn remove(&mut self, now: Timestamp, slot: Slot) -> Option<Removed> {
         let message = self.messages.get(slot)?;
         let (group, state) = (message.group, message.state);
@@ -35,7 +35,7 @@ impl Store {
         Some(Removed { core, group: id, place })
     }
 
-    /// Once all messages are gone, so are the places for them: they are as many as there ever were at a time.
+    /// Frees the memory of an empty store: slabs and sequences keep the capacity of the largest backlog.
     fn shrink(&mut self) {
         if self.len() == 0 && self.messages.is_large() {
             self.messages = Slab::default();
@@ -44,8 +44,8 @@ impl Store {
         }
     }
 
-    /// Takes out all messages at once. Their memory does not count from here on: senders are not refused while messages
-    /// are being dropped.
+    /// Removes all messages at once. Their memory is released for the limit at once: no send is rejected while they are
+    /// dropped.
     pub(in crate::sqs::engine) fn take_all(&mut self) -> Self {
         let empty = Self {
             messages: Slab::default(),
@@ -60,7 +60,7 @@ impl Store {
         std::mem::replace(self, empty)
     }
 
-    /// Whether this is a great many messages, and all are too old.
+    /// Whether there are many messages and the retention period of all has ended.
     pub(in crate::sqs::engine) fn is_past(&self, now: Timestamp, retention: Duration) -> bool {
         let youngest = self.by_age.last().and_then(|slot| self.get(slot));
         self.len() >= MANY && youngest.is_some_and(|youngest| youngest.core.born + retention <= now)

@@ -1,4 +1,4 @@
-//! Messages of an earlier process, put back in their places.
+//! Restores the messages of an earlier process.
 
 use super::Store;
 use crate::service::clock::Timestamp;
@@ -7,7 +7,7 @@ use crate::sqs::engine::message::Stored;
 use crate::sqs::engine::slab::{Slab, Slot};
 
 impl Store {
-    /// Fills an empty store. The messages are ordered by the start of their retention.
+    /// Fills an empty store. The messages are sorted by the start of their retention.
     pub(in crate::sqs::engine) fn restore(&mut self, now: Timestamp, messages: Vec<StoredMessage>) {
         let mut places = Vec::with_capacity(messages.len());
         for message in messages {
@@ -35,7 +35,7 @@ impl Store {
         self.leave_outside(outside);
     }
 
-    /// The places of all messages, the oldest first.
+    /// The slots of all messages, oldest first.
     pub(in crate::sqs::engine) fn slots(&self) -> impl Iterator<Item = Slot> {
         self.by_age.iter()
     }

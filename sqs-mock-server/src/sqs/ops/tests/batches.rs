@@ -1,4 +1,4 @@
-//! Batches: what fails for one entry, and what fails for all.
+//! Batches: errors of single entries and of whole requests.
 
 use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibilityBatchInput;
 use sqs_client::operation::delete_message_batch::DeleteMessageBatchInput;
@@ -29,7 +29,7 @@ fn failures(failed: &[BatchResultErrorEntry]) -> Vec<(&str, &str, bool)> {
 }
 
 #[tokio::test]
-async fn entries_of_a_send_succeed_and_fail_each_for_itself() {
+async fn invalid_entries_of_a_batch_fail_and_others_are_sent() {
     let rig = rig();
     let url = rig.queue("orders", &[("MaximumMessageSize", "1024")]).await;
     let long = "x".repeat(1_025);
@@ -61,7 +61,7 @@ async fn entries_of_a_send_succeed_and_fail_each_for_itself() {
 }
 
 #[tokio::test]
-async fn faults_of_the_whole_request_send_nothing() {
+async fn invalid_batch_request_sends_nothing() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     let half = "x".repeat(600_000);
@@ -79,7 +79,7 @@ async fn faults_of_the_whole_request_send_nothing() {
 }
 
 #[tokio::test]
-async fn fifo_entry_without_group_or_id_refuses_the_whole_batch() {
+async fn fifo_entry_without_group_or_id_fails_the_whole_batch() {
     let rig = rig();
     let url = rig.queue("orders.fifo", &[("FifoQueue", "true")]).await;
     let good = || entry("good", "x").message_group_id("g").message_deduplication_id("d");
@@ -95,7 +95,7 @@ async fn fifo_entry_without_group_or_id_refuses_the_whole_batch() {
 }
 
 #[tokio::test]
-async fn batch_of_deletes_has_a_result_for_each_handle() {
+async fn delete_batch_returns_a_result_for_each_handle() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     rig.send(&url, "1").await;
@@ -111,7 +111,7 @@ async fn batch_of_deletes_has_a_result_for_each_handle() {
 }
 
 #[tokio::test]
-async fn batch_of_visibility_changes_has_a_result_for_each_handle() {
+async fn visibility_batch_returns_a_result_for_each_handle() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     rig.send(&url, "1").await;

@@ -1,4 +1,4 @@
-//! What callers can fill: memory and the number of queues.
+//! Limits of memory and of the number of queues.
 
 use proptest::prelude::*;
 use sqs_client::operation::delete_queue::DeleteQueueInput;
@@ -41,7 +41,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The queues, and the last message that was received from one of them.
+/// The queues, and the latest message received from one of them.
 struct Bench {
     rig: Rig,
     received: Option<(String, Message)>,
@@ -77,7 +77,7 @@ impl Bench {
                 if let Some((url, message)) = self.received.take() {
                     let handle = message.receipt_handle().expect("a handle");
                     let input = DeleteMessageInput::builder().queue_url(url).receipt_handle(handle);
-                    // The handle may have expired by now.
+                    // The handle may have expired.
                     let _ = self.rig.call(input).await;
                 }
             }
@@ -90,7 +90,7 @@ impl Bench {
                 Self::create(&self.rig, QUEUES[queue]).await;
             }
             Step::Move => {
-                // There may be a task already.
+                // A task may be active already.
                 let _ = self.rig.call(StartMessageMoveTaskInput::builder().source_arn(arn("dead"))).await;
                 let_others_run().await;
             }
@@ -105,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn bytes_of_all_queues_add_up_and_go_back_to_nothing(aws_like: bool, steps in prop::collection::vec(step(), 1..60)) {
+    fn total_of_stored_bytes_matches_all_queues_and_returns_to_zero(aws_like: bool, steps in prop::collection::vec(step(), 1..60)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let delivery = if aws_like { DeliveryMode::AwsLike } else { DeliveryMode::Ordered };
@@ -119,7 +119,7 @@ proptest! {
                 bench.apply(step).await;
             }
             bench.rig.pass(2_000_000).await;
-            // What is past goes when somebody looks.
+            // Messages expire when a queue is accessed.
             bench.rig.service.usage_by_queue().await;
             assert_eq!(bench.rig.service.usage().stored_bytes, 0);
         });
@@ -127,7 +127,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn batch_over_the_ceiling_fails_entry_by_entry() {
+async fn batch_over_the_memory_limit_fails_by_entry() {
     let rig = rig_with(Settings { max_memory: 100_000, ..Settings::default() });
     let url = rig.queue("q", &[]).await;
     let entry = |id: &str, length: usize| {
@@ -144,7 +144,7 @@ async fn batch_over_the_ceiling_fails_entry_by_entry() {
 }
 
 #[tokio::test]
-async fn full_server_still_does_everything_else() {
+async fn full_server_rejects_sends_only() {
     let rig = rig_with(Settings { max_memory: 500, ..Settings::default() });
     let dead = rig.queue("dead", &[]).await;
     let policy = redrive_to("dead", 1);
@@ -152,14 +152,14 @@ async fn full_server_still_does_everything_else() {
     rig.send(&url, "fits").await;
     assert_eq!(rig.refusal(send(&url, "does not")).await.0, ErrorCode::OverLimit);
     assert_eq!(rig.bodies(&url).await, ["fits"]);
-    assert!(rig.receive(&url).await.is_empty(), "it has become a dead letter");
+    assert!(rig.receive(&url).await.is_empty(), "the message is a dead letter now");
     let letters = rig.receive(&dead).await;
     rig.delete(&dead, &letters[0]).await;
     rig.send(&url, "fits again").await;
 }
 
 #[tokio::test]
-async fn number_of_queues_is_bounded_over_all_accounts() {
+async fn number_of_queues_is_limited_across_accounts() {
     let rig = rig_with(Settings { max_queues: 2, ..relaxed() });
     let mut other = rig.clone();
     other.context.account = "111122223333".to_owned();
@@ -174,7 +174,7 @@ async fn number_of_queues_is_bounded_over_all_accounts() {
 }
 
 #[tokio::test]
-async fn tasks_of_a_deleted_queue_are_forgotten() {
+async fn move_tasks_of_a_deleted_queue_are_forgotten() {
     let rig = rig_with(relaxed());
     let dead = rig.queue("dead", &[]).await;
     rig.queue("source", &[("RedrivePolicy", &redrive_to("dead", 1))]).await;

@@ -1,4 +1,4 @@
-//! A reader of all changes has the state of every queue, whatever clients do at the same time.
+//! A reader of all changes has the state of every queue, under concurrent clients.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -18,12 +18,12 @@ use crate::sqs::engine::{DeliveryMode, MoveTask, QueueChange, QueueId, QueueStat
 use crate::sqs::ops::FailedEntry;
 use crate::sqs::ops::changes::{Change, ChangeReader};
 
-/// For longer runs.
+/// Duration of the load, for longer runs.
 const SECONDS: &str = "SQS_MOCK_LOAD_SECONDS";
 const CLIENTS: u64 = 6;
 const QUEUES: [&str; 5] = ["orders", "orders-dead", "loose", "jobs.fifo", "jobs-dead.fifo"];
 
-/// What a store would keep.
+/// The data that a store would keep.
 #[derive(Debug, Default)]
 struct Replica(Mutex<Stored>);
 
@@ -89,11 +89,11 @@ impl Client {
         }
         let attributes = attributes.into_iter().map(|(name, value)| (name.into(), value)).collect();
         let input = CreateQueueInput::builder().queue_name(name).set_attributes(Some(attributes));
-        // It may exist, or its dead-letter queue may not.
+        // The queue may exist, or its dead-letter queue may not.
         let _ = self.rig.call(input).await;
     }
 
-    /// One request. Refusals are as good as answers.
+    /// Sends one request. Errors are expected.
     async fn step(&mut self) {
         let url = self.url();
         self.rig.context.redeliver = self.random.u8(..10) == 0;

@@ -1,4 +1,4 @@
-//! Dead letters, from queue to queue.
+//! Dead letters between queues.
 
 use sqs_client::operation::delete_queue::DeleteQueueInput;
 use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
@@ -8,7 +8,7 @@ use super::super::poll;
 use super::*;
 use crate::sqs::engine::Receive;
 
-/// A source whose messages are visible again at once and may be received `most` times.
+/// A source whose messages become visible at once, with `most` as its limit of receives.
 async fn source_and_dead(rig: &Rig, most: u32) -> (String, String) {
     let dead = rig.queue("dead", &[]).await;
     let policy = redrive_to("dead", most);
@@ -17,7 +17,7 @@ async fn source_and_dead(rig: &Rig, most: u32) -> (String, String) {
 }
 
 #[tokio::test]
-async fn message_received_too_often_goes_to_the_dead_letter_queue() {
+async fn message_received_too_often_moves_to_the_dead_letter_queue() {
     let rig = rig();
     let (source, dead) = source_and_dead(&rig, 1).await;
     let sent = rig.send(&source, "poison").await;
@@ -32,7 +32,7 @@ async fn message_received_too_often_goes_to_the_dead_letter_queue() {
 }
 
 #[tokio::test]
-async fn receive_finds_what_is_behind_a_thousand_spent_messages() {
+async fn receive_finds_messages_behind_a_thousand_dead_letters() {
     let rig = rig();
     let (source, dead) = source_and_dead(&rig, 1).await;
     for number in 0..1_000 {
@@ -48,7 +48,7 @@ async fn receive_finds_what_is_behind_a_thousand_spent_messages() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dead_letter_ends_a_long_poll_at_its_queue() {
+async fn arriving_dead_letter_ends_a_long_poll() {
     let rig = rig();
     let (source, dead) = source_and_dead(&rig, 1).await;
     rig.send(&source, "poison").await;
@@ -60,7 +60,7 @@ async fn dead_letter_ends_a_long_poll_at_its_queue() {
 }
 
 #[tokio::test]
-async fn without_its_dead_letter_queue_a_message_stays_and_is_delivered() {
+async fn message_is_delivered_without_limit_if_the_dead_letter_queue_was_deleted() {
     let rig = rig();
     let (source, dead) = source_and_dead(&rig, 1).await;
     rig.send(&source, "poison").await;
@@ -71,7 +71,7 @@ async fn without_its_dead_letter_queue_a_message_stays_and_is_delivered() {
 }
 
 #[tokio::test]
-async fn dead_letter_whose_queue_goes_meanwhile_comes_back() {
+async fn dead_letter_returns_if_its_queue_is_deleted_meanwhile() {
     let rig = rig();
     let (source, dead) = source_and_dead(&rig, 1).await;
     rig.send(&source, "poison").await;
@@ -94,7 +94,7 @@ async fn dead_letter_whose_queue_goes_meanwhile_comes_back() {
 }
 
 #[tokio::test]
-async fn queue_that_is_its_own_dead_letter_queue_goes_on_delivering() {
+async fn queue_that_is_its_own_dead_letter_queue_delivers_without_limit() {
     let rig = rig();
     let policy = redrive_to("loop", 1);
     let url = rig.queue("loop", &[("VisibilityTimeout", "0"), ("RedrivePolicy", &policy)]).await;
@@ -105,7 +105,7 @@ async fn queue_that_is_its_own_dead_letter_queue_goes_on_delivering() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn queues_that_are_each_others_dead_letter_queue_deliver_before_they_bury() {
+async fn mutual_dead_letter_queues_deliver_up_to_their_limit_before_moving() {
     let rig = rig();
     let one = rig.queue("one", &[("VisibilityTimeout", "0")]).await;
     let two = rig.queue("two", &[("VisibilityTimeout", "0"), ("RedrivePolicy", &redrive_to("one", 2))]).await;
@@ -122,7 +122,7 @@ async fn queues_that_are_each_others_dead_letter_queue_deliver_before_they_bury(
 }
 
 #[tokio::test(start_paused = true)]
-async fn polls_at_both_of_two_such_queues_rest_once_they_have_a_message() {
+async fn mutual_dead_letter_queues_move_a_message_once_under_long_polls() {
     let rig = rig();
     let one = rig.queue("one", &[]).await;
     let two = rig.queue("two", &[("RedrivePolicy", &redrive_to("one", 1))]).await;
@@ -132,7 +132,7 @@ async fn polls_at_both_of_two_such_queues_rest_once_they_have_a_message() {
     rig.send(&one, "poison").await;
     rig.receive(&one).await;
     rig.pass(30).await;
-    // The poll at the first buries the message and goes on; the one at the second gets it.
+    // The poll of the first queue moves the message and continues; the poll of the second queue returns it.
     let parked = rig.park(long_poll(&two, 20)).await;
     assert!(rig.call(long_poll(&one, 5)).await.unwrap().messages.is_none());
     assert_eq!(parked.bodies().await, ["poison"]);
@@ -140,7 +140,7 @@ async fn polls_at_both_of_two_such_queues_rest_once_they_have_a_message() {
 }
 
 #[tokio::test]
-async fn redrive_policy_must_name_a_queue_that_can_take_dead_letters() {
+async fn redrive_policy_with_unsuitable_target_is_rejected() {
     let rig = rig();
     let url = rig.queue("source", &[]).await;
     rig.fifo_queue("dead.fifo").await;

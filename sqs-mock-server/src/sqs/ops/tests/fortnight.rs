@@ -1,4 +1,4 @@
-//! Fourteen days in no time.
+//! Fourteen days of virtual time.
 
 use sqs_client::operation::start_message_move_task::StartMessageMoveTaskInput;
 
@@ -13,7 +13,7 @@ async fn count(rig: &Rig, url: &str) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fortnight_passes_with_retention_deduplication_delays_and_a_move_task() {
+async fn retention_deduplication_delays_and_move_task_over_fourteen_days() {
     let rig = rig();
     let dead = rig.queue("dead", &[("MessageRetentionPeriod", "1209600")]).await;
     let policy = redrive_to("dead", 1);
@@ -21,7 +21,7 @@ async fn fortnight_passes_with_retention_deduplication_delays_and_a_move_task() 
     let kept = rig.queue("kept", &[("DelaySeconds", "900")]).await;
     let fifo = rig.fifo_queue("hourly.fifo").await;
     for hour in 0..DAYS * 24 {
-        // Refused as a repeat half an hour later, were it not for the five minutes.
+        // The second is a duplicate within five minutes; the next hour's is not.
         rig.send_to_group(&fifo, "g", "the same").await;
         rig.pass(299).await;
         rig.send_to_group(&fifo, "g", "the same").await;
@@ -31,9 +31,9 @@ async fn fortnight_passes_with_retention_deduplication_delays_and_a_move_task() 
             assert_eq!(rig.receive(&source).await.len(), 1);
         }
         rig.pass(HOUR - 299).await;
-        assert!(rig.receive(&source).await.is_empty(), "it is a dead letter now");
+        assert!(rig.receive(&source).await.is_empty(), "the message is a dead letter now");
     }
-    // Four days are kept; what was sent on the fifth last day is just gone.
+    // Retention is four days; the message of the fifth last day has just expired.
     assert_eq!(count(&rig, &kept).await, 4);
     assert_eq!(count(&rig, &fifo).await, 4 * 24 - 1);
     assert_eq!(count(&rig, &dead).await, 14);
@@ -47,7 +47,7 @@ async fn fortnight_passes_with_retention_deduplication_delays_and_a_move_task() 
     assert_eq!((count(&rig, &back).await, count(&rig, &dead).await), (6, 7));
     rig.pass(60).await;
     assert_eq!((count(&rig, &back).await, count(&rig, &dead).await), (13, 0));
-    // They are new there.
+    // Retention starts anew in this queue.
     rig.pass(4 * 24 * HOUR - 66).await;
     assert_eq!(count(&rig, &back).await, 13);
     rig.pass(66).await;

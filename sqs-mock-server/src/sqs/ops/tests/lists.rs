@@ -1,4 +1,4 @@
-//! Lists in pages.
+//! Paginated lists.
 
 use sqs_client::operation::list_dead_letter_source_queues::ListDeadLetterSourceQueuesInput;
 use sqs_client::operation::list_queues::ListQueuesInput;
@@ -11,7 +11,7 @@ fn names(urls: &[String]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other_and_only_for_those_who_ask_for_pages() {
+async fn list_is_paginated_only_with_max_results() {
     let rig = rig();
     for name in ["a-1", "a-2", "a-3", "b-1"] {
         rig.queue(name, &[]).await;
@@ -27,13 +27,13 @@ async fn pages_follow_each_other_and_only_for_those_who_ask_for_pages() {
 }
 
 #[tokio::test]
-async fn nothing_to_list_is_no_list() {
+async fn empty_list_is_omitted() {
     let rig = rig();
     assert_eq!(rig.call(ListQueuesInput::builder()).await.unwrap().queue_urls, None);
 }
 
 #[tokio::test]
-async fn token_that_was_not_given_out_is_refused() {
+async fn invalid_next_token_is_rejected() {
     let rig = rig();
     for token in ["!", "/w=="] {
         let input = ListQueuesInput::builder().next_token(token);
@@ -42,7 +42,7 @@ async fn token_that_was_not_given_out_is_refused() {
 }
 
 #[tokio::test]
-async fn sources_of_a_dead_letter_queue_follow_the_redrive_policies() {
+async fn sources_of_a_dead_letter_queue_match_the_redrive_policies() {
     let rig = rig();
     let dead = rig.queue("dead", &[]).await;
     for name in ["b", "a"] {

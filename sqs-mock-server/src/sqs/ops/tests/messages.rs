@@ -1,4 +1,4 @@
-//! Single messages and what their receivers see of them.
+//! Sending, receiving and deleting single messages.
 
 use sqs_client::operation::change_message_visibility::ChangeMessageVisibilityInput;
 use sqs_client::types::{
@@ -15,7 +15,7 @@ fn attributed(url: &str) -> SendMessageInputBuilder {
 }
 
 #[tokio::test]
-async fn checksums_are_of_what_was_sent_and_of_what_is_returned() {
+async fn checksums_cover_sent_and_returned_attributes() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     let sent = rig.call(attributed(&url)).await.unwrap();
@@ -29,7 +29,7 @@ async fn checksums_are_of_what_was_sent_and_of_what_is_returned() {
 }
 
 #[tokio::test]
-async fn nothing_asked_for_is_nothing_given() {
+async fn message_attributes_not_requested_are_omitted() {
     let rig = rig();
     let url = rig.queue("orders", &[("VisibilityTimeout", "0")]).await;
     rig.call(attributed(&url)).await.unwrap();
@@ -43,7 +43,7 @@ async fn nothing_asked_for_is_nothing_given() {
 }
 
 #[tokio::test]
-async fn all_system_attributes_of_a_plain_message_are_four() {
+async fn plain_message_has_four_system_attributes() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     rig.send(&url, "hello").await;
@@ -61,7 +61,7 @@ async fn all_system_attributes_of_a_plain_message_are_four() {
 }
 
 #[tokio::test]
-async fn fifo_message_shows_group_id_and_number() {
+async fn fifo_message_has_group_deduplication_id_and_sequence_number() {
     let rig = rig();
     let url = rig.fifo_queue("orders.fifo").await;
     let sent = rig.call(send(&url, "same").message_group_id("g")).await.unwrap();
@@ -71,13 +71,13 @@ async fn fifo_message_shows_group_id_and_number() {
     assert_eq!(attributes.get(&Name::SequenceNumber), sent.sequence_number.as_ref());
     let hash = "0967115f2813a3541eaef77de9d9d5773f1c0c04314b0bbfe4ff3b3b1c55b5d5";
     assert_eq!(attributes.get(&Name::MessageDeduplicationId).map(String::as_str), Some(hash));
-    // A repeat is accepted, with the answer of the original, and not delivered.
+    // A duplicate returns the result of the original and is not delivered.
     let repeat = rig.call(send(&url, "same").message_group_id("g")).await.unwrap();
     assert_eq!((repeat.message_id, repeat.sequence_number), (sent.message_id, sent.sequence_number));
 }
 
 #[tokio::test]
-async fn trace_header_comes_from_the_message_or_else_from_the_request() {
+async fn trace_header_of_the_message_overrides_that_of_the_request() {
     let trace = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1";
     let mut rig = rig();
     let url = rig.queue("orders", &[]).await;
@@ -98,7 +98,7 @@ async fn trace_header_comes_from_the_message_or_else_from_the_request() {
 }
 
 #[tokio::test]
-async fn rules_of_the_queue_hold_for_single_sends() {
+async fn send_that_violates_the_rules_of_its_queue_is_rejected() {
     let rig = rig();
     let small = rig.queue("small", &[("MaximumMessageSize", "1024")]).await;
     rig.send(&small, &"x".repeat(1_024)).await;
@@ -111,7 +111,7 @@ async fn rules_of_the_queue_hold_for_single_sends() {
     assert_eq!(rig.refusal(without_id).await.0, ErrorCode::InvalidParameterValue);
 }
 
-/// Maintainers of a client found that AWS does not complain.
+/// Maintainers of a client found that AWS accepts it.
 #[tokio::test]
 async fn attempt_id_has_no_effect_on_a_standard_queue() {
     let rig = rig();
@@ -123,7 +123,7 @@ async fn attempt_id_has_no_effect_on_a_standard_queue() {
 }
 
 #[tokio::test]
-async fn deleting_again_is_fine_and_deleting_with_garbage_is_not() {
+async fn deleting_twice_succeeds_and_invalid_handle_is_rejected() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     rig.send(&url, "hello").await;
@@ -139,7 +139,7 @@ async fn deleting_again_is_fine_and_deleting_with_garbage_is_not() {
 }
 
 #[tokio::test]
-async fn queue_full_of_messages_in_flight_refuses_short_polls_only() {
+async fn in_flight_limit_fails_short_polls_only() {
     let rig = rig_with(Settings { max_in_flight: 1, ..Settings::default() });
     let url = rig.queue("orders", &[("VisibilityTimeout", "0")]).await;
     rig.send(&url, "1").await;
@@ -154,7 +154,7 @@ async fn queue_full_of_messages_in_flight_refuses_short_polls_only() {
 }
 
 #[tokio::test]
-async fn peeking_changes_nothing() {
+async fn peek_does_not_change_the_queue() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     rig.send(&url, "1").await;
@@ -167,7 +167,7 @@ async fn peeking_changes_nothing() {
 }
 
 #[tokio::test]
-async fn messages_are_peeked_at_only_when_there_are_as_many_as_wanted() {
+async fn peek_if_returns_messages_only_when_their_number_is_accepted() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     rig.send(&url, "1").await;

@@ -1,4 +1,4 @@
-//! The operations as a caller sees them, on a virtual clock.
+//! Operations from the caller's side, with a virtual clock.
 
 mod batches;
 mod bounds;
@@ -42,7 +42,7 @@ const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 type Answer<B> =
     Result<<<<B as InputBuilder>::Input as Input>::Operation as Operation>::Output, ServiceError>;
 
-/// A service and a caller of it.
+/// A service and a caller.
 #[derive(Clone)]
 struct Rig {
     service: Arc<Service>,
@@ -79,11 +79,11 @@ impl Rig {
         B: InputBuilder,
         <B::Input as Input>::Operation: Serve,
     {
-        let error = self.call(input).await.expect_err("a refusal");
+        let error = self.call(input).await.expect_err("an error");
         (error.code, error.message.unwrap_or_default())
     }
 
-    /// Creates a queue and gives its URL.
+    /// Creates a queue and returns its URL.
     async fn queue(&self, name: &str, attributes: &[(&str, &str)]) -> String {
         let attributes =
             attributes.iter().map(|(name, value)| ((*name).into(), (*value).to_owned())).collect();
@@ -123,7 +123,7 @@ impl Rig {
         self.call(input).await.expect("attributes").attributes?.remove(&name.into())
     }
 
-    /// Receives in a task of its own, which has parked when this returns.
+    /// Receives in a separate task, which is parked when this returns.
     async fn park(&self, input: ReceiveMessageInputBuilder) -> Parked {
         let rig = self.clone();
         let parked = Parked(tokio::spawn(async move { rig.call(input).await }));
@@ -150,7 +150,7 @@ impl Parked {
     }
 
     async fn answer(self) -> Result<ReceiveMessageOutput, ServiceError> {
-        self.0.await.expect("the task ends by itself")
+        self.0.await.expect("the task does not panic")
     }
 
     async fn bodies(self) -> Vec<String> {
@@ -158,7 +158,7 @@ impl Parked {
     }
 }
 
-/// Long enough for woken tasks to run; the clock stands still meanwhile.
+/// Yields often enough for woken tasks to run; the clock does not advance.
 async fn let_others_run() {
     for _ in 0..20 {
         tokio::task::yield_now().await;

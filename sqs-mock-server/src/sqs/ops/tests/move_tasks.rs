@@ -1,4 +1,4 @@
-//! Move tasks on the virtual clock.
+//! Move tasks with a virtual clock.
 
 use sqs_client::operation::cancel_message_move_task::CancelMessageMoveTaskInput;
 use sqs_client::operation::delete_queue::DeleteQueueInput;
@@ -9,7 +9,7 @@ use sqs_client::types::ListMessageMoveTasksResultEntry;
 
 use super::*;
 
-/// A dead-letter queue with that many letters; gives the URLs of source and dead-letter queue.
+/// A dead-letter queue with `count` letters. Returns the URLs of source and dead-letter queue.
 async fn dead_letters(rig: &Rig, count: usize) -> (String, String) {
     let dead = rig.queue("dead", &[]).await;
     let source = rig.queue("source", &[("RedrivePolicy", &redrive_to("dead", 1))]).await;
@@ -41,7 +41,7 @@ async fn status(rig: &Rig) -> (String, i64) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dead_letters_go_back_to_where_they_came_from() {
+async fn dead_letters_move_back_to_their_source() {
     let rig = rig();
     let (source, _) = dead_letters(&rig, 3).await;
     let parked = rig.park(long_poll(&source, 20)).await;
@@ -59,7 +59,7 @@ async fn dead_letters_go_back_to_where_they_came_from() {
 }
 
 #[tokio::test]
-async fn destination_gets_what_was_never_a_dead_letter_too() {
+async fn messages_without_source_queue_move_only_to_an_explicit_destination() {
     let rig = rig();
     let (_, dead) = dead_letters(&rig, 1).await;
     rig.send(&dead, "sent here").await;
@@ -67,7 +67,7 @@ async fn destination_gets_what_was_never_a_dead_letter_too() {
     rig.call(start().destination_arn(arn("other"))).await.unwrap();
     let_others_run().await;
     assert_eq!(rig.bodies(&other).await, ["0", "sent here"]);
-    // The same without a destination fails: there is no way back.
+    // Without a destination, the task fails: the message has no source queue.
     rig.send(&dead, "sent here").await;
     rig.call(start()).await.unwrap();
     let_others_run().await;
@@ -76,7 +76,7 @@ async fn destination_gets_what_was_never_a_dead_letter_too() {
 }
 
 #[tokio::test]
-async fn rate_limit_follows_the_clock_and_a_cancel_stops_it() {
+async fn rate_limit_follows_the_clock_until_the_task_is_cancelled() {
     let rig = rig();
     rig.service.clock().freeze();
     dead_letters(&rig, 6).await;
@@ -99,7 +99,7 @@ async fn rate_limit_follows_the_clock_and_a_cancel_stops_it() {
 }
 
 #[tokio::test]
-async fn deleted_destination_fails_the_task_and_loses_nothing() {
+async fn deleted_destination_fails_the_task_without_losing_messages() {
     let rig = rig();
     rig.service.clock().freeze();
     dead_letters(&rig, 3).await;
@@ -115,7 +115,7 @@ async fn deleted_destination_fails_the_task_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn listing_gives_the_newest_task_and_more_when_asked() {
+async fn list_returns_the_newest_task_or_up_to_max_results() {
     let rig = rig();
     dead_letters(&rig, 0).await;
     assert!(tasks(&rig, None).await.is_empty());
@@ -129,7 +129,7 @@ async fn listing_gives_the_newest_task_and_more_when_asked() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_moved_is_refused() {
+async fn invalid_source_destination_or_handle_is_rejected() {
     let rig = rig();
     dead_letters(&rig, 0).await;
     let not_dead = rig.refusal(start().source_arn(arn("source"))).await;
@@ -158,16 +158,16 @@ async fn shutdown_ends_move_tasks() {
     let_others_run().await;
     rig.pass(60).await;
     assert_eq!(available(&rig, "dead"), 1);
-    // Nothing but the service itself holds its state any more.
+    // Only the service itself still holds its state.
     assert_eq!(Arc::strong_count(&rig.service.shared), 1);
 }
 
 #[tokio::test]
-async fn destination_is_another_queue_of_the_same_type() {
+async fn destination_of_other_type_or_same_as_source_is_rejected() {
     let rig = rig();
     dead_letters(&rig, 1).await;
     rig.fifo_queue("other.fifo").await;
-    // That these are refused is what AWS does; its texts are not recorded.
+    // AWS rejects these too; its texts are not recorded.
     for destination in ["other.fifo", "dead"] {
         let refused = rig.refusal(start().destination_arn(arn(destination))).await;
         assert_eq!(refused.0, ErrorCode::InvalidParameterValue, "{destination}");

@@ -18,7 +18,7 @@ async fn send_batch(rig: &Rig, url: &str, count: usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_was_parked_first_is_served_first() {
+async fn long_polls_are_served_in_the_order_of_their_arrival() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     let mut parked = Vec::new();
@@ -48,12 +48,12 @@ async fn batch_of_ten_ends_ten_long_polls_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropped_long_poll_takes_nothing_and_hands_on() {
+async fn wakeup_of_a_dropped_long_poll_is_passed_on() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     let first = rig.park(long_poll(&url, 20)).await;
     let second = rig.park(long_poll(&url, 20)).await;
-    // The send wakes the first, which is gone before it runs.
+    // The send wakes the first, which is aborted before it runs.
     rig.send(&url, "hello").await;
     first.0.abort();
     assert_eq!(second.bodies().await, ["hello"]);
@@ -74,7 +74,7 @@ async fn abandoned_long_poll_leaves_the_message_visible() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_takes_over_the_watch_when_the_watcher_leaves() {
+async fn another_long_poll_replaces_the_watcher() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     rig.call(send(&url, "later").delay_seconds(8)).await.unwrap();
@@ -113,12 +113,12 @@ async fn one_message_does_not_wake_a_thousand_long_polls() {
     rig.send(&url, "now").await;
     let_others_run().await;
     let woken = polls.swap(0, Ordering::Relaxed);
-    assert!((1..10).contains(&woken), "{woken} were woken by a send");
-    // Both messages come back after five seconds, which only the watcher waits for.
+    assert!((1..10).contains(&woken), "a send woke {woken}");
+    // Both messages become visible after five seconds, and only the watcher waits for that.
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert_eq!(rig.attribute(&url, "ApproximateNumberOfMessagesNotVisible").await.as_deref(), Some("2"));
     let woken = polls.load(Ordering::Relaxed);
-    assert!((1..20).contains(&woken), "{woken} were woken by a visibility timeout");
+    assert!((1..20).contains(&woken), "a visibility timeout woke {woken}");
 }
 
 async fn set_delay(rig: &Rig, url: &str, seconds: &str) {
@@ -127,14 +127,14 @@ async fn set_delay(rig: &Rig, url: &str, seconds: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn more_messages_than_are_woken_for_at_once_reach_all() {
+async fn more_messages_than_one_operation_wakes_receives_for_reach_all() {
     let rig = rig();
     let url = rig.fifo_queue("orders.fifo").await;
     let mut parked = Vec::new();
     for _ in 0..30 {
         parked.push(rig.park(long_poll(&url, 20)).await);
     }
-    // A message that is gone when the watcher, the first, comes to look: now it is the last.
+    // The watcher, the first receive, wakes for a message that is taken already: now it is the last in line.
     rig.send_to_group(&url, "gone", "gone").await;
     rig.receive(&url).await;
     let_others_run().await;
@@ -151,7 +151,7 @@ async fn more_messages_than_are_woken_for_at_once_reach_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_messages_and_many_long_polls_come_together() {
+async fn hundred_messages_reach_hundred_long_polls() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     let mut parked = Vec::new();
@@ -168,7 +168,7 @@ async fn many_messages_and_many_long_polls_come_together() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_that_come_back_together_are_shared_out() {
+async fn messages_visible_at_the_same_time_reach_all_long_polls() {
     let rig = rig();
     let url = rig.queue("orders", &[("VisibilityTimeout", "5")]).await;
     for _ in 0..4 {
@@ -186,7 +186,7 @@ async fn messages_that_come_back_together_are_shared_out() {
 }
 
 #[tokio::test]
-async fn waiting_holds_no_lock() {
+async fn parked_receive_holds_no_lock() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     let parked = rig.park(long_poll(&url, 20)).await;

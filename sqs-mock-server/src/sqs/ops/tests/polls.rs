@@ -1,4 +1,4 @@
-//! What ends a long poll.
+//! Events that end a long poll.
 
 use sqs_client::operation::change_message_visibility::ChangeMessageVisibilityInput;
 use sqs_client::operation::delete_queue::DeleteQueueInput;
@@ -28,7 +28,7 @@ async fn long_poll_ends_empty_at_its_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn absent_wait_is_that_of_the_queue_and_zero_is_a_short_poll() {
+async fn absent_wait_uses_the_wait_of_the_queue_and_zero_is_a_short_poll() {
     let rig = rig();
     let url = rig.queue("orders", &[("ReceiveMessageWaitTimeSeconds", "7")]).await;
     let start = Instant::now();
@@ -39,7 +39,7 @@ async fn absent_wait_is_that_of_the_queue_and_zero_is_a_short_poll() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn visibility_run_out_ends_a_long_poll() {
+async fn visibility_timeout_of_a_message_ends_a_long_poll() {
     let rig = rig();
     let url = rig.queue("orders", &[("VisibilityTimeout", "5")]).await;
     rig.send(&url, "again").await;
@@ -51,7 +51,7 @@ async fn visibility_run_out_ends_a_long_poll() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn end_of_a_delay_ends_a_long_poll_that_was_there_before() {
+async fn end_of_a_delay_ends_an_earlier_long_poll() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     let start = Instant::now();
@@ -63,7 +63,7 @@ async fn end_of_a_delay_ends_a_long_poll_that_was_there_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_that_comes_at_the_deadline_is_in_time() {
+async fn message_that_arrives_at_the_deadline_is_returned() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     let watcher = rig.park(long_poll(&url, 20)).await;
@@ -132,7 +132,7 @@ async fn shutdown_ends_all_long_polls_empty_and_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn deletion_ends_a_long_poll_which_takes_nothing_from_the_successor() {
+async fn queue_deletion_ends_long_polls_before_they_see_the_new_queue() {
     let rig = rig_with(Settings { relaxed_timing: true, ..Settings::default() });
     let url = rig.queue("orders", &[]).await;
     let parked = [rig.park(long_poll(&url, 20)).await, rig.park(long_poll(&url, 20)).await];
@@ -147,7 +147,7 @@ async fn deletion_ends_a_long_poll_which_takes_nothing_from_the_successor() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn long_poll_obeys_a_frozen_clock() {
+async fn long_poll_waits_on_a_frozen_clock() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     rig.service.clock().freeze();
@@ -164,7 +164,7 @@ async fn long_poll_obeys_a_frozen_clock() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn arrivals_that_others_take_do_not_prolong_a_long_poll() {
+async fn messages_taken_by_others_do_not_prolong_a_long_poll() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     let parked = rig.park(long_poll(&url, 20)).await;
@@ -184,7 +184,7 @@ async fn arrivals_that_others_take_do_not_prolong_a_long_poll() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn long_poll_at_the_bound_in_flight_wakes_when_a_delete_makes_room() {
+async fn long_poll_at_the_in_flight_limit_wakes_after_a_delete() {
     let rig = rig_with(Settings { max_in_flight: 1, ..Settings::default() });
     let urls = [rig.queue("orders", &[]).await, rig.fifo_queue("orders.fifo").await];
     for url in urls {
@@ -207,7 +207,7 @@ async fn long_poll_at_the_bound_in_flight_wakes_when_a_delete_makes_room() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn deletion_under_a_long_poll_is_told_in_the_words_of_its_protocol() {
+async fn deletion_during_a_long_poll_fails_with_the_text_of_its_protocol() {
     let mut rig = rig();
     rig.context.wsdl = true;
     let url = rig.queue("orders", &[]).await;

@@ -1,4 +1,4 @@
-//! Queues: names, attributes, their coming and going.
+//! Queues: names, attributes, tags, creation and deletion.
 
 use sqs_client::operation::add_permission::AddPermissionInput;
 use sqs_client::operation::delete_queue::DeleteQueueInput;
@@ -29,7 +29,7 @@ async fn queue_is_found_by_any_url_that_ends_in_account_and_name() {
 }
 
 #[tokio::test]
-async fn unknown_queue_is_refused_in_the_words_of_each_protocol() {
+async fn unknown_queue_fails_with_the_text_of_the_protocol() {
     let mut rig = rig();
     let text = "The specified queue does not exist.".to_owned();
     assert_eq!(rig.refusal(send("missing", "x")).await, (ErrorCode::QueueDoesNotExist, text.clone()));
@@ -42,7 +42,7 @@ async fn unknown_queue_is_refused_in_the_words_of_each_protocol() {
 }
 
 #[tokio::test]
-async fn accounts_and_regions_are_worlds_apart() {
+async fn accounts_and_regions_are_isolated() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     rig.send(&url, "hello").await;
@@ -52,14 +52,14 @@ async fn accounts_and_regions_are_worlds_apart() {
     let account = "111122223333".to_owned();
     let other_account = Rig { context: Context { account, ..rig.context.clone() }, ..rig.clone() };
     assert_eq!(other_account.refusal(receive("orders")).await.0, ErrorCode::QueueDoesNotExist);
-    // The account of the URL wins over that of the caller.
+    // The account of the URL overrides that of the caller.
     assert_eq!(other_account.bodies(&url).await, ["hello"]);
     let input = GetQueueUrlInput::builder().queue_name("orders").queue_owner_aws_account_id(ACCOUNT);
     assert_eq!(other_account.call(input).await.unwrap().queue_url, Some(url));
 }
 
 #[tokio::test]
-async fn creating_again_gives_the_same_queue_unless_an_attribute_differs() {
+async fn repeated_create_returns_the_same_queue_unless_an_attribute_differs() {
     let rig = rig();
     let url = rig.queue("orders", &[("VisibilityTimeout", "5")]).await;
     assert_eq!(rig.queue("orders", &[]).await, url);
@@ -74,9 +74,9 @@ async fn creating_again_gives_the_same_queue_unless_an_attribute_differs() {
     assert_eq!(rig.call(different).await.unwrap().queue_url, Some(url));
 }
 
-/// A log of AWS has the code; the text is invented.
+/// A log of AWS has the code; the text is ours.
 #[tokio::test]
-async fn creating_again_with_other_tags_is_refused() {
+async fn repeated_create_with_other_tags_is_rejected() {
     let rig = rig();
     let create = |tags: &[(&str, &str)]| {
         let tags = tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
@@ -93,7 +93,7 @@ async fn creating_again_with_other_tags_is_refused() {
 }
 
 #[tokio::test]
-async fn name_and_kind_of_a_queue_agree() {
+async fn create_is_rejected_when_name_and_kind_disagree() {
     let rig = rig();
     let fifo_without_attribute = CreateQueueInput::builder().queue_name("a.fifo");
     assert_eq!(rig.refusal(fifo_without_attribute).await.0, ErrorCode::InvalidParameterValue);
@@ -103,7 +103,7 @@ async fn name_and_kind_of_a_queue_agree() {
 }
 
 #[tokio::test]
-async fn name_of_a_deleted_queue_is_blocked_for_a_minute() {
+async fn name_of_a_deleted_queue_is_blocked_for_sixty_seconds() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     rig.call(DeleteQueueInput::builder().queue_url(&url)).await.unwrap();
@@ -116,7 +116,7 @@ async fn name_of_a_deleted_queue_is_blocked_for_a_minute() {
 }
 
 #[tokio::test]
-async fn purge_empties_the_queue_and_is_allowed_once_a_minute() {
+async fn purge_empties_the_queue_once_every_sixty_seconds() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     rig.send(&url, "in flight").await;
@@ -135,7 +135,7 @@ async fn purge_empties_the_queue_and_is_allowed_once_a_minute() {
 }
 
 #[tokio::test]
-async fn attributes_are_given_only_as_far_as_asked_for_and_set() {
+async fn only_requested_attributes_that_are_set_are_returned() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     let get = || GetQueueAttributesInput::builder().queue_url(&url);
@@ -148,7 +148,7 @@ async fn attributes_are_given_only_as_far_as_asked_for_and_set() {
 }
 
 #[tokio::test]
-async fn tags_come_and_go() {
+async fn tags_are_added_replaced_and_removed() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     let list = || ListQueueTagsInput::builder().queue_url(&url);
@@ -161,7 +161,7 @@ async fn tags_come_and_go() {
 }
 
 #[tokio::test]
-async fn permissions_become_the_policy_and_go_from_it() {
+async fn permissions_are_added_to_the_policy_and_removed() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     let add = AddPermissionInput::builder().queue_url(&url).label("partner");
@@ -184,11 +184,11 @@ fn tagging(url: &str, range: std::ops::Range<usize>) -> TagQueueInputBuilder {
 }
 
 #[tokio::test]
-async fn queue_has_at_most_a_thousand_tags() {
+async fn more_than_a_thousand_tags_are_rejected() {
     let rig = rig();
     let url = rig.queue("orders", &[]).await;
     rig.call(tagging(&url, 0..999)).await.unwrap();
-    // AWS recommends at most 50 and takes more; the bound is for the memory of the server.
+    // AWS recommends at most 50 and accepts more; this limit bounds the memory of the server.
     let refused = rig.refusal(tagging(&url, 998..1_001)).await;
     assert_eq!(refused.0, ErrorCode::InvalidParameterValue);
     rig.call(tagging(&url, 990..1_000)).await.unwrap();

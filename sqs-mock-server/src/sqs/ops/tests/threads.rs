@@ -1,4 +1,4 @@
-//! Receives and sends on several threads at once, in real time.
+//! Concurrent receives and sends on several threads, in real time.
 
 use std::collections::BTreeSet;
 use std::sync::Barrier;
@@ -12,13 +12,13 @@ use super::*;
 
 const MESSAGES: usize = 2_000;
 
-/// Receives until the service is shut down, noting what came.
+/// Receives until the service is shut down, and records the bodies.
 async fn consume(rig: Rig, url: String, patience: Option<Duration>, seen: Arc<Mutex<Vec<String>>>) {
     loop {
         let poll = rig.call(long_poll(&url, 20));
         let answer = match patience {
             None => Ok(poll.await),
-            // Dropped while it waits; what it had taken would never be seen by anyone.
+            // The receive is dropped while it waits; a message that it had taken would be lost.
             Some(patience) => tokio::time::timeout(patience, poll).await,
         };
         match answer {
@@ -36,7 +36,7 @@ async fn consume(rig: Rig, url: String, patience: Option<Duration>, seen: Arc<Mu
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn no_message_and_no_wake_up_is_lost_between_threads() {
+async fn threads_lose_no_message_and_no_wakeup() {
     let rig = rig();
     let url = rig.queue("orders", &[("VisibilityTimeout", "43200")]).await;
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -61,7 +61,7 @@ async fn no_message_and_no_wake_up_is_lost_between_threads() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    // A lost wake-up would cost the 20 seconds of a long poll.
+    // A lost wakeup would delay a message by up to 20 seconds.
     tokio::time::timeout(Duration::from_secs(10), all_seen).await.expect("all messages in time");
     rig.service.shut_down();
     for consumer in consumers {
@@ -74,7 +74,7 @@ async fn no_message_and_no_wake_up_is_lost_between_threads() {
 /// Without the lock, policy and sources disagreed after 20 of 100,000 rounds.
 const ROUNDS: usize = 10_000;
 
-/// Sets the redrive policy of `source` once a round, at the same time as others do.
+/// Sets the redrive policy of `source` once a round, concurrently with other threads.
 fn set_each_round(rig: &Rig, source: &str, target: &str, round: &Barrier) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let policy = redrive_to(target, 1);
@@ -89,7 +89,7 @@ fn set_each_round(rig: &Rig, source: &str, target: &str, round: &Barrier) {
 }
 
 #[tokio::test]
-async fn concurrent_changes_of_a_redrive_policy_leave_policy_and_sources_in_agreement() {
+async fn policy_and_sources_agree_after_concurrent_changes_of_a_redrive_policy() {
     let rig = rig();
     let source = rig.queue("source", &[]).await;
     for name in ["one", "other"] {
@@ -101,7 +101,7 @@ async fn concurrent_changes_of_a_redrive_policy_leave_policy_and_sources_in_agre
     std::thread::scope(|threads| {
         threads.spawn(|| set_each_round(&rig, &source, "one", &round));
         threads.spawn(|| set_each_round(&rig, &source, "other", &round));
-        // Who reads the relation meanwhile makes its writers wait, so that they can come in another order.
+        // Readers of the relation delay its writers, which can then run in another order.
         threads.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 rig.service.dead_letter_sources(&targets[0]);

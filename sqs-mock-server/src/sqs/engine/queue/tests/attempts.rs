@@ -1,4 +1,4 @@
-//! Details of replays are not recorded; these tests follow the documentation and a log of AWS.
+//! Receive attempts. Details of replays are not recorded from AWS; these tests follow its documentation and a log.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn three() -> Bench {
 }
 
 #[test]
-fn repeated_attempt_gets_the_same_messages_and_handles() {
+fn retried_attempt_returns_the_same_messages_and_handles() {
     let mut bench = three();
     let first = attempt(&mut bench, "x");
     let again = attempt(&mut bench, "x");
@@ -42,14 +42,14 @@ fn repeated_attempt_gets_the_same_messages_and_handles() {
 }
 
 #[test]
-fn another_attempt_gets_other_messages() {
+fn another_attempt_returns_other_messages() {
     let mut bench = three();
     attempt(&mut bench, "x");
     assert_eq!(bodies(&attempt(&mut bench, "y")), ["3"]);
 }
 
 #[test]
-fn repeat_starts_the_visibility_timeout_again() {
+fn retried_attempt_restarts_the_visibility_timeout() {
     let mut bench = three();
     attempt(&mut bench, "x");
     bench.pass(20);
@@ -61,7 +61,7 @@ fn repeat_starts_the_visibility_timeout_again() {
 
 /// The text is from a log of AWS.
 #[test]
-fn attempt_of_a_deleted_or_changed_message_is_refused() {
+fn retry_after_a_delete_or_visibility_change_is_rejected() {
     let changes: [fn(&mut Bench, &[Delivery]); 3] = [
         |bench, first| bench.delete(&first[0]).unwrap(),
         |bench, first| bench.hide(&first[1], 100).unwrap(),
@@ -82,9 +82,9 @@ fn attempt_of_a_deleted_or_changed_message_is_refused() {
     }
 }
 
-/// Inferred: a deleted message cannot come again, however much time has passed.
+/// Inferred: a deleted message cannot be returned again, however much time has passed.
 #[test]
-fn attempt_of_a_deleted_message_is_refused_for_five_minutes() {
+fn retry_after_a_delete_is_rejected_for_five_minutes() {
     let mut bench = three();
     let first = attempt(&mut bench, "x");
     bench.delete(&first[0]).unwrap();
@@ -95,7 +95,7 @@ fn attempt_of_a_deleted_message_is_refused_for_five_minutes() {
 }
 
 #[test]
-fn attempt_whose_visibility_ran_out_is_a_new_one() {
+fn retry_after_the_visibility_timeout_is_a_new_receive() {
     let mut bench = three();
     let first = attempt(&mut bench, "x");
     bench.pass(30);
@@ -106,7 +106,7 @@ fn attempt_whose_visibility_ran_out_is_a_new_one() {
 }
 
 #[test]
-fn attempt_is_forgotten_after_five_minutes() {
+fn attempt_expires_after_five_minutes() {
     let mut bench = three();
     bench.set(Name::VisibilityTimeout, "600");
     attempt(&mut bench, "x");
@@ -117,7 +117,7 @@ fn attempt_is_forgotten_after_five_minutes() {
 }
 
 #[test]
-fn attempt_id_means_nothing_on_a_standard_queue() {
+fn attempt_id_is_ignored_on_a_standard_queue() {
     let mut bench = Bench::standard();
     bench.send("a");
     bench.send("b");

@@ -5,7 +5,7 @@ fn shown(bench: &mut Bench, name: &Name) -> Option<String> {
 }
 
 #[test]
-fn counts_are_shown_as_they_are() {
+fn attributes_show_exact_message_counts() {
     let mut bench = Bench::standard();
     for body in ["a", "b", "c"] {
         bench.send(body);
@@ -21,7 +21,7 @@ fn counts_are_shown_as_they_are() {
 }
 
 #[test]
-fn changes_are_noted_with_their_time() {
+fn changing_attributes_updates_the_last_modified_time() {
     let mut bench = Bench::standard();
     assert_eq!(shown(&mut bench, &Name::LastModifiedTimestamp).as_deref(), Some("1700000000"));
     bench.pass(10);
@@ -31,7 +31,7 @@ fn changes_are_noted_with_their_time() {
 }
 
 #[test]
-fn permissions_come_and_go_with_the_policy() {
+fn permissions_are_added_to_and_removed_from_the_policy() {
     let mut bench = Bench::standard();
     let (accounts, actions) = (["111122223333".to_owned()], ["SendMessage".to_owned()]);
     bench.queue.add_permission(bench.now, "l", &accounts, &actions).unwrap();
@@ -54,7 +54,7 @@ fn tags_are_replaced_and_removed() {
 }
 
 #[test]
-fn same_seed_gives_the_same_ids_and_handles() {
+fn same_seed_produces_the_same_ids_and_handles() {
     let run = || {
         let mut bench = Bench::fifo();
         let sent = bench.send("g/a");

@@ -35,7 +35,7 @@ fn number(delivery: &Delivery) -> usize {
     delivery.payload.body.parse().unwrap()
 }
 
-/// Long polls until nothing is there, with deletes; numbers in the order of delivery.
+/// Long polls and deletes until the queue is empty; returns the numbers in the order of delivery.
 fn drain(bench: &mut Bench) -> Vec<usize> {
     let mut numbers = Vec::new();
     for _ in 0..100 {
@@ -52,7 +52,7 @@ fn drain(bench: &mut Bench) -> Vec<usize> {
 }
 
 #[test]
-fn short_polls_can_come_back_empty_or_with_a_part_and_miss_nothing_in_the_end() {
+fn short_polls_can_miss_messages_but_find_them_eventually() {
     let mut bench = filled(1, 1);
     let tries = (1..200).find(|_| !short_poll(&mut bench, 1).is_empty());
     assert!(tries.is_some());
@@ -64,14 +64,14 @@ fn short_polls_can_come_back_empty_or_with_a_part_and_miss_nothing_in_the_end() 
 }
 
 #[test]
-fn long_poll_finds_whatever_is_there() {
+fn long_poll_finds_all_messages() {
     for seed in 0..100 {
         assert_eq!(filled(seed, 7).receive().len(), 7);
     }
 }
 
 #[test]
-fn order_is_mixed_within_bounds() {
+fn at_most_fifty_messages_overtake_one() {
     let mut bench = filled(1, 1000);
     let mut order: Vec<_> =
         (0..100).flat_map(|_| bench.receive()).map(|delivery| number(&delivery)).collect();
@@ -85,7 +85,7 @@ fn order_is_mixed_within_bounds() {
 }
 
 #[test]
-fn few_messages_come_twice_hidden_or_deleted() {
+fn few_messages_are_delivered_twice() {
     let mut bench = filled(1, 5000);
     let numbers = drain(&mut bench);
     let mut times = BTreeMap::new();
@@ -98,7 +98,7 @@ fn few_messages_come_twice_hidden_or_deleted() {
 }
 
 #[test]
-fn message_received_can_come_again_at_once() {
+fn received_message_can_be_delivered_again_at_once() {
     let mut bench = filled(1, 1000);
     let mut seen = BTreeSet::new();
     let mut again = 0;
@@ -110,7 +110,7 @@ fn message_received_can_come_again_at_once() {
 }
 
 #[test]
-fn chance_makes_no_dead_letter_of_a_message_in_time() {
+fn missed_receives_create_no_dead_letters() {
     let mut bench = filled(1, 2000);
     let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:000000000000:dead","maxReceiveCount":1}"#;
     bench.set(Name::RedrivePolicy, policy);
@@ -118,7 +118,7 @@ fn chance_makes_no_dead_letter_of_a_message_in_time() {
 }
 
 #[test]
-fn fifo_queue_stays_exact() {
+fn fifo_queue_delivers_exactly_once_in_order() {
     let settings = Settings { delivery: DeliveryMode::AwsLike, ..Settings::default() };
     let by_content = [(Name::ContentBasedDeduplication, "true")];
     let mut bench = Bench::with("orders.fifo", &by_content, settings);
@@ -139,7 +139,7 @@ enum Step {
     ShortPoll(usize),
     LongPoll(usize),
     Delete,
-    HandBack,
+    MakeVisible,
     Pass(u64),
 }
 
@@ -149,12 +149,12 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (1_usize..=10).prop_map(Step::ShortPoll),
         2 => (1_usize..=10).prop_map(Step::LongPoll),
         3 => Just(Step::Delete),
-        1 => Just(Step::HandBack),
+        1 => Just(Step::MakeVisible),
         1 => (0..40_u64).prop_map(Step::Pass),
     ]
 }
 
-/// What was delivered, in order, and what was not deleted.
+/// The queue, the numbers in the order of delivery, and the numbers that were not deleted.
 fn run(seed: u64, steps: &[Step]) -> (Bench, Vec<usize>, BTreeSet<usize>) {
     let mut bench = aws_like(seed);
     let (mut sent, mut log, mut left) = (0, Vec::new(), BTreeSet::new());
@@ -175,7 +175,7 @@ fn run(seed: u64, steps: &[Step]) -> (Bench, Vec<usize>, BTreeSet<usize>) {
                     log.push(number(&delivery));
                 }
             }
-            Step::HandBack => drop(held.pop().map(|delivery| bench.hide(&delivery, 0))),
+            Step::MakeVisible => drop(held.pop().map(|delivery| bench.hide(&delivery, 0))),
             Step::Pass(seconds) => bench.pass(seconds),
         }
         log.extend(held.iter().map(number));
@@ -187,7 +187,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn nothing_is_lost_and_a_seed_repeats_its_run(seed: u64, steps in prop::collection::vec(step(), 1..120)) {
+    fn no_message_is_lost_and_the_same_seed_repeats_the_run(seed: u64, steps in prop::collection::vec(step(), 1..120)) {
         let (mut bench, log, left) = run(seed, &steps);
         prop_assert_eq!(run(seed, &steps).1, log);
         bench.pass(31);

@@ -12,8 +12,8 @@ fn with_policy(suffix: &str, count: u32) -> (Bench, Bench) {
     (source, target)
 }
 
-/// Receives in `source`, where the only message is spent, and brings it to `target`.
-fn bury(source: &mut Bench, target: &mut Bench) {
+/// Receives from `source`, whose only message is a dead letter, and moves it to `target`.
+fn move_dead_letters(source: &mut Bench, target: &mut Bench) {
     target.now = source.now;
     for letter in source.dead_letters() {
         assert_eq!(letter.target(), target.queue.arn());
@@ -22,13 +22,13 @@ fn bury(source: &mut Bench, target: &mut Bench) {
 }
 
 #[test]
-fn message_moves_on_the_receive_that_would_be_one_too_many() {
+fn message_moves_when_another_receive_would_exceed_the_limit() {
     let (mut source, mut target) = with_policy("", 1);
     let sent = source.send("a");
     source.receive_one();
     source.pass(30);
-    assert_eq!(source.counts(), [1, 0, 0], "without a receive it stays");
-    bury(&mut source, &mut target);
+    assert_eq!(source.counts(), [1, 0, 0], "it moves only on a receive");
+    move_dead_letters(&mut source, &mut target);
     assert_eq!(source.counts(), [0, 0, 0]);
     let letter = target.receive_one();
     assert_eq!((letter.id, letter.sent, letter.first_received), (sent.id, START, START));
@@ -37,7 +37,7 @@ fn message_moves_on_the_receive_that_would_be_one_too_many() {
 }
 
 #[test]
-fn receive_goes_on_behind_dead_letters() {
+fn receive_returns_messages_behind_dead_letters() {
     let (mut source, _) = with_policy("", 1);
     source.send("a");
     source.bodies(1, 0);
@@ -49,11 +49,11 @@ fn receive_goes_on_behind_dead_letters() {
 }
 
 #[test]
-fn receive_takes_a_bounded_number_of_dead_letters_at_a_time() {
+fn receive_moves_a_limited_number_of_dead_letters() {
     let most = super::super::received::MAX_DEAD_LETTERS;
     let (mut source, _) = with_policy("", 1);
     for _ in 0..=2 * most {
-        source.send("spent");
+        source.send("exhausted");
     }
     while !source.bodies(10, 30).is_empty() {}
     source.pass(30);
@@ -86,7 +86,7 @@ fn dead_letters_of_a_group_move_in_one_receive() {
 }
 
 #[test]
-fn message_stays_and_is_delivered_while_the_target_is_missing() {
+fn message_is_delivered_without_limit_while_the_target_is_missing() {
     let (mut source, _) = with_policy("", 1);
     source.send("a");
     for count in 1..4 {
@@ -105,7 +105,7 @@ fn message_stays_and_is_delivered_while_the_target_is_missing() {
 }
 
 #[test]
-fn target_deleted_meanwhile_gives_the_letter_back() {
+fn target_deleted_meanwhile_returns_the_dead_letter() {
     let (mut source, mut target) = with_policy("", 1);
     source.send("a");
     source.bodies(1, 0);
@@ -117,12 +117,12 @@ fn target_deleted_meanwhile_gives_the_letter_back() {
 }
 
 #[test]
-fn fifo_letter_keeps_its_group_and_is_known_by_its_message_id() {
+fn fifo_dead_letter_keeps_its_group_and_has_its_message_id_as_deduplication_id() {
     let (mut source, mut target) = with_policy(".fifo", 1);
     let sent = source.send("g/a");
     source.receive_one();
     source.pass(30);
-    bury(&mut source, &mut target);
+    move_dead_letters(&mut source, &mut target);
     let letter = target.receive_one();
     assert_eq!(letter.group.as_deref(), Some("g"));
     assert_eq!(letter.deduplication_id.as_deref(), Some(sent.id.to_string().as_str()));
@@ -142,13 +142,13 @@ fn dead_letter_unlocks_its_group() {
 }
 
 #[test]
-fn standard_letter_keeps_its_age_and_fifo_letter_becomes_new() {
+fn retention_restarts_for_fifo_dead_letters_only() {
     for (suffix, survives) in [("", false), (".fifo", true)] {
         let (mut source, mut target) = with_policy(suffix, 1);
         source.send("g/a");
         source.bodies(1, 0);
         source.pass(3 * 24 * 3600);
-        bury(&mut source, &mut target);
+        move_dead_letters(&mut source, &mut target);
         target.pass(24 * 3600);
         assert_eq!(target.counts(), [usize::from(survives), 0, 0]);
         target.pass(3 * 24 * 3600);
@@ -157,14 +157,14 @@ fn standard_letter_keeps_its_age_and_fifo_letter_becomes_new() {
 }
 
 #[test]
-fn letters_younger_and_older_than_those_there_expire_in_their_time() {
+fn dead_letters_expire_by_their_own_age() {
     let (mut source, mut target) = with_policy("", 1);
     source.send("old");
     source.pass(100);
     source.bodies(1, 0);
     target.now = source.now;
     target.send("young");
-    bury(&mut source, &mut target);
+    move_dead_letters(&mut source, &mut target);
     assert_eq!(target.queue.store.oldest(), Some(START));
     target.pass(4 * 24 * 3600 - 100);
     assert_eq!(target.bodies(10, 0), ["young"]);

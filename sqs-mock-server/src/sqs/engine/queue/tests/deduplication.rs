@@ -5,7 +5,7 @@ fn explicit(text: &str, id: &str) -> NewMessage {
 }
 
 #[test]
-fn repeat_within_five_minutes_gets_the_answer_of_the_original() {
+fn duplicate_within_five_minutes_returns_the_result_of_the_original() {
     let mut bench = Bench::fifo();
     let original = bench.send("g/a");
     bench.pass(299);
@@ -14,7 +14,7 @@ fn repeat_within_five_minutes_gets_the_answer_of_the_original() {
 }
 
 #[test]
-fn window_counts_from_the_first_send_and_no_repeat_extends_it() {
+fn duplicates_do_not_extend_the_deduplication_window() {
     let mut bench = Bench::fifo();
     let original = bench.send("g/a");
     bench.pass(200);
@@ -25,7 +25,7 @@ fn window_counts_from_the_first_send_and_no_repeat_extends_it() {
 }
 
 #[test]
-fn receiving_and_deleting_do_not_end_the_window() {
+fn receive_and_delete_do_not_end_the_deduplication_window() {
     let mut bench = Bench::fifo();
     let original = bench.send("g/a");
     let delivery = bench.receive_one();
@@ -36,7 +36,7 @@ fn receiving_and_deleting_do_not_end_the_window() {
 }
 
 #[test]
-fn explicit_id_comes_before_the_content() {
+fn explicit_id_overrides_the_content_hash() {
     let mut bench = Bench::fifo();
     let original = bench.queue.send(bench.now, Room::default(), explicit("g/a", "1")).unwrap();
     assert_ne!(bench.queue.send(bench.now, Room::default(), explicit("g/a", "2")).unwrap(), original);
@@ -49,7 +49,7 @@ fn explicit_id_comes_before_the_content() {
 }
 
 #[test]
-fn content_id_is_the_hash_of_the_body() {
+fn content_based_id_is_the_hash_of_the_body() {
     let mut bench = Bench::fifo();
     bench.send("g/same");
     let id = bench.receive_one().deduplication_id.unwrap();
@@ -57,14 +57,14 @@ fn content_id_is_the_hash_of_the_body() {
 }
 
 #[test]
-fn scope_queue_ignores_the_group() {
+fn scope_queue_deduplicates_across_groups() {
     let mut bench = Bench::fifo();
     let original = bench.send("g/a");
     assert_eq!(bench.send("h/a"), original);
 }
 
 #[test]
-fn scope_message_group_tells_groups_apart() {
+fn scope_message_group_deduplicates_within_a_group() {
     let attributes = [(Name::ContentBasedDeduplication, "true"), (Name::DeduplicationScope, "messageGroup")];
     let mut bench = Bench::new("a.fifo", &attributes);
     let original = bench.send("g/a");
@@ -73,7 +73,7 @@ fn scope_message_group_tells_groups_apart() {
 }
 
 #[test]
-fn changing_the_scope_later_changes_nothing() {
+fn changed_scope_has_no_effect_on_an_existing_queue() {
     let mut bench = Bench::fifo();
     let original = bench.send("g/a");
     bench.set(Name::DeduplicationScope, "messageGroup");

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn delayed_message_comes_when_its_delay_is_over() {
+fn delayed_message_is_received_after_its_delay() {
     let mut bench = Bench::standard();
     let delay = Some(Duration::from_secs(5));
     bench.queue.send(bench.now, Room::default(), NewMessage { delay, ..message("a") }).unwrap();
@@ -13,7 +13,7 @@ fn delayed_message_comes_when_its_delay_is_over() {
 }
 
 #[test]
-fn explicit_zero_comes_before_the_delay_of_the_queue() {
+fn explicit_delay_of_zero_overrides_the_delay_of_the_queue() {
     let mut bench = Bench::new("orders", &[(Name::DelaySeconds, "10")]);
     bench.send("a");
     bench
@@ -26,7 +26,7 @@ fn explicit_zero_comes_before_the_delay_of_the_queue() {
 }
 
 #[test]
-fn changed_delay_of_a_standard_queue_is_for_later_messages() {
+fn changed_delay_of_a_standard_queue_affects_later_messages_only() {
     let mut bench = Bench::new("orders", &[(Name::DelaySeconds, "10")]);
     bench.send("a");
     bench.set(Name::DelaySeconds, "0");
@@ -36,7 +36,7 @@ fn changed_delay_of_a_standard_queue_is_for_later_messages() {
 }
 
 #[test]
-fn changed_delay_of_a_fifo_queue_is_for_queued_messages_too() {
+fn changed_delay_of_a_fifo_queue_affects_existing_messages() {
     let mut bench = Bench::fifo();
     bench.send("g/a");
     bench.pass(5);
@@ -50,7 +50,7 @@ fn changed_delay_of_a_fifo_queue_is_for_queued_messages_too() {
 }
 
 #[test]
-fn changed_delay_leaves_received_messages_alone() {
+fn changed_delay_does_not_affect_received_messages() {
     let mut bench = Bench::fifo();
     bench.send("g/a");
     let delivery = bench.receive_one();
@@ -61,7 +61,7 @@ fn changed_delay_leaves_received_messages_alone() {
 }
 
 #[test]
-fn delayed_message_keeps_back_nothing_of_other_groups() {
+fn delayed_message_does_not_block_other_groups() {
     let mut bench = Bench::fifo();
     bench.set(Name::DelaySeconds, "10");
     bench.send("g/a");

@@ -6,7 +6,7 @@ fn flood(bench: &mut Bench, group: &str, messages: usize) {
     }
 }
 
-/// A queue in which `loud` has 30 of 30 messages in flight and 70 more waiting before one of `calm`.
+/// A queue in which `loud` has all 30 messages in flight, and 70 more ahead of one of `calm`.
 fn noisy() -> Bench {
     let mut bench = Bench::standard();
     flood(&mut bench, "loud", 100);
@@ -46,7 +46,7 @@ fn messages_without_a_group_are_never_noisy() {
 }
 
 #[test]
-fn tenant_is_quiet_again_when_its_backlog_has_drained_and_not_before() {
+fn tenant_stays_noisy_until_its_backlog_is_drained() {
     let mut bench = noisy();
     for number in 0..1199 {
         bench.send(&format!("tenant{number}/x"));
@@ -54,7 +54,7 @@ fn tenant_is_quiet_again_when_its_backlog_has_drained_and_not_before() {
     for _ in 0..120 {
         assert!(bench.receive().iter().all(|delivery| delivery.group.as_deref() != Some("loud")));
     }
-    // Now it has less than a tenth of what is in flight.
+    // Now it has less than a tenth of the messages in flight.
     bench.send("calm/d");
     assert_eq!(bench.bodies(1, 30), ["d"]);
     let drained: Vec<_> = (0..7).flat_map(|_| bench.receive()).collect();
@@ -66,7 +66,7 @@ fn tenant_is_quiet_again_when_its_backlog_has_drained_and_not_before() {
 }
 
 #[test]
-fn tenant_that_takes_most_of_the_processing_time_is_noisy() {
+fn tenant_with_most_of_the_processing_time_is_noisy() {
     for (seconds, order) in [(29, ["slow1", "q"]), (30, ["q", "slow1"])] {
         let mut bench = Bench::standard();
         flood(&mut bench, "slow", 2);
@@ -79,7 +79,7 @@ fn tenant_that_takes_most_of_the_processing_time_is_noisy() {
 }
 
 #[test]
-fn visibility_timeout_ends_the_processing_of_a_message() {
+fn processing_time_ends_with_the_visibility_timeout() {
     let mut bench = Bench::standard();
     flood(&mut bench, "slow", 1);
     bench.bodies(1, 5);
@@ -89,7 +89,7 @@ fn visibility_timeout_ends_the_processing_of_a_message() {
 }
 
 #[test]
-fn tenth_of_the_processing_time_makes_nobody_noisy() {
+fn tenant_with_a_tenth_of_the_processing_time_is_not_noisy() {
     let mut bench = Bench::standard();
     for number in 0..10 {
         flood(&mut bench, &format!("tenant{number}"), 2);
@@ -107,7 +107,7 @@ fn tenth_of_the_processing_time_makes_nobody_noisy() {
 }
 
 #[test]
-fn tenant_is_quiet_again_after_five_minutes_without_sends() {
+fn noisy_tenant_becomes_quiet_after_five_minutes_without_sends() {
     let mut bench = noisy();
     assert_eq!(bench.bodies(1, 1000), ["c"]);
     bench.pass(299);

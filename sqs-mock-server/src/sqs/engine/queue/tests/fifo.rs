@@ -9,13 +9,13 @@ fn with(texts: &[&str]) -> Bench {
 }
 
 #[test]
-fn one_receive_takes_from_one_group_before_the_next() {
+fn receive_takes_all_messages_of_a_group_before_the_next_group() {
     let mut bench = with(&["g/1", "h/2", "g/3", "h/4"]);
     assert_eq!(bench.bodies(3, 30), ["1", "3", "2"]);
 }
 
 #[test]
-fn message_in_flight_locks_its_group_and_no_other() {
+fn message_in_flight_locks_only_its_group() {
     let mut bench = with(&["g/1", "g/2", "h/3"]);
     assert_eq!(bench.bodies(1, 30), ["1"]);
     assert_eq!(bench.bodies(10, 30), ["3"]);
@@ -35,7 +35,7 @@ fn group_unlocks_when_the_last_message_in_flight_is_deleted() {
 }
 
 #[test]
-fn message_returns_to_the_head_when_its_visibility_runs_out() {
+fn message_returns_to_the_head_after_its_visibility_timeout() {
     let mut bench = with(&["g/1", "g/2", "g/3"]);
     assert_eq!(bench.bodies(2, 30), ["1", "2"]);
     bench.pass(30);
@@ -43,7 +43,7 @@ fn message_returns_to_the_head_when_its_visibility_runs_out() {
 }
 
 #[test]
-fn message_made_visible_before_others_in_flight_comes_alone() {
+fn visible_message_ahead_of_one_in_flight_is_delivered_alone() {
     let mut bench = with(&["g/1", "g/2", "g/3"]);
     let taken = messages(bench.try_receive(2, None));
     bench.hide(&taken[0], 0).unwrap();
@@ -51,7 +51,7 @@ fn message_made_visible_before_others_in_flight_comes_alone() {
 }
 
 #[test]
-fn message_made_visible_behind_one_in_flight_does_not_come() {
+fn visible_message_behind_one_in_flight_is_not_delivered() {
     let mut bench = with(&["g/1", "g/2", "g/3"]);
     let taken = messages(bench.try_receive(2, None));
     bench.hide(&taken[1], 0).unwrap();
@@ -59,7 +59,7 @@ fn message_made_visible_behind_one_in_flight_does_not_come() {
 }
 
 #[test]
-fn extended_message_keeps_back_all_behind_it() {
+fn message_with_extended_timeout_blocks_all_behind_it() {
     let mut bench = with(&["g/1", "g/2", "g/3"]);
     let taken = bench.receive();
     bench.hide(&taken[1], 60).unwrap();
@@ -72,7 +72,7 @@ fn extended_message_keeps_back_all_behind_it() {
 }
 
 #[test]
-fn receives_with_timeout_zero_walk_round_the_groups() {
+fn receives_with_timeout_zero_take_groups_in_turn() {
     let mut bench = with(&["g/1", "g/2", "h/3", "i/4"]);
     let walk: Vec<_> = (0..4).map(|_| bench.bodies(1, 0).concat()).collect();
     assert_eq!(walk, ["1", "3", "4", "1"]);
@@ -80,7 +80,7 @@ fn receives_with_timeout_zero_walk_round_the_groups() {
 }
 
 #[test]
-fn sequence_numbers_have_twenty_digits_and_go_up_by_multiples_of_256() {
+fn sequence_numbers_have_twenty_digits_and_increase_by_multiples_of_256() {
     let mut bench = Bench::fifo();
     let mut number = |text| bench.send(text).sequence_number.unwrap();
     let (first, second) = (number("g/1"), number("h/2"));
@@ -93,7 +93,7 @@ fn sequence_numbers_have_twenty_digits_and_go_up_by_multiples_of_256() {
 }
 
 #[test]
-fn message_without_group_is_refused() {
+fn fifo_message_without_group_is_rejected() {
     let mut bench = Bench::fifo();
     let error = bench.queue.send(START, Room::default(), message("a")).unwrap_err();
     assert_eq!(error.code, ErrorCode::MissingParameter);
@@ -101,7 +101,7 @@ fn message_without_group_is_refused() {
 }
 
 #[test]
-fn message_without_any_deduplication_id_is_refused() {
+fn fifo_message_without_deduplication_id_is_rejected() {
     let mut bench = Bench::new("a.fifo", &[]);
     let error = bench.queue.send(START, Room::default(), message("g/a")).unwrap_err();
     assert_eq!(error.code, ErrorCode::InvalidParameterValue);
@@ -109,7 +109,7 @@ fn message_without_any_deduplication_id_is_refused() {
 }
 
 #[test]
-fn delay_of_zero_means_that_of_the_queue() {
+fn delay_of_zero_uses_the_delay_of_a_fifo_queue() {
     let mut bench = Bench::fifo();
     bench.set(Name::DelaySeconds, "10");
     let message = NewMessage { delay: Some(Duration::ZERO), ..message("g/a") };
@@ -118,7 +118,7 @@ fn delay_of_zero_means_that_of_the_queue() {
 }
 
 #[test]
-fn group_is_forgotten_with_its_last_message_and_comes_back_with_the_next() {
+fn group_is_removed_with_its_last_message_and_can_be_reused() {
     let mut bench = with(&["g/1"]);
     let delivery = bench.receive_one();
     bench.delete(&delivery).unwrap();

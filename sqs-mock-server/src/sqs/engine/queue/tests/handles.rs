@@ -10,15 +10,15 @@ fn both() -> [Bench; 2] {
     benches
 }
 
-/// What a single request says about a handle `h`, and an entry of a batch.
+/// The error for a handle `h` in a single request and in a batch entry.
 fn texts(refusal: HandleRefusal) -> [(ErrorCode, String); 2] {
     let [request, entry] = [refusal.of_request("h"), refusal.of_entry("h")];
     [request, entry].map(|error| (error.code, error.message.unwrap_or_default()))
 }
 
-/// The texts of entries are recorded, or from logs of AWS.
+/// The texts of entries are from recordings or logs of AWS.
 #[test]
-fn entry_of_a_batch_is_refused_in_other_words_than_a_request() {
+fn handle_errors_of_requests_and_batch_entries_have_different_texts() {
     let [request, entry] = texts(HandleRefusal::Expired);
     let text = "Value h for parameter ReceiptHandle is invalid. Reason: The receipt handle has expired.";
     assert_eq!(request, (ErrorCode::InvalidParameterValue, text.to_owned()));
@@ -33,7 +33,7 @@ fn entry_of_a_batch_is_refused_in_other_words_than_a_request() {
 }
 
 #[test]
-fn text_that_is_no_handle_is_not_found() {
+fn text_that_is_not_a_handle_fails_with_status_404() {
     for mut bench in both() {
         assert_eq!(bench.queue.delete(bench.now, "x"), Err(HandleRefusal::NotAHandle));
         let changed = bench.queue.change_visibility(bench.now, "x", Duration::ZERO);
@@ -47,7 +47,7 @@ fn text_that_is_no_handle_is_not_found() {
 
 /// The text is from a log of AWS.
 #[test]
-fn handle_of_another_queue_is_not_valid() {
+fn handle_of_another_queue_is_rejected() {
     let [mut standard, mut fifo] = both();
     let delivery = fifo.receive_one();
     assert_eq!(standard.delete(&delivery), Err(HandleRefusal::OtherQueue));
@@ -57,7 +57,7 @@ fn handle_of_another_queue_is_not_valid() {
 }
 
 #[test]
-fn message_in_flight_is_deleted_and_deleting_it_again_is_fine() {
+fn deleting_a_message_twice_succeeds() {
     for mut bench in both() {
         let delivery = bench.receive_one();
         bench.delete(&delivery).unwrap();
@@ -70,7 +70,7 @@ fn message_in_flight_is_deleted_and_deleting_it_again_is_fine() {
 }
 
 #[test]
-fn standard_message_is_deleted_after_its_visibility_ran_out() {
+fn standard_message_can_be_deleted_after_its_visibility_timeout() {
     let [mut bench, _] = both();
     let delivery = bench.receive_one();
     bench.pass(31);
@@ -79,7 +79,7 @@ fn standard_message_is_deleted_after_its_visibility_ran_out() {
 }
 
 #[test]
-fn fifo_handle_expires_with_the_visibility() {
+fn fifo_handle_expires_with_the_visibility_timeout() {
     let [_, mut bench] = both();
     let delivery = bench.receive_one();
     bench.pass(30);
@@ -88,7 +88,7 @@ fn fifo_handle_expires_with_the_visibility() {
 }
 
 #[test]
-fn extended_message_is_deleted_after_its_first_timeout() {
+fn message_with_extended_timeout_can_be_deleted_after_the_first_timeout() {
     for mut bench in both() {
         let delivery = bench.receive_one();
         bench.hide(&delivery, 100).unwrap();
@@ -98,7 +98,7 @@ fn extended_message_is_deleted_after_its_first_timeout() {
     }
 }
 
-/// A log of AWS: "The receipt handle has expired" after 55,000 seconds. That 12 hours are the limit is inferred.
+/// A log of AWS has "The receipt handle has expired" after 55,000 seconds. The limit of 12 hours is inferred.
 #[test]
 fn standard_handle_expires_twelve_hours_after_its_receive() {
     for passed in [TWELVE_HOURS - 1, TWELVE_HOURS] {
@@ -108,14 +108,14 @@ fn standard_handle_expires_twelve_hours_after_its_receive() {
         let expected = if passed < TWELVE_HOURS { Ok(()) } else { Err(HandleRefusal::Expired) };
         assert_eq!(bench.hide(&delivery, 0), expected);
         assert_eq!(bench.delete(&delivery), expected);
-        // Whether or not the message still exists.
+        // Also if the message no longer exists.
         assert_eq!(bench.delete(&delivery), expected);
     }
 }
 
-/// A maintainer of a client verified this on AWS; the documentation says that such a delete may have no effect.
+/// A maintainer of a client verified this on AWS. According to the documentation, such a delete may have no effect.
 #[test]
-fn handle_older_than_a_later_receive_deletes_a_standard_message() {
+fn older_handle_deletes_a_standard_message() {
     let [mut bench, _] = both();
     let first = bench.receive_one();
     bench.pass(30);
@@ -124,9 +124,9 @@ fn handle_older_than_a_later_receive_deletes_a_standard_message() {
     assert_eq!(bench.counts(), [0, 0, 0]);
 }
 
-/// Not recorded.
+/// Not recorded from AWS.
 #[test]
-fn handle_older_than_a_later_receive_has_expired_on_a_fifo_queue() {
+fn older_handle_is_expired_on_a_fifo_queue() {
     let [_, mut bench] = both();
     let first = bench.receive_one();
     bench.pass(30);
@@ -148,7 +148,7 @@ fn visibility_of_a_deleted_message_cannot_be_changed() {
 }
 
 #[test]
-fn standard_message_can_be_hidden_again_after_its_visibility_ran_out() {
+fn standard_message_can_be_hidden_after_its_visibility_timeout() {
     let [mut bench, _] = both();
     let delivery = bench.receive_one();
     bench.pass(31);
@@ -160,7 +160,7 @@ fn standard_message_can_be_hidden_again_after_its_visibility_ran_out() {
 
 /// From a log of AWS.
 #[test]
-fn visibility_change_with_an_expired_fifo_handle_is_refused() {
+fn visibility_change_with_an_expired_fifo_handle_is_rejected() {
     let [_, mut bench] = both();
     let delivery = bench.receive_one();
     bench.pass(31);
@@ -179,7 +179,7 @@ fn older_handle_makes_a_standard_message_visible() {
 }
 
 #[test]
-fn changed_visibility_is_set_not_added_and_not_remembered() {
+fn changed_visibility_timeout_counts_from_now_and_for_one_receive() {
     for mut bench in both() {
         let delivery = bench.receive_one();
         bench.pass(20);
@@ -196,7 +196,7 @@ fn changed_visibility_is_set_not_added_and_not_remembered() {
 }
 
 #[test]
-fn twelve_hours_count_from_the_receive() {
+fn visibility_timeout_is_limited_to_twelve_hours_after_the_receive() {
     for mut bench in both() {
         let delivery = bench.receive_one();
         bench.hide(&delivery, 43_200).unwrap();

@@ -15,7 +15,7 @@ fn full(name: &str) -> Bench {
 }
 
 #[test]
-fn standard_queue_says_that_too_many_messages_are_in_flight() {
+fn standard_queue_reports_too_many_messages_in_flight() {
     let mut bench = full("a");
     let outcome = bench.try_receive(1, None).outcome;
     let Outcome::OverLimit { wake_at } = outcome else { panic!("{outcome:?}") };
@@ -25,19 +25,19 @@ fn standard_queue_says_that_too_many_messages_are_in_flight() {
 }
 
 #[test]
-fn fifo_queue_is_just_empty() {
+fn fifo_queue_with_too_many_messages_in_flight_returns_nothing() {
     let mut bench = full("a.fifo");
     let outcome = bench.try_receive(1, None).outcome;
     assert!(matches!(outcome, Outcome::Empty { wake_at: Some(_) }), "{outcome:?}");
 }
 
 #[test]
-fn limit_of_the_service_is_the_default() {
+fn default_limit_of_messages_in_flight_is_that_of_aws() {
     assert_eq!(Settings::default().max_in_flight, 120_000);
 }
 
 #[test]
-fn delete_wakes_a_receive_that_found_no_room() {
+fn delete_below_the_in_flight_limit_wakes_a_receive() {
     let settings = Settings { max_in_flight: 1, ..Settings::default() };
     let mut bench = Bench::with("a", &[], settings);
     bench.send("1");
@@ -52,7 +52,7 @@ fn delete_wakes_a_receive_that_found_no_room() {
 }
 
 #[test]
-fn delete_wakes_nobody_when_every_receive_found_room() {
+fn purge_wakes_no_receive_when_none_reached_the_in_flight_limit() {
     let mut bench = full("a");
     bench.queue.take_wakeups();
     drop(bench.queue.purge(bench.now).unwrap());

@@ -1,4 +1,4 @@
-//! The memory that messages take, and refusals without room.
+//! Memory of messages, and errors at its limit.
 
 use super::*;
 
@@ -17,7 +17,7 @@ impl Bench {
 }
 
 #[test]
-fn bigger_messages_take_more() {
+fn larger_messages_take_more_memory() {
     let mut bench = bench("orders", ROOMY);
     bench.send("small");
     let small = bench.bytes();
@@ -26,7 +26,7 @@ fn bigger_messages_take_more() {
 }
 
 #[test]
-fn message_beyond_the_ceiling_is_refused_until_there_is_room() {
+fn message_over_the_memory_limit_is_rejected_until_others_are_deleted() {
     let mut bench = bench("orders", ROOMY);
     let big = "x".repeat(ROOMY / 2);
     bench.send(&big);
@@ -43,7 +43,7 @@ fn message_beyond_the_ceiling_is_refused_until_there_is_room() {
 }
 
 #[test]
-fn messages_of_other_queues_count_toward_the_ceiling() {
+fn messages_of_other_queues_count_toward_the_memory_limit() {
     let mut bench = bench("orders", ROOMY);
     bench.room.elsewhere = ROOMY / 2;
     let error = bench.try_send(&"x".repeat(ROOMY / 2)).unwrap_err();
@@ -53,7 +53,7 @@ fn messages_of_other_queues_count_toward_the_ceiling() {
 }
 
 #[test]
-fn removed_messages_take_nothing() {
+fn removed_messages_take_no_memory() {
     let mut bench = bench("orders", ROOMY);
     bench.send("purged");
     drop(bench.queue.purge(bench.now).unwrap());
@@ -63,11 +63,11 @@ fn removed_messages_take_nothing() {
     assert_eq!((bench.counts(), bench.bytes()), ([0; 3], 0), "retention");
     bench.send("deleted with its queue");
     drop(bench.queue.close());
-    assert_eq!(bench.bytes(), 0, "the end of the queue");
+    assert_eq!(bench.bytes(), 0, "deletion of the queue");
 }
 
 #[test]
-fn many_messages_that_expire_at_once_take_nothing_before_they_are_dropped() {
+fn many_expired_messages_count_as_freed_before_they_are_dropped() {
     let mut bench = bench("orders", 64 * ROOMY);
     for _ in 0..2 {
         for number in 0..3000 {
@@ -83,7 +83,7 @@ fn many_messages_that_expire_at_once_take_nothing_before_they_are_dropped() {
 }
 
 #[test]
-fn letter_that_comes_back_after_a_purge_counts_again_and_has_its_old_turn() {
+fn dead_letter_returned_after_a_purge_has_its_bytes_and_turn_again() {
     let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:000000000000:dead","maxReceiveCount":1}"#;
     let mut bench = Bench::new("orders", &[(Name::RedrivePolicy, policy)]);
     bench.send("g/poison");
@@ -102,7 +102,7 @@ fn letter_that_comes_back_after_a_purge_counts_again_and_has_its_old_turn() {
 }
 
 #[test]
-fn dead_letter_takes_its_bytes_along() {
+fn moved_dead_letter_counts_in_the_dead_letter_queue() {
     let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:000000000000:dead","maxReceiveCount":1}"#;
     let attributes = [(Name::RedrivePolicy, policy), (Name::VisibilityTimeout, "0")];
     let (mut source, mut dead) = (Bench::new("orders", &attributes), bench("dead", ROOMY));
@@ -110,13 +110,13 @@ fn dead_letter_takes_its_bytes_along() {
     let before = source.bytes();
     assert_eq!(source.receive().len(), 1);
     let letter = source.dead_letters().pop().unwrap();
-    assert_eq!(source.bytes(), 0, "it is on its way");
+    assert_eq!(source.bytes(), 0, "the letter is in no queue");
     dead.queue.accept_dead_letter(dead.now, letter).unwrap();
     assert_eq!(dead.bytes(), before);
 }
 
 #[test]
-fn places_of_a_backlog_go_with_its_last_message() {
+fn deleting_a_backlog_frees_its_lists() {
     let mut bench = Bench::standard();
     for round in 0..2 {
         for number in 0..2000 {
@@ -129,6 +129,6 @@ fn places_of_a_backlog_go_with_its_last_message() {
         }
         assert_eq!((round, bench.counts()), (round, [0; 3]));
         let shown = format!("{:?}", bench.queue.store);
-        assert!(shown.len() < 2000, "its lists are empty: {} characters", shown.len());
+        assert!(shown.len() < 2000, "the lists must be empty: {} characters", shown.len());
     }
 }

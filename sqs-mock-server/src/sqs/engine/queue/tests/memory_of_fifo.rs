@@ -1,10 +1,10 @@
-//! What a FIFO queue takes of memory beside its messages.
+//! Memory of a FIFO queue besides its messages.
 
 use super::memory::{ROOMY, bench};
 use super::*;
 
 #[test]
-fn deduplication_id_takes_memory_until_it_is_forgotten() {
+fn deduplication_id_takes_memory_until_it_expires() {
     let mut bench = bench("orders.fifo", ROOMY);
     bench.send("g/once");
     let received = bench.receive_one();
@@ -19,7 +19,7 @@ fn deduplication_id_takes_memory_until_it_is_forgotten() {
 }
 
 #[test]
-fn receive_attempt_takes_memory_until_it_is_forgotten() {
+fn receive_attempt_takes_memory_until_it_expires() {
     let mut bench = bench("orders.fifo", ROOMY);
     bench.send("g/x");
     bench.pass(300);
@@ -33,7 +33,7 @@ fn receive_attempt_takes_memory_until_it_is_forgotten() {
 }
 
 #[test]
-fn repeat_over_the_ceiling_gets_the_answer_of_its_original() {
+fn duplicate_over_the_memory_limit_returns_the_result_of_the_original() {
     let mut bench = bench("orders.fifo", 3000);
     let first = bench.send("g/first");
     while bench.try_send(&format!("g/{}", bench.bytes())).is_ok() {}
@@ -41,7 +41,7 @@ fn repeat_over_the_ceiling_gets_the_answer_of_its_original() {
 }
 
 #[test]
-fn receive_attempt_is_not_remembered_without_memory() {
+fn receive_attempt_over_the_memory_limit_is_not_stored() {
     let mut other = bench("orders.fifo", ROOMY);
     other.send("g/x");
     for (ceiling, again) in [(ROOMY, 1), (other.bytes(), 0)] {
@@ -53,7 +53,7 @@ fn receive_attempt_is_not_remembered_without_memory() {
 }
 
 impl Bench {
-    /// How many messages a receive with an attempt id gives.
+    /// How many messages a receive with an attempt id returns.
     fn receive_attempt(&mut self, id: &str) -> usize {
         let request = Receive {
             at_most: 1,

@@ -1,4 +1,4 @@
-//! Scenarios: what happens when, by the second.
+//! Scenarios of one queue, with a controlled clock.
 
 mod attempts;
 mod attributes;
@@ -37,7 +37,7 @@ use crate::sqs::engine::{Attributes, Checksums, Payload, Room, Settings};
 
 const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
-/// A queue and the time.
+/// A queue and its clock.
 struct Bench {
     queue: Queue,
     now: Timestamp,
@@ -83,8 +83,7 @@ impl Bench {
         self.queue.change_attributes(self.now, &requested).unwrap();
     }
 
-    /// Sends a body, `group/body` into a group.
-    /// What the sender gets, which is the same for a repeat.
+    /// Sends a message; `group/body` names its group. Returns the same for a duplicate as for its original.
     fn send(&mut self, text: &str) -> Sent {
         Sent { original: None, ..self.try_send(text).unwrap() }
     }
@@ -107,12 +106,12 @@ impl Bench {
         self.queue.receive(self.now, &request).unwrap()
     }
 
-    /// Receives up to ten messages, hidden as long as the queue says.
+    /// Receives up to ten messages, with the visibility timeout of the queue.
     fn receive(&mut self) -> Vec<Delivery> {
         messages(self.try_receive(10, None))
     }
 
-    /// Bodies of what `at_most` messages hidden for `timeout` are.
+    /// Bodies of up to `at_most` messages, received with `timeout`.
     fn bodies(&mut self, at_most: usize, timeout: u64) -> Vec<String> {
         bodies(&messages(self.try_receive(at_most, Some(timeout))))
     }

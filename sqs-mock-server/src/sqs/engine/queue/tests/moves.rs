@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::sqs::engine::MovingStopped;
 
-/// A dead-letter queue with one letter from `orders` and the queue that it came from.
+/// A dead-letter queue with one letter, and its source queue `orders`.
 fn with_letter() -> (Bench, Bench) {
     let mut source = Bench::standard();
     let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:000000000000:dead","maxReceiveCount":1}"#;
@@ -18,7 +18,7 @@ fn with_letter() -> (Bench, Bench) {
 }
 
 #[test]
-fn letter_goes_back_to_its_source_as_a_new_message() {
+fn dead_letter_moves_back_to_its_source_as_a_new_message() {
     let (mut source, mut dead) = with_letter();
     let id = dead.queue.peek(dead.now, 0, 1)[0].id;
     dead.pass(100);
@@ -37,7 +37,7 @@ fn letter_goes_back_to_its_source_as_a_new_message() {
 }
 
 #[test]
-fn destination_comes_before_the_source() {
+fn destination_overrides_the_source_queue() {
     let (_, mut dead) = with_letter();
     let destination = Arc::new(QueueArn::new("eu-west-1", "000000000000", "elsewhere"));
     let moving = dead.queue.take_for_move(dead.now, Some(&destination)).unwrap();
@@ -45,7 +45,7 @@ fn destination_comes_before_the_source() {
 }
 
 #[test]
-fn message_that_is_no_dead_letter_needs_a_destination() {
+fn message_without_source_queue_needs_a_destination() {
     let mut dead = Bench::new("dead", &[]);
     dead.send("sent directly");
     let stopped = dead.queue.take_for_move(dead.now, None).unwrap_err();
@@ -62,7 +62,7 @@ fn message_in_flight_is_not_moved() {
 }
 
 #[test]
-fn destination_deleted_meanwhile_gives_the_message_back() {
+fn destination_deleted_meanwhile_returns_the_message() {
     let (mut source, mut dead) = with_letter();
     let moving = dead.queue.take_for_move(dead.now, None).unwrap();
     drop(source.queue.close());
@@ -73,7 +73,7 @@ fn destination_deleted_meanwhile_gives_the_message_back() {
 }
 
 #[test]
-fn fifo_queue_takes_no_message_without_a_group() {
+fn fifo_queue_accepts_no_message_without_a_group() {
     let (_, mut dead) = with_letter();
     let mut destination = Bench::fifo();
     let moving = dead.queue.take_for_move(dead.now, Some(destination.queue.arn())).unwrap();
@@ -83,7 +83,7 @@ fn fifo_queue_takes_no_message_without_a_group() {
 }
 
 #[test]
-fn message_given_back_keeps_its_place_in_its_group() {
+fn returned_message_keeps_its_place_in_its_group() {
     let mut dead = Bench::fifo();
     for text in ["g/a", "g/b", "h/c"] {
         dead.send(text);
@@ -98,7 +98,7 @@ fn message_given_back_keeps_its_place_in_its_group() {
 }
 
 #[test]
-fn message_given_back_is_as_old_as_it_was_and_in_the_same_place_of_a_standard_queue() {
+fn returned_message_keeps_its_age_and_place_in_a_standard_queue() {
     let mut dead = Bench::new("dead", &[(Name::MessageRetentionPeriod, "100")]);
     dead.send("a");
     dead.pass(50);

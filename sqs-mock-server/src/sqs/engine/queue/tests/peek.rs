@@ -6,7 +6,7 @@ fn at(seconds: u64) -> Timestamp {
 }
 
 #[test]
-fn peek_receives_nothing_and_says_why_each_message_is_hidden() {
+fn peek_shows_visibility_and_does_not_receive() {
     let mut bench = Bench::standard();
     bench.send("in flight");
     bench.receive_one();
@@ -26,7 +26,7 @@ fn peek_receives_nothing_and_says_why_each_message_is_hidden() {
 }
 
 #[test]
-fn message_of_a_locked_group_names_the_one_that_locks_it() {
+fn message_of_a_locked_group_names_the_locking_message() {
     let mut bench = Bench::fifo();
     let lock = bench.send("g/1");
     bench.send("g/2");
@@ -37,7 +37,7 @@ fn message_of_a_locked_group_names_the_one_that_locks_it() {
 }
 
 #[test]
-fn peek_shows_a_part_of_the_queue() {
+fn peek_returns_the_requested_range() {
     let mut bench = Bench::standard();
     for body in ["a", "b", "c", "d"] {
         bench.send(body);
@@ -47,7 +47,7 @@ fn peek_shows_a_part_of_the_queue() {
 }
 
 #[test]
-fn peek_at_some_messages_looks_no_further_than_the_last_of_them() {
+fn peek_stops_at_the_last_requested_message() {
     let mut bench = Bench::standard();
     for number in 0..1_000 {
         bench.send(&number.to_string());

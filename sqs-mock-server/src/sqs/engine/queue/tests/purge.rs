@@ -13,7 +13,7 @@ fn full(name: &str) -> Bench {
 }
 
 #[test]
-fn purge_drops_visible_delayed_and_in_flight_messages() {
+fn purge_removes_visible_and_in_flight_messages() {
     for name in ["a", "a.fifo"] {
         let mut bench = full(name);
         let taken = bench.receive_one();
@@ -26,7 +26,7 @@ fn purge_drops_visible_delayed_and_in_flight_messages() {
 }
 
 #[test]
-fn second_purge_has_to_wait_sixty_seconds() {
+fn second_purge_within_sixty_seconds_is_rejected() {
     let mut bench = Bench::standard();
     drop(bench.queue.purge(bench.now).unwrap());
     bench.pass(59);
@@ -38,7 +38,7 @@ fn second_purge_has_to_wait_sixty_seconds() {
 }
 
 #[test]
-fn relaxed_timing_lets_a_purge_follow_another() {
+fn relaxed_timing_allows_a_second_purge_at_once() {
     let settings = Settings { relaxed_timing: true, ..Settings::default() };
     let mut bench = Bench::with("orders", &[], settings);
     drop(bench.queue.purge(bench.now).unwrap());
@@ -46,7 +46,7 @@ fn relaxed_timing_lets_a_purge_follow_another() {
 }
 
 #[test]
-fn deduplication_ids_can_be_used_again_after_a_purge() {
+fn deduplication_ids_can_be_reused_after_a_purge() {
     let mut bench = full("a.fifo");
     drop(bench.queue.purge(bench.now).unwrap());
     bench
@@ -61,7 +61,7 @@ fn deduplication_ids_can_be_used_again_after_a_purge() {
 }
 
 #[test]
-fn handle_from_before_a_purge_reaches_no_later_message() {
+fn handle_from_before_a_purge_does_not_delete_later_messages() {
     let mut bench = Bench::standard();
     bench.send("a");
     let taken = bench.receive_one();
@@ -72,7 +72,7 @@ fn handle_from_before_a_purge_reaches_no_later_message() {
 }
 
 #[test]
-fn closed_queue_is_empty_and_says_so() {
+fn closed_queue_is_empty_and_marked_as_deleted() {
     let mut bench = full("a");
     assert!(!bench.queue.is_deleted());
     drop(bench.queue.close());

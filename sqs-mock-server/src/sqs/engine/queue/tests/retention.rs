@@ -3,7 +3,7 @@ use super::*;
 const FOUR_DAYS: u64 = 4 * 24 * 3600;
 
 #[test]
-fn messages_go_when_they_are_too_old_in_flight_and_delayed_ones_too() {
+fn visible_delayed_and_in_flight_messages_expire() {
     let mut bench = Bench::standard();
     bench.send("in flight");
     let taken = bench.receive_one();
@@ -22,7 +22,7 @@ fn messages_go_when_they_are_too_old_in_flight_and_delayed_ones_too() {
 }
 
 #[test]
-fn message_in_flight_expires_and_deleting_it_is_fine() {
+fn deleting_an_expired_message_succeeds() {
     let mut bench = Bench::new("orders", &[(Name::MessageRetentionPeriod, "60")]);
     bench.send("a");
     let delivery = messages(bench.try_receive(1, Some(100))).remove(0);
@@ -32,7 +32,7 @@ fn message_in_flight_expires_and_deleting_it_is_fine() {
 }
 
 #[test]
-fn group_goes_on_when_the_message_that_locks_it_expires() {
+fn group_unlocks_when_its_message_in_flight_expires() {
     let mut bench = Bench::fifo();
     bench.set(Name::MessageRetentionPeriod, "60");
     bench.send("g/a");
@@ -44,7 +44,7 @@ fn group_goes_on_when_the_message_that_locks_it_expires() {
 }
 
 #[test]
-fn shorter_retention_drops_old_messages_at_once() {
+fn shorter_retention_removes_old_messages_at_once() {
     let mut bench = Bench::standard();
     bench.send("a");
     bench.pass(100);
@@ -78,7 +78,7 @@ fn aged(name: &str) -> Bench {
 }
 
 #[test]
-fn many_messages_that_are_all_too_old_go_at_once_and_are_handed_out_for_dropping() {
+fn queue_with_only_expired_messages_is_emptied_at_once() {
     for name in ["orders", "orders.fifo"] {
         let mut bench = aged(name);
         bench.pass(60);
@@ -98,7 +98,7 @@ fn many_messages_that_are_all_too_old_go_at_once_and_are_handed_out_for_dropping
 }
 
 #[test]
-fn many_messages_of_which_one_is_young_leave_it() {
+fn expired_messages_are_removed_and_a_young_one_stays() {
     for name in ["orders", "orders.fifo"] {
         let mut bench = aged(name);
         bench.pass(50);
@@ -115,7 +115,7 @@ fn many_messages_of_which_one_is_young_leave_it() {
 }
 
 #[test]
-fn handle_of_a_message_that_went_with_many_is_that_of_a_message_that_is_gone() {
+fn handle_of_a_message_expired_with_many_finds_nothing() {
     let mut bench = aged("orders");
     bench.pass(10);
     let taken = messages(bench.try_receive(1, Some(1000))).remove(0);

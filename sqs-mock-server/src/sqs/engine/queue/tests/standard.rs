@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn messages_come_in_the_order_they_were_sent() {
+fn messages_are_received_in_the_order_they_were_sent() {
     let mut bench = Bench::standard();
     for body in ["a", "b", "c"] {
         bench.send(body);
@@ -27,7 +27,7 @@ fn receive_hides_a_message_until_its_visibility_timeout() {
 }
 
 #[test]
-fn timeout_of_the_receive_comes_before_that_of_the_queue() {
+fn timeout_of_the_receive_overrides_the_timeout_of_the_queue() {
     let mut bench = Bench::standard();
     bench.send("a");
     assert_eq!(bench.bodies(1, 5), ["a"]);
@@ -36,7 +36,7 @@ fn timeout_of_the_receive_comes_before_that_of_the_queue() {
 }
 
 #[test]
-fn receive_with_timeout_zero_gives_each_message_once() {
+fn receive_with_timeout_zero_returns_each_message_once() {
     let mut bench = Bench::standard();
     for body in ["a", "b", "c"] {
         bench.send(body);
@@ -48,7 +48,7 @@ fn receive_with_timeout_zero_gives_each_message_once() {
 
 /// Recorded by `LocalStack` as `test_inflight_message_requeue`.
 #[test]
-fn message_that_timed_out_comes_before_later_ones() {
+fn message_returns_ahead_of_later_messages_after_its_timeout() {
     let mut bench = Bench::standard();
     bench.send("a");
     bench.receive_one();
@@ -59,7 +59,7 @@ fn message_that_timed_out_comes_before_later_ones() {
 }
 
 #[test]
-fn messages_come_back_in_the_order_in_which_they_were_sent() {
+fn messages_return_in_the_order_they_were_sent() {
     let mut bench = Bench::standard();
     for body in ["a", "b", "c", "d", "e"] {
         bench.send(body);
@@ -74,7 +74,7 @@ fn messages_come_back_in_the_order_in_which_they_were_sent() {
 }
 
 #[test]
-fn message_with_a_delay_takes_its_place_when_it_becomes_visible() {
+fn delayed_message_is_ordered_by_the_end_of_its_delay() {
     let mut bench = Bench::standard();
     let delayed = NewMessage { delay: Some(Duration::from_secs(5)), ..message("late") };
     bench.queue.send(bench.now, Room::default(), delayed).unwrap();
@@ -85,9 +85,9 @@ fn message_with_a_delay_takes_its_place_when_it_becomes_visible() {
     assert_eq!(bench.bodies(10, 30), ["a", "late"]);
 }
 
-/// The documentation of `ApproximateAgeOfOldestMessage` says so.
+/// Documented for the metric `ApproximateAgeOfOldestMessage`.
 #[test]
-fn message_received_three_times_goes_to_the_back_of_the_queue() {
+fn message_received_three_times_moves_to_the_back_of_the_queue() {
     let mut bench = Bench::standard();
     for body in ["a", "b", "c"] {
         bench.send(body);
@@ -96,9 +96,9 @@ fn message_received_three_times_goes_to_the_back_of_the_queue() {
     assert_eq!(received, ["a", "a", "a", "b", "b", "b", "c", "c", "c", "a"]);
 }
 
-/// With a scan for each message this would take minutes.
+/// With a scan per message, this would take minutes.
 #[test]
-fn hundred_thousand_messages_come_back_before_as_many_others() {
+fn hundred_thousand_messages_return_ahead_of_as_many_others() {
     const MANY: usize = 100_000;
     let mut bench = Bench::standard();
     for number in 0..2 * MANY {
@@ -114,7 +114,7 @@ fn hundred_thousand_messages_come_back_before_as_many_others() {
 }
 
 #[test]
-fn group_on_a_standard_queue_locks_nothing_and_comes_back() {
+fn group_of_a_standard_queue_is_returned_but_not_locked() {
     let mut bench = Bench::standard();
     bench.send("g/a");
     bench.send("g/b");
@@ -125,7 +125,7 @@ fn group_on_a_standard_queue_locks_nothing_and_comes_back() {
 }
 
 #[test]
-fn time_that_runs_back_between_calls_does_no_harm() {
+fn time_that_runs_backwards_is_ignored() {
     let mut bench = Bench::standard();
     bench.pass(10);
     bench.send("a");

@@ -17,14 +17,14 @@ fn receivable(bench: &mut Bench) -> usize {
 }
 
 #[test]
-fn empty_queue_wakes_nobody_by_itself() {
+fn empty_queue_wakes_no_receive() {
     let mut bench = Bench::standard();
     assert_eq!(wake_at(&mut bench), None);
     assert_eq!(bench.queue.take_wakeups(), Wakeups::default());
 }
 
 #[test]
-fn empty_receive_says_when_the_next_message_comes_back() {
+fn empty_receive_returns_when_the_next_message_becomes_visible() {
     let mut bench = Bench::standard();
     bench.send("a");
     bench.send("b");
@@ -46,7 +46,7 @@ fn send_wakes_one_receive_for_each_message() {
 }
 
 #[test]
-fn message_handed_back_wakes_a_receive() {
+fn message_made_visible_wakes_a_receive() {
     let mut bench = Bench::standard();
     bench.send("a");
     let delivery = bench.receive_one();
@@ -56,7 +56,7 @@ fn message_handed_back_wakes_a_receive() {
 }
 
 #[test]
-fn send_into_a_locked_group_wakes_nobody_and_its_unlock_does() {
+fn receive_is_woken_by_the_unlock_of_a_group_not_by_a_send_into_it() {
     let mut bench = Bench::fifo();
     bench.send("g/a");
     assert_eq!(receivable(&mut bench), 1);
@@ -69,7 +69,7 @@ fn send_into_a_locked_group_wakes_nobody_and_its_unlock_does() {
 }
 
 #[test]
-fn parked_receives_hear_of_an_earlier_moment_only() {
+fn parked_receives_are_notified_of_earlier_wakeups_only() {
     let mut bench = Bench::standard();
     for body in ["a", "b", "c"] {
         bench.send(body);
@@ -83,7 +83,7 @@ fn parked_receives_hear_of_an_earlier_moment_only() {
 }
 
 #[test]
-fn locked_group_is_looked_at_again_when_the_message_in_front_expires() {
+fn wakeup_is_due_when_the_message_that_locks_a_group_expires() {
     let mut bench = Bench::fifo();
     bench.set(Name::MessageRetentionPeriod, "60");
     bench.send("g/a");

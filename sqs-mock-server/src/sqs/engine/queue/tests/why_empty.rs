@@ -10,7 +10,7 @@ fn why(bench: &mut Bench) -> WhyEmpty {
 }
 
 #[test]
-fn standard_queue_says_which_messages_are_hidden_until_when() {
+fn why_empty_of_a_standard_queue_names_hidden_messages_and_time() {
     let mut bench = Bench::standard();
     assert_eq!(why(&mut bench), WhyEmpty::NoMessages);
     bench.send("a");
@@ -25,7 +25,7 @@ fn standard_queue_says_which_messages_are_hidden_until_when() {
 }
 
 #[test]
-fn delayed_messages_are_told_from_those_in_flight() {
+fn why_empty_distinguishes_delayed_messages_from_those_in_flight() {
     let mut bench = Bench::new("a", &[(Name::DelaySeconds, "10")]);
     bench.send("a");
     bench.send("b");
@@ -37,7 +37,7 @@ fn delayed_messages_are_told_from_those_in_flight() {
 }
 
 #[test]
-fn locked_group_is_named_with_the_message_that_locks_it() {
+fn why_empty_names_the_locked_group_and_the_locking_message() {
     let mut bench = Bench::fifo();
     let lock = bench.send("g/1");
     bench.send("g/2");
@@ -49,7 +49,7 @@ fn locked_group_is_named_with_the_message_that_locks_it() {
 }
 
 #[test]
-fn limit_of_messages_in_flight_comes_first() {
+fn why_empty_names_the_in_flight_limit_before_other_reasons() {
     let settings = Settings { max_in_flight: 1, ..Settings::default() };
     for name in ["a", "a.fifo"] {
         let mut bench = Bench::with(name, &[], settings);
@@ -67,7 +67,7 @@ fn limit_of_messages_in_flight_comes_first() {
 }
 
 #[test]
-fn next_change_is_the_first_of_return_and_expiry() {
+fn next_change_is_the_earlier_of_return_and_expiry() {
     let mut bench = Bench::new("a", &[(Name::MessageRetentionPeriod, "60")]);
     assert_eq!(bench.queue.next_change(bench.now), None);
     bench.send("a");
@@ -77,7 +77,7 @@ fn next_change_is_the_first_of_return_and_expiry() {
 }
 
 #[test]
-fn message_that_no_receive_looks_at_is_told_from_those_of_locked_groups() {
+fn why_empty_distinguishes_the_receive_window_from_locked_groups() {
     let settings = Settings { receive_window: 2, ..Settings::default() };
     let mut bench = Bench::with("a.fifo", &[(Name::ContentBasedDeduplication, "true")], settings);
     for text in ["g/1", "g/2", "h/3", "g/4"] {
@@ -93,7 +93,7 @@ fn message_that_no_receive_looks_at_is_told_from_those_of_locked_groups() {
 }
 
 #[test]
-fn queue_that_delivers_as_aws_says_that_short_polls_can_miss_messages() {
+fn why_empty_names_servers_if_the_queue_delivers_like_aws() {
     let settings = Settings { delivery: DeliveryMode::AwsLike, ..Settings::default() };
     for (name, expected) in
         [("a", WhyEmpty::OnSomeServers { available: 1 }), ("a.fifo", WhyEmpty::NotEmpty { available: 1 })]
@@ -110,7 +110,7 @@ fn queue_that_delivers_as_aws_says_that_short_polls_can_miss_messages() {
 }
 
 #[test]
-fn messages_that_only_wait_to_be_buried_are_told() {
+fn why_empty_names_dead_letters_that_have_not_moved_yet() {
     let target = QueueArn::new("eu-west-1", "000000000000", "dead");
     let policy = format!(r#"{{"deadLetterTargetArn":"{target}","maxReceiveCount":1}}"#);
     let mut bench = Bench::new("a", &[(Name::RedrivePolicy, policy.as_str())]);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A FIFO queue of which receives look at two messages.
+/// A FIFO queue with a receive window of two messages.
 fn narrow(messages: &[&str]) -> Bench {
     let settings = Settings { receive_window: 2, ..Settings::default() };
     let by_content = [(Name::ContentBasedDeduplication, "true")];
@@ -12,25 +12,25 @@ fn narrow(messages: &[&str]) -> Bench {
 }
 
 #[test]
-fn group_behind_too_many_messages_waits_until_one_goes() {
+fn group_beyond_the_window_waits_until_a_message_is_deleted() {
     let mut bench = narrow(&["g/a", "g/b", "h/c"]);
     let first = bench.receive_one();
     assert!(bench.receive().is_empty());
     bench.queue.take_wakeups();
     bench.delete(&first).unwrap();
-    // One receive for each group that can go on.
+    // One receive for each group that became ready.
     assert_eq!(bench.queue.take_wakeups().receivable, 2);
     assert_eq!(bench.bodies(10, 30), ["b", "c"]);
 }
 
 #[test]
-fn messages_of_one_group_beyond_the_window_wait_too() {
+fn messages_of_the_same_group_beyond_the_window_wait_too() {
     let mut bench = narrow(&["g/a", "g/b", "g/c"]);
     assert_eq!(bench.bodies(10, 30), ["a", "b"]);
 }
 
 #[test]
-fn window_is_as_wide_as_before_when_the_queue_has_been_empty() {
+fn window_keeps_its_size_after_the_queue_was_empty() {
     let mut bench = narrow(&["g/a", "g/b", "h/c", "h/d"]);
     for _ in 0..2 {
         while let taken @ [_, ..] = &*bench.receive() {
@@ -50,7 +50,7 @@ fn window_is_as_wide_as_before_when_the_queue_has_been_empty() {
 }
 
 #[test]
-fn group_keeps_its_turn_when_its_next_message_comes_into_the_window() {
+fn group_keeps_its_turn_when_its_next_message_enters_the_window() {
     let mut bench = narrow(&["g/a", "g/b", "h/c", "g/d"]);
     let policy =
         r#"{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:000000000000:dead.fifo","maxReceiveCount":1}"#;

@@ -1,9 +1,9 @@
-//! Whatever is done in whatever order, two queues do what their naive models do.
+//! Property test: after any sequence of steps, two queues match their naive models.
 //!
-//! | Module | What it holds |
+//! | Module | Contents |
 //! |---|---|
-//! | `naive`, `noise` | the model: lists and scans; fair tenants |
-//! | `pair` | both queues beside their models, step by step |
+//! | `naive`, `noise` | the model: lists and scans; noisy tenants |
+//! | `pair` | the two queues and their models, compared after each step |
 
 mod naive;
 mod noise;
@@ -17,7 +17,7 @@ use pair::Pair;
 
 const GROUPS: u8 = 4;
 
-/// What does not change in a case. Bounds are small enough to matter.
+/// Fixed parameters of a case. Limits are small, so that cases reach them.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     fifo: bool,
@@ -25,7 +25,7 @@ struct Shape {
     by_group: bool,
     window: usize,
     max_in_flight: usize,
-    /// The dead-letter queue has a dead-letter queue itself: the source.
+    /// The source is the dead-letter queue of the dead-letter queue.
     mutual: bool,
 }
 
@@ -37,24 +37,24 @@ enum At {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Ask {
+struct ReceiveParams {
     at_most: usize,
     timeout: u64,
     attempt: Option<u8>,
-    /// The target of dead letters goes away before they are there.
-    target_goes: bool,
+    /// The target of dead letters is deleted before they arrive.
+    target_deleted: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
     Send { at: At, group: u8, content: u8, delay: u64 },
-    Receive { at: At, ask: Ask },
+    Receive { at: At, params: ReceiveParams },
     Delete { receive: usize },
     Hide { receive: usize, timeout: u64 },
     Pass { millis: u64 },
     SetDelay { at: At, seconds: u64 },
     SetRetention { at: At, seconds: u64 },
-    Move { at: At, anywhere: bool, destination_goes: bool },
+    Move { at: At, anywhere: bool, destination_deleted: bool },
     Purge { at: At },
     Tag { at: At, value: u8 },
     Restart { at: At },
@@ -77,9 +77,15 @@ fn at() -> impl Strategy<Value = At> {
     prop_oneof![4 => Just(At::Source), 1 => Just(At::Dead)]
 }
 
-fn ask() -> impl Strategy<Value = Ask> {
-    (1_usize..=5, timeout(), prop::option::weighted(0.3, 0..3_u8), prop::bool::weighted(0.1))
-        .prop_map(|(at_most, timeout, attempt, target_goes)| Ask { at_most, timeout, attempt, target_goes })
+fn params() -> impl Strategy<Value = ReceiveParams> {
+    (1_usize..=5, timeout(), prop::option::weighted(0.3, 0..3_u8), prop::bool::weighted(0.1)).prop_map(
+        |(at_most, timeout, attempt, target_deleted)| ReceiveParams {
+            at_most,
+            timeout,
+            attempt,
+            target_deleted,
+        },
+    )
 }
 
 fn timeout() -> impl Strategy<Value = u64> {
@@ -88,40 +94,40 @@ fn timeout() -> impl Strategy<Value = u64> {
 
 fn step() -> impl Strategy<Value = Step> {
     let seconds = || prop_oneof![3 => Just(0), 1 => 1_u64..20];
-    // Mostly one of the latest receives; now and then an old one.
+    // Mostly one of the latest receives, sometimes an old one.
     let receive = || prop_oneof![4 => 0_usize..4, 1 => 0_usize..50];
     let rarely = || prop::bool::weighted(0.2);
     prop_oneof![
         12 => (at(), 0..GROUPS, 0..40_u8, seconds())
             .prop_map(|(at, group, content, delay)| Step::Send { at, group, content, delay }),
-        12 => (at(), ask()).prop_map(|(at, ask)| Step::Receive { at, ask }),
+        12 => (at(), params()).prop_map(|(at, params)| Step::Receive { at, params }),
         8 => receive().prop_map(|receive| Step::Delete { receive }),
         6 => (receive(), timeout()).prop_map(|(receive, timeout)| Step::Hide { receive, timeout }),
         10 => prop_oneof![60 => 0_u64..20_000, 10 => 0_u64..400_000, 1 => Just(43_200_000)].prop_map(|millis| Step::Pass { millis }),
         2 => (at(), seconds()).prop_map(|(at, seconds)| Step::SetDelay { at, seconds }),
         1 => (at(), 60_u64..600).prop_map(|(at, seconds)| Step::SetRetention { at, seconds }),
         4 => (at(), any::<bool>(), rarely())
-            .prop_map(|(at, anywhere, destination_goes)| Step::Move { at, anywhere, destination_goes }),
+            .prop_map(|(at, anywhere, destination_deleted)| Step::Move { at, anywhere, destination_deleted }),
         1 => at().prop_map(|at| Step::Purge { at }),
         1 => (at(), any::<u8>()).prop_map(|(at, value)| Step::Tag { at, value }),
         2 => at().prop_map(|at| Step::Restart { at }),
     ]
 }
 
-/// As many cases as this, or as the environment variable `PROPTEST_CASES` says.
+/// Default number of cases; the environment variable `PROPTEST_CASES` overrides it.
 const CASES: u32 = 3_000;
 
 fn config() -> ProptestConfig {
-    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig::with_cases(asked.unwrap_or(CASES))
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig::with_cases(cases.unwrap_or(CASES))
 }
 
 proptest! {
     #![proptest_config(config())]
 
-    /// The changes give the state of the queue, and a queue restored from this state behaves as before.
+    /// Applying the changes yields the state of the queue, and a queue restored from that state behaves the same.
     #[test]
-    fn queues_and_their_restored_states_do_what_the_model_does(shape in shape(), steps in prop::collection::vec(step(), 1..120)) {
+    fn queues_and_restored_queues_match_the_model(shape in shape(), steps in prop::collection::vec(step(), 1..120)) {
         Pair::new(shape).run(&steps);
     }
 }

@@ -1,7 +1,7 @@
-//! A queue as one would write it down without a thought for speed: lists, and scans over them.
+//! A queue written without regard to speed: lists, and scans over them.
 
 use super::noise::Noise;
-use super::pair::Was;
+use super::pair::PastReceive;
 use super::*;
 
 const FIVE_MINUTES: Duration = Duration::from_mins(5);
@@ -35,11 +35,11 @@ struct Attempt {
     given: Vec<(u64, u32)>,
 }
 
-/// What becomes of a receive with the id of an attempt.
+/// What a receive with an attempt id does.
 enum Replay {
     New,
     Same(Vec<Message>),
-    Spoilt,
+    Invalid,
 }
 
 #[derive(Debug)]
@@ -47,9 +47,9 @@ pub(super) struct Naive {
     pub(super) shape: Shape,
     pub(super) retention: Duration,
     delay: Duration,
-    /// How often a message is delivered at most.
+    /// Maximum number of deliveries of a message.
     most: Option<u32>,
-    /// By ticket.
+    /// Sorted by ticket.
     pub(super) messages: Vec<Message>,
     tickets: u64,
     turns: u64,
@@ -97,7 +97,7 @@ impl Naive {
         dues.min().map(|(_, at)| at)
     }
 
-    /// The message that this repeats, if any.
+    /// The original of a duplicate.
     pub(super) fn original(&mut self, now: Timestamp, group: u8, content: u8) -> Option<Uuid> {
         self.settle(now);
         self.known.retain(|(sent, ..)| now < *sent + FIVE_MINUTES);
@@ -125,7 +125,7 @@ impl Naive {
         self.put(new(now, id, message.group), now);
     }
 
-    /// Becomes the last.
+    /// Appends a message.
     fn put(&mut self, message: Message, now: Timestamp) {
         let (ticket, turn) = (self.tickets, self.turns);
         self.tickets += 1;
@@ -150,13 +150,13 @@ impl Naive {
         (anywhere || self.messages[at].has_source).then(|| self.remove(now, at))
     }
 
-    /// Messages delivered, and dead letters; nothing when the attempt cannot be repeated any more.
-    pub(super) fn receive(&mut self, now: Timestamp, request: &Ask) -> Option<[Vec<Message>; 2]> {
+    /// Delivered messages and dead letters; `None` if the attempt can no longer be retried.
+    pub(super) fn receive(&mut self, now: Timestamp, request: &ReceiveParams) -> Option<[Vec<Message>; 2]> {
         self.settle(now);
         let until = now + Duration::from_secs(request.timeout);
         match request.attempt.map_or(Replay::New, |id| self.replay(now, id, until)) {
             Replay::New => {}
-            Replay::Spoilt => return None,
+            Replay::Invalid => return None,
             Replay::Same(given) => {
                 self.settle(now);
                 return Some([given, Vec::new()]);
@@ -206,13 +206,13 @@ impl Naive {
             Some((at, is_held, is_held && state == State::InFlight(attempt.until)))
         };
         let Some(found) = attempt.given.iter().map(find).collect::<Option<Vec<_>>>() else {
-            return Replay::Spoilt;
+            return Replay::Invalid;
         };
         if attempt.until <= now && found.iter().all(|(_, is_held, _)| !is_held) {
             return Replay::New;
         }
         if !found.iter().all(|(.., is_unchanged)| *is_unchanged) {
-            return Replay::Spoilt;
+            return Replay::Invalid;
         }
         attempt.until = until;
         let places: Vec<_> = found.into_iter().map(|(at, ..)| at).collect();
@@ -223,7 +223,7 @@ impl Naive {
         Replay::Same(places.iter().map(|at| self.messages[*at]).collect())
     }
 
-    /// The message that comes next.
+    /// The next message to deliver.
     fn next(&mut self, now: Timestamp) -> Option<u64> {
         if !self.shape.fifo {
             return self.noise.next(now, &self.messages);
@@ -232,24 +232,24 @@ impl Naive {
         self.messages.iter().find(|message| message.group == *group).map(|message| message.ticket)
     }
 
-    /// The message that comes after one of the same group.
+    /// The next message of the same group.
     fn follower(&self, at: usize) -> Option<u64> {
         let mut behind = self.messages[at + 1..].iter().filter(|_| self.shape.fifo);
         let next = behind.find(|message| message.group == self.messages[at].group)?;
-        self.can_give(next).then_some(next.ticket)
+        self.can_deliver(next).then_some(next.ticket)
     }
 
-    fn can_give(&self, message: &Message) -> bool {
+    fn can_deliver(&self, message: &Message) -> bool {
         let place = self.messages.iter().position(|other| other.ticket == message.ticket);
         let within = place < Some(self.shape.window);
         message.state == State::Available && within
     }
 
-    /// A group is ready when its first message can be given; one that becomes so comes last.
+    /// A group is ready when its first message can be delivered; a group that becomes ready is appended.
     fn refresh(&mut self, changed: u8) {
         let is_ready = |group: u8| {
             let first = self.messages.iter().find(|message| message.group == group);
-            first.is_some_and(|message| self.can_give(message))
+            first.is_some_and(|message| self.can_deliver(message))
         };
         let mut ready = self.ready.clone();
         ready.retain(|group| is_ready(*group));
@@ -263,12 +263,12 @@ impl Naive {
 
     fn refresh_one(&mut self, group: u8) {
         let first = self.messages.iter().find(|message| message.group == group);
-        if first.is_some_and(|message| self.can_give(message)) && !self.ready.contains(&group) {
+        if first.is_some_and(|message| self.can_deliver(message)) && !self.ready.contains(&group) {
             self.ready.push(group);
         }
     }
 
-    pub(super) fn delete(&mut self, now: Timestamp, was: &Was) -> bool {
+    pub(super) fn delete(&mut self, now: Timestamp, was: &PastReceive) -> bool {
         self.settle(now);
         if self.has_expired(now, was) {
             return false;
@@ -279,7 +279,7 @@ impl Naive {
         true
     }
 
-    fn has_expired(&self, now: Timestamp, was: &Was) -> bool {
+    fn has_expired(&self, now: Timestamp, was: &PastReceive) -> bool {
         let is_old = was.received + Duration::from_hours(12) <= now;
         let message = self.find(was.ticket).map(|at| self.messages[at]);
         let is_lost = message.is_some_and(|message| {
@@ -288,7 +288,7 @@ impl Naive {
         if self.shape.fifo { is_lost } else { is_old }
     }
 
-    pub(super) fn hide(&mut self, now: Timestamp, was: &Was, timeout: Duration) -> bool {
+    pub(super) fn hide(&mut self, now: Timestamp, was: &PastReceive, timeout: Duration) -> bool {
         self.settle(now);
         let Some(at) = self.find(was.ticket).filter(|_| !self.has_expired(now, was)) else { return false };
         let message = self.messages[at];
@@ -326,7 +326,7 @@ impl Naive {
         self.noise.purged();
     }
 
-    /// A queue that is restored has forgotten receive attempts, the noise of tenants and the turns of groups.
+    /// A restored queue has no receive attempts, noisy tenants or turns of groups.
     pub(super) fn restart(&mut self, now: Timestamp) {
         self.settle(now);
         self.attempts.clear();
@@ -367,7 +367,7 @@ impl Naive {
 }
 
 impl Message {
-    /// How long it has been in flight, if it is.
+    /// Time in flight; `None` if it is not in flight.
     pub(super) fn spent(&self, now: Timestamp) -> Option<Duration> {
         match self.state {
             State::InFlight(until) => Some(until.min(now).saturating_since(self.received)),

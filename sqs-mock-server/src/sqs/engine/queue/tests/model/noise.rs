@@ -1,4 +1,4 @@
-//! Fair tenants by the book: every landing is remembered, and added up when somebody asks.
+//! Fair tenants, naive: all landings are stored, and summed up on demand.
 
 use super::naive::{Message, State};
 use super::*;
@@ -8,7 +8,7 @@ struct Landing {
     at: Timestamp,
     group: u8,
     spent: Duration,
-    /// Its tenant had no message left since.
+    /// The tenant has had no messages since.
     forgotten: bool,
 }
 
@@ -24,7 +24,7 @@ impl Noise {
         self.last_send[usize::from(group)] = now;
     }
 
-    /// A message had another state, or is gone; `left` has all that are there now.
+    /// Records that the state of a message changed, or that it was removed; `left` has all remaining messages.
     pub(super) fn changes(&mut self, now: Timestamp, old: &Message, new: Option<State>, left: &[Message]) {
         let group = old.group;
         let extended = matches!(new, Some(State::InFlight(_)));
@@ -42,7 +42,7 @@ impl Noise {
         }
     }
 
-    /// All messages are gone at once. What was spent on them still counts for all, but for none of the tenants.
+    /// All messages were removed at once. Their processing time still counts in the total, but not for any tenant.
     pub(super) fn purged(&mut self) {
         self.landings.iter_mut().for_each(|landing| landing.forgotten = true);
         self.noisy.clear();

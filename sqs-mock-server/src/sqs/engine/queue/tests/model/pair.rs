@@ -1,16 +1,16 @@
-//! Two queues beside their models, each the other's destination for dead letters and moves.
+//! Two queues and their models; each queue is the other's destination for dead letters and moves.
 
 use super::naive::{Message, Naive, State};
 use super::*;
 use crate::sqs::engine::{MovingStopped, QueueChange, QueueState, Visibility};
 
-const MOST: u32 = 2;
+const MAX_RECEIVES: u32 = 2;
 
 /// A queue and its model.
 struct Twin {
     bench: Bench,
     naive: Naive,
-    /// What the changes give.
+    /// The state from applied changes.
     state: QueueState,
     settings: Settings,
 }
@@ -31,7 +31,7 @@ impl Twin {
         let mut bench = Bench::with(&format!("{name}{kind}"), &attributes, settings);
         if let Some(dead) = dead {
             let target = format!("arn:aws:sqs:eu-west-1:000000000000:{dead}{kind}");
-            let policy = format!(r#"{{"deadLetterTargetArn":"{target}","maxReceiveCount":{MOST}}}"#);
+            let policy = format!(r#"{{"deadLetterTargetArn":"{target}","maxReceiveCount":{MAX_RECEIVES}}}"#);
             bench.set(Name::RedrivePolicy, &policy);
         }
         let mut changes = bench.queue.take_changes().into_iter();
@@ -40,10 +40,10 @@ impl Twin {
         };
         let mut state = QueueState::new(*creation);
         changes.for_each(|change| state.apply(change));
-        Self { bench, naive: Naive::new(shape, dead.map(|_| MOST)), state, settings }
+        Self { bench, naive: Naive::new(shape, dead.map(|_| MAX_RECEIVES)), state, settings }
     }
 
-    /// Applies the changes since the last call. Gives the tickets of messages that have left the other queue.
+    /// Applies the changes since the last call. Returns the tickets of messages that left the other queue.
     fn apply_changes(&mut self) -> Vec<u64> {
         let mut left = Vec::new();
         for change in self.bench.queue.take_changes() {
@@ -65,7 +65,7 @@ impl Twin {
     fn check(&mut self, now: Timestamp) {
         self.naive.settle(now);
         let peeked = self.bench.queue.peek(now, 0, usize::MAX);
-        assert!(self.naive.shape.fifo || peeked.is_sorted_by_key(|message| message.sent), "the oldest first");
+        assert!(self.naive.shape.fifo || peeked.is_sorted_by_key(|message| message.sent), "sorted by age");
         let mut seen: Vec<_> = peeked
             .iter()
             .map(|message| (message.id, state(message.visibility), message.receive_count))
@@ -92,9 +92,9 @@ fn state(visibility: Visibility) -> State {
     }
 }
 
-/// A receive that was.
+/// A past receive.
 #[derive(Clone)]
-pub(super) struct Was {
+pub(super) struct PastReceive {
     at: At,
     handle: String,
     pub(super) ticket: u64,
@@ -106,7 +106,7 @@ pub(super) struct Pair {
     source: Twin,
     dead: Twin,
     now: Timestamp,
-    receives: Vec<Was>,
+    receives: Vec<PastReceive>,
 }
 
 impl Pair {
@@ -126,7 +126,7 @@ impl Pair {
             }
         }
         self.check_states();
-        // However it got here: when all is gone, so are its bytes.
+        // An empty queue takes no memory, whatever happened before.
         self.now = self.now + Duration::from_secs(2_000_000);
         self.check();
         assert_eq!([&self.source, &self.dead].map(|twin| twin.bench.bytes()), [0, 0]);
@@ -141,7 +141,7 @@ impl Pair {
         }
     }
 
-    /// A moved message leaves its queue with the change of the one that it enters.
+    /// A message leaves its queue by the change of the queue that it enters.
     fn apply_changes(&mut self) {
         let Self { source, dead, .. } = self;
         let (of_dead, of_source) = (source.apply_changes(), dead.apply_changes());
@@ -178,7 +178,7 @@ impl Pair {
             Step::Send { at, group, content, delay } => {
                 send(self.twin(at), group, content, Duration::from_secs(delay));
             }
-            Step::Receive { at, ask } => self.receive(at, &ask),
+            Step::Receive { at, params } => self.receive(at, &params),
             Step::Delete { receive } => {
                 let Some(was) = self.recent(receive) else { return };
                 let Twin { bench, naive, .. } = self.twin(was.at);
@@ -203,7 +203,9 @@ impl Pair {
                 bench.set(Name::MessageRetentionPeriod, &seconds.to_string());
                 naive.set_retention(now, Duration::from_secs(seconds));
             }
-            Step::Move { at, anywhere, destination_goes } => self.move_one(at, anywhere, destination_goes),
+            Step::Move { at, anywhere, destination_deleted } => {
+                self.move_one(at, anywhere, destination_deleted);
+            }
             Step::Purge { at } => {
                 let Twin { bench, naive, .. } = self.twin(at);
                 drop(bench.queue.purge(now).unwrap());
@@ -222,13 +224,13 @@ impl Pair {
         }
     }
 
-    fn receive(&mut self, at: At, ask: &Ask) {
+    fn receive(&mut self, at: At, params: &ReceiveParams) {
         let now = self.now;
         let [twin, other] = self.both(at);
-        let attempt = ask.attempt.map(|attempt| attempt.to_string());
+        let attempt = params.attempt.map(|attempt| attempt.to_string());
         let request = Receive {
-            at_most: ask.at_most,
-            visibility_timeout: Some(Duration::from_secs(ask.timeout)),
+            at_most: params.at_most,
+            visibility_timeout: Some(Duration::from_secs(params.timeout)),
             attempt_id: attempt.as_deref(),
             wait: Some(Duration::ZERO),
             redeliver: false,
@@ -236,16 +238,16 @@ impl Pair {
             room: Room::default(),
         };
         let received = twin.bench.queue.receive(now, &request);
-        let Some([taken, dead]) = twin.naive.receive(now, ask) else {
-            assert!(received.is_err(), "the attempt cannot be repeated");
+        let Some([taken, dead]) = twin.naive.receive(now, params) else {
+            assert!(received.is_err(), "the attempt cannot be retried");
             return;
         };
-        let received = received.expect("an attempt that is new or the same");
-        let buried: Vec<_> = received.dead_letters.iter().map(|letter| letter.message.core.id).collect();
-        assert_eq!(buried, ids(&dead), "dead letters");
-        // Those that come back do so in the reverse order, and find the slots that they had.
+        let received = received.expect("a new or retried attempt");
+        let moved: Vec<_> = received.dead_letters.iter().map(|letter| letter.message.core.id).collect();
+        assert_eq!(moved, ids(&dead), "dead letters");
+        // Letters return in reverse order, and find their old slots.
         for (letter, message) in received.dead_letters.into_iter().zip(dead).rev() {
-            if ask.target_goes {
+            if params.target_deleted {
                 twin.bench.queue.take_back(now, letter);
                 twin.naive.take_back(now, message);
             } else {
@@ -262,11 +264,11 @@ impl Pair {
         for (delivery, message) in deliveries.into_iter().zip(taken) {
             let (ticket, number) = (message.ticket, message.receives);
             let received = message.received;
-            self.receives.push(Was { at, handle: delivery.receipt_handle, ticket, number, received });
+            self.receives.push(PastReceive { at, handle: delivery.receipt_handle, ticket, number, received });
         }
     }
 
-    fn move_one(&mut self, at: At, anywhere: bool, destination_goes: bool) {
+    fn move_one(&mut self, at: At, anywhere: bool, destination_deleted: bool) {
         let now = self.now;
         let [twin, other] = self.both(at);
         let destination = anywhere.then(|| std::sync::Arc::clone(other.bench.queue.arn()));
@@ -275,7 +277,7 @@ impl Pair {
         let nothing = matches!(taken, Err(MovingStopped::NothingLeft | MovingStopped::UnknownSource));
         assert_eq!(nothing, message.is_none());
         let (Ok(moving), Some(message)) = (taken, message) else { return };
-        if destination_goes {
+        if destination_deleted {
             twin.bench.queue.take_back_moving(now, moving);
             twin.naive.take_back(now, message);
             return;
@@ -288,7 +290,7 @@ impl Pair {
         other.naive.accept_moving(now, new.id, message);
     }
 
-    fn recent(&self, back: usize) -> Option<Was> {
+    fn recent(&self, back: usize) -> Option<PastReceive> {
         self.receives.iter().rev().nth(back).cloned()
     }
 }
@@ -303,7 +305,7 @@ fn send(twin: &mut Twin, group: u8, content: u8, delay: Duration) {
     };
     let sent = bench.queue.send(bench.now, Room::default(), message).unwrap();
     match naive.original(bench.now, group, content) {
-        Some(original) => assert_eq!(sent.id, original, "a repeat gets the id of the original"),
+        Some(original) => assert_eq!(sent.id, original, "a duplicate returns the id of the original"),
         None => naive.send(bench.now, sent.id, group, content, delay),
     }
 }
