@@ -51,12 +51,12 @@ impl Fifo {
     }
 
     /// Sets the highest ticket that receives look at.
-    pub(super) fn look_up_to(&mut self, frontier: u64) {
+    pub(super) fn set_frontier(&mut self, frontier: u64) {
         self.frontier = frontier;
     }
 
     /// Whether receives look at this ticket.
-    pub(super) fn looks_at(&self, ticket: u64) -> bool {
+    pub(super) fn is_in_window(&self, ticket: u64) -> bool {
         ticket <= self.frontier
     }
 

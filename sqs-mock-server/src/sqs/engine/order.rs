@@ -90,17 +90,17 @@ impl Order {
     }
 
     /// Sets the highest ticket that receives look at, on a FIFO queue.
-    pub(super) fn look_up_to(&mut self, frontier: u64) {
+    pub(super) fn set_frontier(&mut self, frontier: u64) {
         if let Self::Fifo(fifo) = self {
-            fifo.look_up_to(frontier);
+            fifo.set_frontier(frontier);
         }
     }
 
     /// Whether receives look at this ticket.
-    pub(super) fn looks_at(&self, ticket: u64) -> bool {
+    pub(super) fn is_in_window(&self, ticket: u64) -> bool {
         match self {
             Self::Standard(_) => true,
-            Self::Fifo(fifo) => fifo.looks_at(ticket),
+            Self::Fifo(fifo) => fifo.is_in_window(ticket),
         }
     }
 

@@ -106,9 +106,9 @@ impl Store {
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
-        let outside = self.put_in_age(slot);
+        let outside = self.insert_by_age(slot);
         self.became_receivable += self.order.entered(&mut self.messages, slot, state);
-        self.leave_outside(outside);
+        self.refresh_outside(outside);
         slot
     }
 
@@ -120,40 +120,40 @@ impl Store {
         let state = State::Available;
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn, received: now });
         *self.counts.of(state) += 1;
-        let outside = self.put_in_age(slot);
+        let outside = self.insert_by_age(slot);
         self.became_receivable += self.order.returned(&self.messages, slot);
-        self.leave_outside(outside);
+        self.refresh_outside(outside);
         slot
     }
 
     /// Adds a message by age. Returns the message of a FIFO queue that leaves the receive window because of it.
-    fn put_in_age(&mut self, slot: Slot) -> Option<Slot> {
+    fn insert_by_age(&mut self, slot: Slot) -> Option<Slot> {
         let messages = &self.messages;
         let at = self.by_age.insert(slot, |slot| messages.get(slot).map(Stored::birth));
         let window = self.window.filter(|window| at <= *window)?;
-        self.look_up_to_frontier();
+        self.update_frontier();
         self.by_age.get(window)
     }
 
     /// Removes a message by age. Returns the message of a FIFO queue that enters the receive window because of it. The
     /// frontier is updated before the group of the removed message is refreshed: the group can continue with its next
     /// message and keep its turn.
-    fn take_from_age(&mut self, slot: Slot) -> Option<Slot> {
+    fn remove_by_age(&mut self, slot: Slot) -> Option<Slot> {
         let messages = &self.messages;
         let at = self.by_age.remove(slot, |slot| messages.get(slot).map(Stored::birth))?;
         let window = self.window.filter(|window| at < *window)?;
-        self.look_up_to_frontier();
+        self.update_frontier();
         self.by_age.get(window - 1)
     }
 
-    fn look_up_to_frontier(&mut self) {
+    fn update_frontier(&mut self) {
         let window = self.window.filter(|window| self.by_age.len() > *window);
         let last = window.and_then(|window| self.get(self.by_age.get(window - 1)?));
-        self.order.look_up_to(last.map_or(u64::MAX, |last| last.ticket));
+        self.order.set_frontier(last.map_or(u64::MAX, |last| last.ticket));
     }
 
     /// Call this after the new message is in its group, so that the group can keep its turn.
-    fn leave_outside(&mut self, message: Option<Slot>) {
+    fn refresh_outside(&mut self, message: Option<Slot>) {
         if let Some(slot) = message {
             self.order.window_changed(&self.messages, slot);
         }
@@ -196,8 +196,8 @@ impl Store {
     }
 
     /// Whether receives look at this message.
-    pub(super) fn looks_at(&self, message: &Stored) -> bool {
-        self.order.looks_at(message.ticket)
+    pub(super) fn is_in_window(&self, message: &Stored) -> bool {
+        self.order.is_in_window(message.ticket)
     }
 
     /// The message to deliver in the same receive: the next of its group.

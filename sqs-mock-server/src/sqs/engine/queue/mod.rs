@@ -220,7 +220,7 @@ impl Queue {
     /// Removes messages whose retention period has ended.
     fn expire(&mut self) {
         let retention = self.attributes.retention;
-        if self.store.is_past(self.now, retention) {
+        if self.store.is_expired(self.now, retention) {
             self.record(|queue| {
                 let tickets = queue.store.iter().map(|message| message.ticket).collect();
                 QueueChange::MessagesExpired { tickets }

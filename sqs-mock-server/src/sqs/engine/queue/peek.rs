@@ -102,7 +102,7 @@ impl Queue {
         let mut locks = HashMap::new();
         let is_fifo = self.fifo.is_some();
         self.store.iter().map(move |message| match visibility(message, is_fifo, &mut locks) {
-            Visibility::Visible if !self.store.looks_at(message) => (message, Visibility::BeyondWindow),
+            Visibility::Visible if !self.store.is_in_window(message) => (message, Visibility::BeyondWindow),
             visibility => (message, visibility),
         })
     }

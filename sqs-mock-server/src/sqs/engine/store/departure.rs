@@ -21,7 +21,7 @@ impl Store {
         let place = Place { ticket: message.ticket, turn: message.turn };
         let id = self.group_id(group);
         *self.counts.of(state) -= 1;
-        let next_inside = self.take_from_age(slot);
+        let next_inside = self.remove_by_age(slot);
         if let Some(until) = state.hidden_until() {
             self.timers.clear(until, place.ticket, slot);
         }
@@ -61,7 +61,7 @@ impl Store {
     }
 
     /// Whether there are many messages and the retention period of all has ended.
-    pub(in crate::sqs::engine) fn is_past(&self, now: Timestamp, retention: Duration) -> bool {
+    pub(in crate::sqs::engine) fn is_expired(&self, now: Timestamp, retention: Duration) -> bool {
         let youngest = self.by_age.last().and_then(|slot| self.get(slot));
         self.len() >= MANY && youngest.is_some_and(|youngest| youngest.core.born + retention <= now)
     }

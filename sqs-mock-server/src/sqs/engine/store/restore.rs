@@ -19,20 +19,20 @@ impl Store {
         let slots: Vec<_> = places.iter().map(|(slot, _)| *slot).collect();
         self.messages = Slab::filled(places);
         for slot in slots {
-            self.settle_in(slot);
+            self.add_to_indexes(slot);
         }
     }
 
-    fn settle_in(&mut self, slot: Slot) {
+    fn add_to_indexes(&mut self, slot: Slot) {
         let Some(message) = self.messages.get(slot) else { return };
         let (state, ticket) = (message.state, message.ticket);
         *self.counts.of(state) += 1;
         if let Some(until) = state.hidden_until() {
             self.timers.set(until, ticket, slot);
         }
-        let outside = self.put_in_age(slot);
+        let outside = self.insert_by_age(slot);
         self.became_receivable += self.order.restored(&self.messages, slot);
-        self.leave_outside(outside);
+        self.refresh_outside(outside);
     }
 
     /// The slots of all messages, oldest first.
