@@ -56,11 +56,11 @@ impl Deduplication {
         Self { scope, key, by_mark: HashMap::new(), in_order: VecDeque::new() }
     }
 
-    /// The id with its original. If there is none and `check` succeeds, the id stands for `ticket` from
-    /// now on.
+    /// The original of a deduplication id. If there is none and `check` succeeds, the message with this `ticket` becomes the
+    /// original.
     ///
     /// # Errors
-    /// That of `check`.
+    /// The error of `check`.
     pub(super) fn original<E>(
         &mut self,
         now: Timestamp,

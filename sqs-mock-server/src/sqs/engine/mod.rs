@@ -91,7 +91,7 @@ pub(crate) struct Settings {
     pub receive_window: usize,
     /// How standard queues deliver.
     pub delivery: DeliveryMode,
-    /// Whether queues note messages that were not deleted in time.
+    /// Whether queues report messages that were not deleted in time.
     pub strict: bool,
 }
 

@@ -1,11 +1,11 @@
-//! Which throughput quotas apply to which queue.
+//! Throughput quotas by scope.
 
 use std::collections::BTreeMap;
 
 use super::ThroughputQuotas;
 use crate::service::arn::QueueArn;
 
-/// What throughput quotas are set for. The quotas of a queue take precedence over those of its account, and these over
+/// The scope of throughput quotas. Quotas of a queue take precedence over those of its account, which take precedence over
 /// those of the server.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
@@ -41,7 +41,7 @@ impl QuotaTable {
         self.0.insert(scope, quotas);
     }
 
-    /// Removes the quotas of a scope, so that those of the next wider scope apply. Says whether there were any.
+    /// Removes the quotas of a scope, so that those of the next wider scope apply. Returns whether there were any.
     pub(crate) fn remove(&mut self, scope: &QuotaScope) -> bool {
         self.0.remove(scope).is_some()
     }

@@ -1,8 +1,8 @@
 //! Throughput quotas of FIFO queues: calls of each action and messages of each group, per second.
 //!
 //! A second begins with the first call after the previous second, for each action and each group separately. So a test can
-//! say which call is the first to be rejected. A token bucket of the same rate could not: how many calls it accepts depends
-//! on how fast they come. Both accept at most twice the quota within any one second.
+//! predict the first call to be rejected. With a token bucket, the number of accepted calls would depend on their speed.
+//! Both accept at most twice the quota within any one second.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>
 
@@ -52,7 +52,7 @@ impl Default for ThroughputQuotas {
     }
 }
 
-/// Quotas as a setting: `true` for those of AWS, `false` for none, or some of them.
+/// Quotas as a setting: `true` for those of AWS, `false` for none, or a table of quotas.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct QuotaSetting(pub Option<ThroughputQuotas>);
 
@@ -109,7 +109,7 @@ impl Metered {
     }
 }
 
-/// What was accepted within one second.
+/// The number of accepted calls or messages within one second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     start: Timestamp,
@@ -121,7 +121,7 @@ impl Window {
         self.start + SECOND <= now
     }
 
-    /// Whether one more fits into the quota; if so, it is counted.
+    /// Counts one more if it is within the quota. Returns whether it is.
     fn accepts(&mut self, now: Timestamp, quota: u32) -> bool {
         if self.accepted == 0 || self.is_over(now) {
             *self = Self { start: now, accepted: 0 };
@@ -132,7 +132,7 @@ impl Window {
     }
 }
 
-/// What a queue accepted lately.
+/// Recently accepted calls and messages of a queue.
 #[derive(Debug)]
 pub(super) struct Throughput {
     pub(super) quotas: ThroughputQuotas,
@@ -178,7 +178,7 @@ impl Throughput {
         if fits { Ok(()) } else { Err(Metered::Send.throttled()) }
     }
 
-    /// Removes groups without a message in the last second. A look at all groups once a second costs each message little.
+    /// Removes groups without a message in the last second. Scans all groups, but at most once a second.
     pub(super) fn forget(&mut self, now: Timestamp) {
         if self.swept + SECOND <= now {
             self.swept = now;

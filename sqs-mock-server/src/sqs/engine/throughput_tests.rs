@@ -54,7 +54,7 @@ fn rejected_calls_have_the_code_and_texts_of_aws() {
 }
 
 #[test]
-fn groups_without_recent_messages_are_forgotten() {
+fn groups_without_recent_messages_are_removed() {
     let mut throughput = throughput(9, 9, 1);
     for number in 0..5_000 {
         throughput.accept_message(at(number), &number.to_string()).unwrap();
@@ -64,17 +64,17 @@ fn groups_without_recent_messages_are_forgotten() {
     assert_eq!(throughput.groups.capacity(), 0);
 }
 
-/// One call or message: how long after the one before, the action, and the group of a message.
+/// A call or a message: milliseconds since the previous one, the action, and the group of a message.
 type Step = (u64, usize, Option<u8>);
 
-/// Keeps the times of all that was accepted.
+/// The times of all accepted calls and messages.
 #[derive(Default)]
 struct Naive {
     starts: HashMap<String, Vec<u64>>,
 }
 
 impl Naive {
-    /// Counts all accepted times since the start of the current second, which it finds from the beginning each time.
+    /// Counts the accepted times in the current second, whose start is computed from all times.
     fn accepts(&mut self, millis: u64, key: String, quota: usize) -> bool {
         let accepted = self.starts.entry(key).or_default();
         let (mut start, mut within) = (None, 0);
@@ -94,7 +94,7 @@ impl Naive {
 
 proptest! {
     #[test]
-    fn exactly_what_a_naive_counter_accepts_is_accepted(
+    fn quotas_match_a_naive_counter(
         steps in prop::collection::vec((0..400u64, 0..4usize, prop::option::of(0..3u8)), 0..200),
         calls in 0..5u32,
         high in any::<bool>(),

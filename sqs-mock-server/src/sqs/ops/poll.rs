@@ -135,7 +135,7 @@ impl Poll<'_> {
     }
 }
 
-/// A receive is one call, however often it looks at its queue.
+/// Steps of a receive. Only the first one counts as a call, however often the receive checks its queue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Step {
     First,

@@ -43,7 +43,7 @@ pub(super) struct SharedQueue {
     /// Tests that wait for a state of the queue.
     pub(super) watchers: Watchers,
     reader: Option<Arc<dyn ChangeReader>>,
-    /// In strict mode.
+    /// Findings of strict mode; `None` without it.
     findings: Option<Arc<Findings>>,
     _quota_share: QuotaShare,
 }
@@ -155,7 +155,7 @@ impl SharedQueue {
         drop_in_background(dropped);
     }
 
-    /// Reports messages that were not deleted in time, also in the record of the request that noticed it.
+    /// Reports messages that were not deleted in time, also in the trace of the request that found them.
     fn report(&self, context: Option<&Context>, lapses: Vec<Lapse>) {
         let Some(findings) = &self.findings else { return };
         for Lapse { id, receives, at } in lapses {

@@ -29,7 +29,7 @@ pub(super) struct Shared {
     pub(super) quota: QueueQuota,
     pub(super) memory: Memory,
     pub(super) throughput: ThroughputSettings,
-    /// In strict mode.
+    /// Findings of strict mode; `None` without it.
     pub(super) findings: Option<Arc<Findings>>,
     pub(super) reader: Option<Arc<dyn ChangeReader>>,
     /// Number of parked receives.

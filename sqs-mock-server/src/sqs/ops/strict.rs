@@ -1,4 +1,4 @@
-//! What strict mode reports about sends and deletes.
+//! Findings of strict mode about sends and deletes.
 
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
@@ -11,7 +11,7 @@ use crate::sqs::findings::{Finding, FindingKind};
 const NO_ID: &str = "a message was rejected: it has no MessageDeduplicationId, and the queue has no \
                      ContentBasedDeduplication";
 
-/// One request to one queue. Without strict mode, nothing is reported.
+/// Checks one request to one queue. Without strict mode, nothing is reported.
 pub(super) struct Review<'a> {
     pub(super) shared: &'a Shared,
     pub(super) context: &'a Context,
@@ -42,7 +42,7 @@ impl Review<'_> {
         }
     }
 
-    /// Reports a delete with the handle of an earlier receive, if it is one.
+    /// Reports a delete with the handle of an earlier receive.
     pub(super) fn delete(&self, queue: &Queue, handle: Option<OldHandle>) {
         let Some(OldHandle { id, receive, receives }) = handle.filter(|_| !self.is_off()) else { return };
         let text = format!(

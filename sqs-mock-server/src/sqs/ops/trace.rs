@@ -1,4 +1,4 @@
-//! What an operation leaves about itself, for logs, metrics and the journal.
+//! Facts about a request, for logs, metrics and the journal.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -8,12 +8,12 @@ use parking_lot::Mutex;
 use crate::service::arn::QueueArn;
 use crate::sqs::findings::Finding;
 
-/// Facts about one request that only its operation knows. Queue and wait are noted once; later ones do not count.
+/// Facts about a request that only its operation knows. Only the first queue and the first wait are recorded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
     queue: OnceLock<Arc<QueueArn>>,
     waited: OnceLock<Duration>,
-    /// In strict mode. Most requests have none.
+    /// Findings of strict mode. Most requests have none.
     findings: OnceLock<Arc<Mutex<Vec<Arc<Finding>>>>>,
 }
 
@@ -28,7 +28,7 @@ impl Trace {
         self.waited.get().copied()
     }
 
-    /// What strict mode found.
+    /// The findings of strict mode.
     pub(crate) fn findings(&self) -> Vec<Arc<Finding>> {
         self.findings.get().map(|findings| findings.lock().clone()).unwrap_or_default()
     }

@@ -70,7 +70,7 @@ pub(crate) enum DeduplicationScope {
     MessageGroup,
 }
 
-/// What the throughput quota of a FIFO queue holds for, if it has one.
+/// The scope of a FIFO queue's throughput quota, if it has one.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ThroughputLimit {

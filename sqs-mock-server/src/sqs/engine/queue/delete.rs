@@ -14,7 +14,7 @@ pub(crate) struct OldHandle {
     pub id: Uuid,
     /// The receive that returned the handle, counted from 1.
     pub receive: u32,
-    /// How often the message was received.
+    /// Number of receives of the message.
     pub receives: u32,
 }
 

@@ -11,7 +11,7 @@ use crate::sqs::engine::slab::Slot;
 pub(crate) struct Lapse {
     /// The message.
     pub id: Uuid,
-    /// How often it was received.
+    /// Number of receives.
     pub receives: u32,
     /// The end of the visibility timeout.
     pub at: Timestamp,
@@ -23,8 +23,8 @@ impl Queue {
         std::mem::take(&mut self.lapses)
     }
 
-    /// Notes the lapse of a message that was hidden by a receive. A message that a receive left visible has none, as with a
-    /// visibility timeout of zero or by a fault.
+    /// Records the lapse of a message that a receive had hidden. Messages that a receive left visible do not lapse: those
+    /// with a visibility timeout of zero, or with a fault that delivers them again.
     pub(super) fn note_lapse(&mut self, slot: Slot) {
         if !self.settings.strict {
             return;

@@ -103,7 +103,7 @@ pub(crate) struct Queue {
     /// Expired messages.
     expired: Dropped,
     fifo: Option<Box<FifoMemory>>,
-    /// Of FIFO queues with throughput quotas.
+    /// Present on FIFO queues with throughput quotas.
     throughput: Option<Box<Throughput>>,
     next_ticket: u64,
     handles: HandleKey,
@@ -114,7 +114,7 @@ pub(crate) struct Queue {
     announced: Option<Timestamp>,
     /// A receive returned nothing because too many messages were in flight.
     lacked_room: bool,
-    /// Since [`take_lapses`](Self::take_lapses).
+    /// Lapses since [`take_lapses`](Self::take_lapses).
     lapses: Vec<Lapse>,
     /// Changes since [`take_changes`](Self::take_changes); `None` without a reader.
     changes: Option<Vec<QueueChange>>,

@@ -33,7 +33,7 @@ pub(crate) struct Sent {
     pub id: Uuid,
     /// Its sequence number, on FIFO queues.
     pub sequence_number: Option<SequenceNumber>,
-    /// When the original was sent, if this is a repeat, which is not stored.
+    /// When the original was sent, if this is a duplicate, which is not stored.
     pub original: Option<Timestamp>,
 }
 
@@ -97,8 +97,7 @@ impl Queue {
         Ok(Sent { id, sequence_number: self.sequence_number(ticket), original: None })
     }
 
-    /// The message that this one repeats. When it repeats none and there is memory for it, others repeat
-    /// this one from now on.
+    /// The original of a duplicate. If there is none and the message fits into memory, it becomes the original.
     fn original(
         &mut self,
         now: Timestamp,

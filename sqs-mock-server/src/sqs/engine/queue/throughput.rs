@@ -8,7 +8,7 @@ use crate::sqs::engine::attributes::ThroughputLimit;
 use crate::sqs::engine::throughput::{Metered, Throughput, ThroughputQuotas};
 
 impl Queue {
-    /// Sets or removes the quotas. Standard queues have none. New quotas start with a new second.
+    /// Sets or removes the quotas. Standard queues have none. Changed quotas start a new second.
     pub(crate) fn set_quotas(&mut self, quotas: Option<ThroughputQuotas>) {
         if quotas != self.quotas() {
             let quotas = quotas.filter(|_| self.fifo.is_some());
@@ -16,7 +16,7 @@ impl Queue {
         }
     }
 
-    /// The quotas; `None` without.
+    /// The quotas, if any.
     pub(crate) fn quotas(&self) -> Option<ThroughputQuotas> {
         self.throughput.as_ref().map(|throughput| throughput.quotas)
     }

@@ -1,4 +1,4 @@
-//! Throughput quotas: what they are set for, and what counts as a call.
+//! Throughput quotas: scopes, and the actions that count as calls.
 
 use super::*;
 use crate::sqs::engine::{QuotaScope, QuotaTable, ThroughputQuotas};
@@ -16,7 +16,7 @@ fn queue_scope(name: &str) -> QuotaScope {
     QuotaScope::Queue(QueueArn::new(REGION, ACCOUNT, name))
 }
 
-/// How many receives of five are accepted.
+/// How many of five receives are accepted.
 async fn accepted(rig: &Rig, url: &str) -> usize {
     let mut accepted = 0;
     for _ in 0..5 {
@@ -26,7 +26,7 @@ async fn accepted(rig: &Rig, url: &str) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn long_poll_is_one_call_however_often_it_looks() {
+async fn long_poll_counts_as_one_call() {
     let rig = rig();
     let url = rig.fifo_queue("jobs.fifo").await;
     set(&rig, QuotaScope::Server, calls(1));
@@ -37,7 +37,7 @@ async fn long_poll_is_one_call_however_often_it_looks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rejected_send_is_not_stored_and_can_be_repeated_after_a_second() {
+async fn rejected_send_is_not_stored_and_can_be_retried_after_a_second() {
     let rig = rig();
     let url = rig.fifo_queue("jobs.fifo").await;
     set(&rig, QuotaScope::Server, calls(1));
@@ -50,7 +50,7 @@ async fn rejected_send_is_not_stored_and_can_be_repeated_after_a_second() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn quotas_of_a_queue_precede_those_of_its_account_and_these_those_of_the_server() {
+async fn quotas_of_a_narrower_scope_take_precedence() {
     let rig = rig();
     let (limited, other) = (rig.fifo_queue("limited.fifo").await, rig.fifo_queue("other.fifo").await);
     assert_eq!(accepted(&rig, &limited).await, 5, "there are no quotas by default");

@@ -1,4 +1,4 @@
-//! Findings of strict mode that the engine knows.
+//! Findings of strict mode that queues report.
 
 use super::*;
 use crate::sqs::engine::queue::{Lapse, OldHandle};
@@ -17,7 +17,7 @@ impl Bench {
 }
 
 #[test]
-fn message_that_is_not_deleted_in_time_lapses_after_each_receive() {
+fn message_not_deleted_in_time_lapses_after_each_receive() {
     for name in ["orders", "orders.fifo"] {
         let mut bench = strict(name);
         let id = bench.send("g/tea").id;
@@ -58,7 +58,7 @@ fn delayed_messages_do_not_lapse() {
 }
 
 #[test]
-fn lapses_are_noted_only_in_strict_mode() {
+fn lapses_are_recorded_only_in_strict_mode() {
     let mut bench = Bench::standard();
     bench.send("tea");
     bench.receive_one();
@@ -80,7 +80,7 @@ fn delete_reports_the_handle_of_an_earlier_receive() {
 }
 
 #[test]
-fn delete_reports_nothing_about_the_handle_of_the_latest_receive() {
+fn delete_does_not_report_the_handle_of_the_latest_receive() {
     let mut bench = Bench::standard();
     bench.send("tea");
     bench.receive_one();
@@ -90,7 +90,7 @@ fn delete_reports_nothing_about_the_handle_of_the_latest_receive() {
 }
 
 #[test]
-fn repeat_knows_when_the_original_was_sent() {
+fn duplicate_returns_when_the_original_was_sent() {
     let mut bench = strict("orders.fifo");
     assert_eq!(bench.try_send("g/tea").unwrap().original, None);
     bench.pass(12);
