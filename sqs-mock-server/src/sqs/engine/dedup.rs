@@ -56,8 +56,8 @@ impl Deduplication {
         Self { scope, key, by_mark: HashMap::new(), in_order: VecDeque::new() }
     }
 
-    /// The original of a deduplication id. If there is none and `check` succeeds, the message with this `ticket` becomes the
-    /// original.
+    /// The original of a deduplication id. If there is none and `check` succeeds, the message with this `ticket`
+    /// becomes the original.
     ///
     /// # Errors
     /// The error of `check`.

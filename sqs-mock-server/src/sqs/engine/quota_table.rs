@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::ThroughputQuotas;
 use crate::service::arn::QueueArn;
 
-/// The scope of throughput quotas. Quotas of a queue take precedence over those of its account, which take precedence over
-/// those of the server.
+/// The scope of throughput quotas. Quotas of a queue take precedence over those of its account, which take precedence
+/// over those of the server.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum QuotaScope {

@@ -1,8 +1,8 @@
 //! Throughput quotas of FIFO queues: calls of each action and messages of each group, per second.
 //!
-//! A second begins with the first call after the previous second, for each action and each group separately. So a test can
-//! predict the first call to be rejected. With a token bucket, the number of accepted calls would depend on their speed.
-//! Both accept at most twice the quota within any one second.
+//! A second begins with the first call after the previous second, for each action and each group separately. So a test
+//! can predict the first call to be rejected. With a token bucket, the number of accepted calls would depend on their
+//! speed. Both accept at most twice the quota within any one second.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>
 
@@ -21,8 +21,8 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// The throughput quotas of a FIFO queue, per second. A quota of 0 rejects every call.
 ///
-/// The defaults are those of the [AWS guide][quotas]. A batch is one call, so 300 calls are up to 3,000 messages. The quota
-/// for queues with high throughput differs between regions of AWS; the default is the smallest.
+/// The defaults are those of the [AWS guide][quotas]. A batch is one call, so 300 calls are up to 3,000 messages. The
+/// quota for queues with high throughput differs between regions of AWS; the default is the smallest.
 ///
 /// ```
 /// use sqs_mock_server::ThroughputQuotas;

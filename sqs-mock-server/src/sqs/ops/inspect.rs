@@ -34,8 +34,8 @@ impl Service {
         found.and_then(|found| found.look(|queue| queue.why_empty(now))).unwrap_or(WhyEmpty::NoSuchQueue)
     }
 
-    /// The findings of strict mode, and the number of further ones that were not stored; `None` without strict mode. First
-    /// settles all queues, which finds messages that were not deleted in time.
+    /// The findings of strict mode, and the number of further ones that were not stored; `None` without strict mode.
+    /// First settles all queues, which finds messages that were not deleted in time.
     pub(crate) fn all_findings(&self) -> Option<(Vec<Arc<Finding>>, usize)> {
         let findings = self.findings()?;
         for queue in self.queues() {

@@ -23,8 +23,8 @@ impl Queue {
         std::mem::take(&mut self.lapses)
     }
 
-    /// Records the lapse of a message that a receive had hidden. Messages that a receive left visible do not lapse: those
-    /// with a visibility timeout of zero, or with a fault that delivers them again.
+    /// Records the lapse of a message that a receive had hidden. Messages that a receive left visible do not lapse:
+    /// those with a visibility timeout of zero, or with a fault that delivers them again.
     pub(super) fn note_lapse(&mut self, slot: Slot) {
         if !self.settings.strict {
             return;
