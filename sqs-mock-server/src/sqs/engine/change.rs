@@ -44,7 +44,10 @@ pub(crate) enum QueueChange {
         at: Timestamp,
     },
     /// The queue was deleted with its messages.
-    Deleted,
+    Deleted {
+        /// The time of the deletion. The name is blocked for 60 seconds from then.
+        at: Timestamp,
+    },
     /// A message was sent, or returned because its destination was deleted.
     MessageStored {
         /// The message.

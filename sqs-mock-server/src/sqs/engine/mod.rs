@@ -57,7 +57,9 @@ pub(crate) use attributes::Attributes;
 pub(crate) use change::{QueueChange, QueueId};
 pub(crate) use message::Checksums;
 pub use message::{Payload, SequenceNumber};
-pub(crate) use move_task::{FailureReason, MoveStatus, MoveStep, MoveTask, MoveTasks, NewMoveTask};
+pub(crate) use move_task::{
+    FailureReason, MoveStatus, MoveStep, MoveTask, MoveTaskChange, MoveTasks, NewMoveTask,
+};
 pub(crate) use queue::{
     DeadLetter, Delivery, Dropped, Lapse, MovingStopped, NewMessage, OldHandle, Outcome, Queue, Receive,
     Received, Sent, Wakeups,

@@ -28,7 +28,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// A slab with these values in these slots.
+    /// A slab with these values in these slots, all different.
     #[cfg(test)]
     pub(super) fn filled(values: Vec<(Slot, T)>) -> Self {
         let mut slab = Self::default();

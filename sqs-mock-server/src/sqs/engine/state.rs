@@ -10,8 +10,8 @@ use super::tags::Tags;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Seed;
 
-/// A queue as plain data. It lacks data that a queue can lose: receive attempts, noisy tenants, and scheduled
-/// redeliveries.
+/// A queue as plain data. It lacks data that a queue can lose: receive attempts, noisy tenants, scheduled redeliveries,
+/// and which group of a FIFO queue is next.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QueueState {
     /// The time of creation.
@@ -67,7 +67,7 @@ impl QueueState {
                 self.purged = Some(at);
                 self.clear();
             }
-            QueueChange::Deleted => self.clear(),
+            QueueChange::Deleted { .. } => self.clear(),
             QueueChange::MessageStored { message, deduplication } => {
                 self.deduplication.extend(deduplication);
                 self.store(*message);

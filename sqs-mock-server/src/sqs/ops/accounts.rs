@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
@@ -25,6 +26,8 @@ pub(super) struct AccountRegion {
     pub(super) redrive: Mutex<()>,
     /// While it is locked, no queue may be locked.
     pub(super) directory: RwLock<QueueDirectory<SharedQueue>>,
+    /// Set with the directory locked, before its queues are deleted for good.
+    closed: AtomicBool,
     tasks: Mutex<MoveTasks>,
     reader: Option<Arc<dyn ChangeReader>>,
     /// Wakes movers that wait for their next message when a task is cancelled.
@@ -54,20 +57,29 @@ impl AccountRegion {
         let mut tasks = self.tasks.lock();
         let result = act(&mut tasks);
         if let Some(reader) = &self.reader {
-            tasks.take_changes().into_iter().for_each(|task| reader.read(Change::MoveTask(task)));
+            tasks.take_changes().into_iter().for_each(|change| reader.read(Change::MoveTask(change)));
         }
         result
     }
 
-    /// Deletes all queues and move tasks. Callers that still hold this account find it empty.
+    /// Whether the account was cleared: a queue that is created in it is lost. Stable while the directory is locked.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Deletes all queues and move tasks for good. Callers that still hold this account find it empty.
     pub(super) fn clear(&self, now: Timestamp) {
         self.tasks(MoveTasks::forget_all);
         self.cancelled.notify_waiters();
-        let names = self.directory.read().list("", None, usize::MAX).names;
+        let names = {
+            let directory = self.directory.write();
+            self.closed.store(true, Ordering::Release);
+            directory.list("", None, usize::MAX).names
+        };
         for name in names {
             let deleted = self.directory.write().delete(now, &name);
             if let Some(queue) = deleted {
-                queue.close();
+                queue.close(now);
             }
         }
     }
@@ -99,6 +111,7 @@ impl Accounts {
             Arc::new(AccountRegion {
                 redrive: Mutex::default(),
                 directory: RwLock::new(QueueDirectory::after(*deletions, self.settings)),
+                closed: AtomicBool::new(false),
                 tasks: Mutex::new(MoveTasks::new(self.reader.is_some())),
                 reader: self.reader.clone(),
                 cancelled: Notify::new(),

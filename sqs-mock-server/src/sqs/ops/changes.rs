@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::sqs::engine::{MoveTask, QueueChange, QueueId};
+use crate::sqs::engine::{MoveTaskChange, QueueChange, QueueId};
 
 /// A change of the data that a server stores.
 #[derive(Clone, Debug)]
@@ -10,8 +10,8 @@ use crate::sqs::engine::{MoveTask, QueueChange, QueueId};
 pub(crate) enum Change {
     /// Changes of a queue, in order.
     Queue(QueueId, Vec<QueueChange>),
-    /// A move task was started, has moved messages, or has ended.
-    MoveTask(MoveTask),
+    /// A change of move tasks.
+    MoveTask(MoveTaskChange),
 }
 
 /// Reads every change of a service. Without a reader, changes are not recorded.

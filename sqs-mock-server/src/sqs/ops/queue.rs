@@ -54,15 +54,17 @@ pub(super) fn create(
     }
     let now = shared.clock.now();
     let quota_share = shared.quota.take()?;
-    let account = shared.accounts.get_or_new(&arn.region, &arn.account);
-    let name = arn.name.clone();
-    let created = {
+    let created = loop {
+        let account = shared.accounts.get_or_new(&arn.region, &arn.account);
         let mut directory = account.directory.write();
-        let created = directory.create(now, &name, |incarnation| {
-            let quotas = shared.throughput.of(&arn);
+        // A reset has removed the account since.
+        if account.is_closed() {
+            continue;
+        }
+        let created = directory.create(now, &arn.name, |incarnation| {
             let new = NewQueue {
                 seed: shared.seed.of_queue(&arn.to_string(), incarnation),
-                arn,
+                arn: arn.clone(),
                 incarnation,
                 attributes: attributes.clone(),
                 tags: tags.clone(),
@@ -70,7 +72,7 @@ pub(super) fn create(
                 recorded: shared.reader.is_some(),
             };
             let mut queue = Queue::new(now, new);
-            queue.set_quotas(quotas);
+            queue.set_quotas(shared.throughput.of(&arn));
             SharedQueue::new(
                 queue,
                 shared.memory.clone(),
@@ -80,9 +82,9 @@ pub(super) fn create(
             )
         })?;
         if let (Created::New, Some(policy)) = (&created, &attributes.redrive) {
-            directory.set_dead_letter_queue(&name, Some(&policy.target.name));
+            directory.set_dead_letter_queue(&arn.name, Some(&policy.target.name));
         }
-        created
+        break created;
     };
     match created {
         Created::New => {
@@ -124,8 +126,9 @@ impl Serve for DeleteQueue {
             // Prevents a concurrent change of the redrive policy from adding a relation for a later queue of the same
             // name.
             let _no_change = account.redrive.lock();
-            let deleted = account.directory.write().delete(service.shared.clock.now(), &arn.name);
-            deleted.ok_or_else(|| context.no_such_queue())?.close();
+            let now = service.shared.clock.now();
+            let deleted = account.directory.write().delete(now, &arn.name);
+            deleted.ok_or_else(|| context.no_such_queue())?.close(now);
         }
         service.shared.queues_changed.notify_waiters();
         account.tasks(|tasks| tasks.forget(arn));

@@ -11,11 +11,12 @@ impl Service {
     pub(crate) fn reset(&self) {
         let shared = &self.shared;
         shared.resets.fetch_add(1, Ordering::AcqRel);
+        // First, so that no queue is created by the earlier clock: receives that wake may create their queue on demand.
+        let (start, frozen) = self.clock_start;
+        shared.clock.restart(start, frozen);
         for account in shared.accounts.take_all() {
             account.clear(shared.clock.now());
         }
-        let (start, frozen) = self.clock_start;
-        shared.clock.restart(start, frozen);
         shared.faults.clear();
         shared.throughput.change(|table| *table = QuotaTable::default());
         if let Some(findings) = &shared.findings {

@@ -20,6 +20,7 @@ use super::memory::{Memory, Share};
 use super::quota::QuotaShare;
 use super::watchers::Watchers;
 use crate::service::arn::QueueArn;
+use crate::service::clock::Timestamp;
 use crate::sqs::engine::{Attributes, Dropped, Lapse, Queue, Room, Wakeups};
 use crate::sqs::findings::Findings;
 
@@ -149,8 +150,8 @@ impl SharedQueue {
     }
 
     /// Marks the queue as deleted. Parked receives wake and find it deleted.
-    pub(super) fn close(&self) {
-        let dropped = self.even_deleted(Queue::close);
+    pub(super) fn close(&self, now: Timestamp) {
+        let dropped = self.even_deleted(|queue| queue.close(now));
         self.arrival.notify_waiters();
         drop_in_background(dropped);
     }

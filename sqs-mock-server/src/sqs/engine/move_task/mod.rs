@@ -30,8 +30,18 @@ pub(crate) struct MoveTasks {
     /// By source, newest last.
     by_source: HashMap<Arc<QueueArn>, Vec<MoveTask>>,
     active: usize,
-    /// Tasks after each change; `None` without a reader.
-    changes: Option<Vec<MoveTask>>,
+    /// `None` without a reader.
+    changes: Option<Vec<MoveTaskChange>>,
+}
+
+/// A change of move tasks.
+#[derive(Clone, Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "only tests attach a reader yet"))]
+pub(crate) enum MoveTaskChange {
+    /// A task is new, has moved messages or has ended.
+    Updated(MoveTask),
+    /// The tasks of a source were forgotten, because it was deleted.
+    Forgotten(Arc<QueueArn>),
 }
 
 impl MoveTasks {
@@ -40,8 +50,8 @@ impl MoveTasks {
         Self { changes: recorded.then(Vec::new), ..Self::default() }
     }
 
-    /// Tasks that changed since the last call; empty without a reader.
-    pub(crate) fn take_changes(&mut self) -> Vec<MoveTask> {
+    /// The changes since the last call; empty without a reader.
+    pub(crate) fn take_changes(&mut self) -> Vec<MoveTaskChange> {
         self.changes.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
@@ -75,7 +85,7 @@ impl MoveTasks {
         let at = tasks.len();
         tasks.push(MoveTask { id, order, started: now, moved: 0, status: MoveStatus::Running });
         if let Some(changes) = &mut self.changes {
-            changes.push(tasks[at].clone());
+            changes.push(MoveTaskChange::Updated(tasks[at].clone()));
         }
         Ok(&tasks[at])
     }
@@ -131,14 +141,19 @@ impl MoveTasks {
 
     /// Forgets the tasks of a deleted source. An active one ends at its next step.
     pub(crate) fn forget(&mut self, source: &QueueArn) {
-        let tasks = self.by_source.remove(source).unwrap_or_default();
+        let Some((source, tasks)) = self.by_source.remove_entry(source) else { return };
         self.active -= tasks.iter().filter(|task| task.status.is_active()).count();
+        if let Some(changes) = &mut self.changes {
+            changes.push(MoveTaskChange::Forgotten(source));
+        }
     }
 
     /// Forgets all tasks.
     pub(crate) fn forget_all(&mut self) {
-        self.by_source.clear();
-        self.active = 0;
+        let sources: Vec<_> = self.by_source.keys().cloned().collect();
+        for source in sources {
+            self.forget(&source);
+        }
     }
 
     fn update<T>(
@@ -152,7 +167,7 @@ impl MoveTasks {
         let before = self.changes.is_some().then(|| task.clone());
         let result = change(task);
         if let (Some(changes), true) = (&mut self.changes, before.is_some_and(|before| before != *task)) {
-            changes.push(task.clone());
+            changes.push(MoveTaskChange::Updated(task.clone()));
         }
         if was_active && !task.status.is_active() {
             self.active -= 1;

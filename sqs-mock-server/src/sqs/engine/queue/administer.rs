@@ -135,9 +135,9 @@ impl Queue {
     }
 
     /// Marks the queue as deleted and removes all messages. Callers that still hold it find it empty.
-    pub(crate) fn close(&mut self) -> Dropped {
+    pub(crate) fn close(&mut self, now: Timestamp) -> Dropped {
         self.deleted = true;
-        self.record(|_| QueueChange::Deleted);
+        self.record(|_| QueueChange::Deleted { at: now });
         self.drop_messages()
     }
 

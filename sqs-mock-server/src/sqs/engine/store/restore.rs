@@ -1,10 +1,29 @@
 //! Restores the messages of an earlier process.
 
+use std::collections::HashMap;
+
 use super::Store;
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::change::StoredMessage;
 use crate::sqs::engine::message::Stored;
 use crate::sqs::engine::slab::{Slab, Slot};
+
+/// Gives each message a slot of its own. A message that was on its way to another queue has the same slot as a later one,
+/// which keeps it: the receipt handles of the earlier one have exhausted their receives.
+fn separate(messages: &mut [(Slot, Stored)]) {
+    let mut latest: HashMap<Slot, u64> = HashMap::new();
+    for (slot, message) in messages.iter() {
+        let ticket = latest.entry(*slot).or_default();
+        *ticket = message.ticket.max(*ticket);
+    }
+    let mut free = messages.iter().map(|(slot, _)| slot.0 + 1).max().unwrap_or(0);
+    for (slot, message) in messages {
+        if latest.get(slot).is_some_and(|ticket| *ticket != message.ticket) {
+            *slot = Slot(free);
+            free += 1;
+        }
+    }
+}
 
 impl Store {
     /// Fills an empty store. The messages are sorted by the start of their retention.
@@ -16,6 +35,7 @@ impl Store {
             let group = self.order.join(group.as_deref(), now);
             places.push((slot, Stored { core, state, group, ticket, turn, received }));
         }
+        separate(&mut places);
         let slots: Vec<_> = places.iter().map(|(slot, _)| *slot).collect();
         self.messages = Slab::filled(places);
         for slot in slots {

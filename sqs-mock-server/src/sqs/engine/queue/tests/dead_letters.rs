@@ -110,7 +110,7 @@ fn target_deleted_meanwhile_returns_the_dead_letter() {
     source.send("a");
     source.bodies(1, 0);
     let letter = source.dead_letters().remove(0);
-    drop(target.queue.close());
+    drop(target.queue.close(target.now));
     let letter = target.queue.accept_dead_letter(source.now, letter).unwrap_err();
     source.queue.take_back(source.now, letter);
     assert_eq!(source.counts(), [1, 0, 0]);

@@ -62,7 +62,7 @@ fn removed_messages_take_no_memory() {
     bench.pass(345_600);
     assert_eq!((bench.counts(), bench.bytes()), ([0; 3], 0), "retention");
     bench.send("deleted with its queue");
-    drop(bench.queue.close());
+    drop(bench.queue.close(bench.now));
     assert_eq!(bench.bytes(), 0, "deletion of the queue");
 }
 

@@ -17,6 +17,7 @@ mod model;
 mod moves;
 mod peek;
 mod purge;
+mod restore;
 mod retention;
 mod standard;
 mod wakeups;

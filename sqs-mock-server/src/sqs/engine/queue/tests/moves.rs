@@ -65,7 +65,7 @@ fn message_in_flight_is_not_moved() {
 fn destination_deleted_meanwhile_returns_the_message() {
     let (mut source, mut dead) = with_letter();
     let moving = dead.queue.take_for_move(dead.now, None).unwrap();
-    drop(source.queue.close());
+    drop(source.queue.close(source.now));
     let moving = source.queue.accept_moving(source.now, moving).unwrap_err();
     dead.queue.take_back_moving(dead.now, moving);
     assert_eq!(dead.counts(), [1, 0, 0]);

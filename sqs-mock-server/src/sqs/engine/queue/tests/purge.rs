@@ -75,7 +75,7 @@ fn handle_from_before_a_purge_does_not_delete_later_messages() {
 fn closed_queue_is_empty_and_marked_as_deleted() {
     let mut bench = full("a");
     assert!(!bench.queue.is_deleted());
-    drop(bench.queue.close());
+    drop(bench.queue.close(bench.now));
     assert!(bench.queue.is_deleted());
     assert!(bench.receive().is_empty());
 }
