@@ -1,4 +1,4 @@
-//! Flags and environment of the binary, and how they change the settings of a config file.
+//! Flags and environment variables of the binary, and how they override the settings of a config file.
 
 mod apply;
 mod environment;
@@ -43,7 +43,7 @@ file, which overrides the defaults. Faults of the file and of flags add up. Empt
 ignored. An access key of 12 digits is the account of its caller, and the region of a signature
 is that of its caller. Signatures are verified only with --auth sigv4.
 
-The first ctrl-c or SIGTERM stops gracefully, a second one at once.";
+The first ctrl-c or SIGTERM stops gracefully, the second one immediately.";
 
 /// Amazon SQS on your machine: both protocols, full queue semantics, nothing to install.
 #[derive(Debug, Parser)]
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// TOML file with settings and initial queues.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Checks settings and queues, reports what is wrong, and exits without listening.
+    /// Checks settings and queues, reports problems, and exits without listening.
     #[arg(long, value_name = "BOOL", value_parser = truth)]
     pub(crate) check_config: Option<bool>,
     /// Address to listen on; 0.0.0.0 for all [default: 127.0.0.1].
@@ -86,7 +86,7 @@ pub(crate) struct Arguments {
     /// Account of callers whose access key is not a 12-digit account [default: 000000000000].
     #[arg(long, help_heading = "Callers")]
     account: Option<String>,
-    /// Region of callers that do not sign and whose host names none [default: us-east-1].
+    /// Region of callers that do not sign and whose host does not name a region [default: us-east-1].
     #[arg(long, help_heading = "Callers")]
     region: Option<String>,
     /// Whether requests must be signed with a known key; others are rejected as by AWS [default: none].
@@ -116,14 +116,14 @@ pub(crate) struct Arguments {
     /// Creates queues on first use, with default attributes; names that end in .fifo become FIFO queues.
     #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
     auto_create: Option<bool>,
-    /// Reports what works here and is a mistake on AWS, and rejects queue URLs of other regions.
+    /// Reports calls that work here but are mistakes on AWS, and rejects queue URLs of other regions.
     #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
     strict: Option<bool>,
     /// Limits calls to FIFO queues per second to the quotas of AWS, or to others as JSON: {"calls":300}. The page
     /// docs/fifo.md of the project lists all quotas [default: false].
     #[arg(long, value_name = "BOOL|JSON", value_parser = quotas, help_heading = "Behaviour")]
     throughput_quotas: Option<Quotas>,
-    /// Starts S3 too, with objects in this directory. The directory is created if it is missing.
+    /// Also starts S3, with objects in this directory. The directory is created if it is missing.
     #[cfg(feature = "s3")]
     #[arg(long, value_name = "DIR", help_heading = "S3")]
     with_s3: Option<PathBuf>,
@@ -139,11 +139,10 @@ pub(crate) struct Arguments {
     /// with limit=, and earlier ones with skip= [default: 1000].
     #[arg(long, value_name = "COUNT", help_heading = "Behaviour")]
     journal: Option<usize>,
-    /// A fault as JSON: {"effect":"throttle","probability":0.05}. Repeat the flag for more faults, or give an array of
-    /// them.
+    /// A fault as JSON: {"effect":"throttle","probability":0.05}. Repeat the flag for more faults, or pass an array.
     #[arg(long, value_name = "JSON", value_parser = faults, help_heading = "Behaviour")]
     fault: Vec<Faults>,
-    /// Makes random values repeatable: the same seed gives the same ids and order.
+    /// Makes random values repeatable: the same seed produces the same ids and order.
     #[arg(long, value_name = "NUMBER", value_parser = seed, help_heading = "Behaviour")]
     seed: Option<u64>,
     /// Memory of all messages together; sends beyond it fail [default: 2GiB].
@@ -155,7 +154,7 @@ pub(crate) struct Arguments {
     /// Connections at a time; more wait [default: 4096].
     #[arg(long, value_name = "COUNT", help_heading = "Limits")]
     max_connections: Option<usize>,
-    /// What is logged to standard error: error, warn, info, debug, or directives such as `sqs_mock_server=debug`
+    /// Log level of standard error: error, warn, info, debug, or directives such as `sqs_mock_server=debug`
     /// [default: warn].
     #[arg(long, value_name = "LEVEL", value_parser = log, help_heading = "Log")]
     log: Option<String>,

@@ -1,4 +1,4 @@
-//! Which of flags, file and defaults holds.
+//! Precedence of flags, file and defaults.
 
 use clap::FromArgMatches as _;
 use sqs_mock_server::{Config, Secret};
@@ -46,23 +46,23 @@ fn merged(flags: &[&str], file: &str) -> Config {
     config
 }
 
-/// All that can be set, without the secrets.
+/// All settings without secrets.
 fn shown(file: &Config) -> String {
     format!("{file:?}")
 }
 
 #[test]
-fn every_flag_wins_over_the_file() {
+fn every_flag_overrides_the_file() {
     assert_eq!(shown(&merged(&FLAGS, FILE)), shown(&merged(&FLAGS, "")));
 }
 
 #[test]
-fn file_holds_where_no_flag_is_given() {
+fn settings_of_the_file_apply_without_flags() {
     assert_eq!(shown(&merged(&[], FILE)), shown(&Config::parse(FILE, "sqs.toml").unwrap()));
 }
 
 #[test]
-fn each_flag_alone_leaves_the_rest_to_the_file() {
+fn each_flag_overrides_only_its_own_setting() {
     for flag in FLAGS {
         let (alone, none, all) = (merged(&[flag], FILE), merged(&[], FILE), merged(&FLAGS, FILE));
         assert_ne!(shown(&alone), shown(&none), "{flag}");
@@ -71,14 +71,14 @@ fn each_flag_alone_leaves_the_rest_to_the_file() {
 }
 
 #[test]
-fn port_and_key_have_defaults_of_their_own_here() {
+fn port_and_key_have_other_defaults_in_the_binary() {
     let file = merged(&[], "");
     assert_eq!(file.port, Some(PORT));
     assert_eq!(file.keys, [("test".to_owned(), Secret::from("test"))].into());
 }
 
 #[test]
-fn admin_token_of_a_flag_wins_over_the_file_and_does_not_show() {
+fn admin_token_of_a_flag_overrides_the_file_and_is_hidden() {
     let file = merged(&["--admin-token=flag"], "admin_token = 'file'");
     assert!(!shown(&file).contains("flag"));
     assert_eq!(file.admin_token, Some(Secret::from("flag")));
@@ -93,7 +93,7 @@ fn relaxed_timing_needs_no_value() {
 }
 
 #[test]
-fn faults_of_flags_come_behind_those_of_the_file() {
+fn faults_of_flags_follow_faults_of_the_file() {
     let one = r#"--fault={"effect":"corrupt"}"#;
     let array = r#"--fault=[{"effect":"truncate"},{"effect":"omit_entries","times":2}]"#;
     let file = merged(&[one, array], "[[faults]]\neffect = 'reset_before'");
@@ -103,7 +103,7 @@ fn faults_of_flags_come_behind_those_of_the_file() {
 }
 
 #[test]
-fn wrong_fault_of_an_array_is_told_by_its_number() {
+fn error_in_an_array_of_faults_names_the_position() {
     let text = faults(r#"[{"effect":"truncate"},{"effect":"latency"}]"#).unwrap_err();
     assert_eq!(text, "number 2 of the array: not a fault: missing field `latency_ms`");
     assert!(faults("[7]").unwrap_err().ends_with("it must be a JSON object"));

@@ -33,7 +33,7 @@ pub(crate) use rules::Problem;
 #[cfg(feature = "config-file")]
 pub(crate) use source::Source;
 
-/// The settings of a server, as a config file has them. `docs/config-file.md` has an example of each.
+/// The settings of a server, with the fields of a config file. `docs/config-file.md` has an example of each.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -83,16 +83,16 @@ pub struct Config {
     pub(crate) quota_overrides: QuotaTable,
     /// The seed of all random values.
     pub seed: Option<u64>,
-    /// The initial time of the clock. The default is the system's time. Config files cannot set it.
+    /// The initial time of the clock. The default is the system time. Config files cannot set it.
     #[serde(skip)]
     pub clock_start: Option<SystemTime>,
-    /// Whether the clock stands still.
+    /// Whether the clock is frozen at the start.
     pub clock_frozen: bool,
     /// Limits on connections, sizes and times.
     pub limits: Limits,
     /// Whether requests must be signed.
     pub auth: Auth,
-    /// The access keys that may sign, each with its secret.
+    /// The access keys that may sign, with their secrets.
     pub keys: BTreeMap<String, Secret>,
     /// [`MockSqsBuilder::allow_host`](crate::MockSqsBuilder::allow_host).
     pub allow_hosts: Vec<String>,
@@ -117,7 +117,7 @@ pub struct Config {
     _s3: Option<rules::NoS3>,
     #[cfg(feature = "config-file")]
     pub(crate) queues: Vec<QueueDefinition>,
-    /// Where the file has its queues.
+    /// The positions of the queues in the file.
     #[cfg(feature = "config-file")]
     #[serde(skip)]
     pub(crate) source: std::sync::Arc<Source>,
@@ -128,7 +128,7 @@ pub struct Config {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Auth {
-    /// Not at all.
+    /// Identity is not verified.
     #[default]
     None,
     /// By a signature (version 4) with one of the keys.
@@ -172,7 +172,7 @@ impl Config {
         self.region.as_deref().unwrap_or("us-east-1")
     }
 
-    /// The settings, if a server can start with them.
+    /// The settings, if they are valid.
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`], with a line of text for each problem.

@@ -1,16 +1,16 @@
-//! What the binary says when it listens.
+//! The startup message of the binary.
 
 use std::borrow::Cow;
 use std::io::{self, Write as _};
 
 use sqs_mock_server::MockSqs;
 
-/// How many queues are listed.
+/// The maximum number of queues in the list.
 const LISTED: usize = 20;
-/// The key and the secret of clients where nobody has set any: no secret at all.
+/// The default access key and secret, which are public.
 const DEFAULT_PAIR: [&str; 2] = ["test", "test"];
 
-/// Tells the endpoint, an environment to paste into a shell, and the queues.
+/// Prints the endpoint, environment variables to paste into a shell, and the queues.
 pub(crate) fn greet(server: &MockSqs) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "sqs-mock-server {} listens on {}\n", env!("CARGO_PKG_VERSION"), server.endpoint_url())?;
@@ -33,7 +33,7 @@ pub(crate) fn greet(server: &MockSqs) -> io::Result<()> {
     out.flush()
 }
 
-/// Lines for a POSIX shell. A secret that somebody has chosen does not end up in the logs of whoever runs the binary.
+/// Commands for a POSIX shell. Hides secrets that are not the default, since the output may be logged.
 fn exports(environment: &[(&str, String)]) -> String {
     let [_, _, (_, key), (secret_name, secret), ..] = environment else { return String::new() };
     let is_default = [key.as_str(), secret.as_str()] == DEFAULT_PAIR;
@@ -47,7 +47,7 @@ fn exports(environment: &[(&str, String)]) -> String {
     environment.iter().map(line).collect()
 }
 
-/// A text as one word of a POSIX shell.
+/// Quotes a text as one word of a POSIX shell.
 fn quoted(text: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.,:/@%+=".contains(&byte);
     if !text.is_empty() && text.bytes().all(is_plain) {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_quoted_for_a_shell_when_they_have_to_be() {
+    fn values_are_quoted_for_a_shell_if_necessary() {
         for (text, expected) in [
             ("http://127.0.0.1:9324", "http://127.0.0.1:9324"),
             ("http://[::1]:9324", "'http://[::1]:9324'"),
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn secret_shows_only_when_it_is_the_default() {
+    fn secret_is_printed_only_if_it_is_the_default() {
         let lines = |key: &str, secret: &str| {
             let values = [("URL", "u"), ("REGION", "r"), ("KEY", key), ("SECRET", secret)];
             exports(&values.map(|(name, value)| (name, value.to_owned())))

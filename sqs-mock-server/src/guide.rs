@@ -1,7 +1,7 @@
 //! Guides: one page for each topic.
 
-/// Defines a module for each page. The pages link to files of the repository; the definitions here come first, so they
-/// replace those links.
+/// Defines a module for each page. The pages link to files of the repository; the first definition of a link wins, so
+/// these replace them.
 macro_rules! pages {
     ($( $(#[$attribute:meta])* $module:ident $file:literal )*) => {
         $(

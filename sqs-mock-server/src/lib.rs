@@ -1,4 +1,4 @@
-// The README links to files of the repository. In rustdoc these definitions come first, so they replace those links.
+// The README links to files of the repository. In rustdoc the first definition of a link wins, so these replace them.
 //! [testing in Rust]: crate::guide::testing_in_rust
 //! [other languages]: crate::guide::other_languages
 //! [clock]: crate::guide::clock
@@ -39,10 +39,10 @@ pub use crate::sqs::front::QueueUrlStyle;
 pub use crate::sqs::journal::Requests;
 pub use crate::units::{ByteSize, NotASize};
 
-/// What [`QueueView`], [`Requests`] and [`Verification`] show: messages as they lie in a queue, requests as they came, and what
-/// a test has left behind.
+/// Types that [`QueueView`], [`Requests`] and [`Verification`] return: messages in a queue, recorded requests and
+/// leftover messages.
 ///
-/// Import from here where a signature names these types; looking itself needs no import.
+/// Import them to name them in signatures.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

@@ -1,4 +1,4 @@
-//! The binary: flags, environment and config file in, a server out.
+//! The binary: starts a server from flags, environment and config file.
 
 mod cli;
 mod greeting;
@@ -16,8 +16,9 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use cli::Arguments;
 use signals::Signals;
 
-/// Messages are allocated one by one and freed in another order by other threads. This allocator handles that far better
-/// than libc's: compare with `cargo bench -p sqs-mock-server --bench peers`. Programs that embed the server keep theirs.
+/// Messages are allocated one by one, and freed in another order by other threads. This allocator is much faster at
+/// that than libc's: compare with `cargo bench -p sqs-mock-server --bench peers`. Embedded servers use the allocator of
+/// their program.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -65,7 +66,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// Waits for a signal and stops gracefully, or for a second one and ends the process.
+/// Waits for a signal and stops gracefully. A second signal ends the process immediately.
 async fn stop(server: MockSqs, signals: &mut Signals) {
     let signal = signals.next().await;
     tracing::info!(signal = signal.name, "stopping");

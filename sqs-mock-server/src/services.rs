@@ -11,7 +11,7 @@ use crate::service::journal::Journal;
 use crate::service::metrics::Exposition;
 use crate::sqs::front::Endpoint;
 
-/// SQS, and what else the server has.
+/// SQS, and S3 if it is started.
 #[derive(Debug)]
 pub(crate) struct Services {
     pub(crate) sqs: Endpoint,
@@ -22,7 +22,7 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// SQS alone.
+    /// Only SQS.
     pub(crate) fn new(sqs: Endpoint, journal: Arc<Journal>) -> Self {
         Self {
             sqs,
@@ -32,7 +32,7 @@ impl Services {
         }
     }
 
-    /// Adds S3, once. Its server owns it.
+    /// Adds S3, which its server owns. Called at most once.
     #[cfg(feature = "s3")]
     pub(crate) fn attach_s3(&self, s3: Weak<s3::Content>) {
         let _ = self.s3.set(s3);
@@ -53,12 +53,12 @@ impl Services {
         false
     }
 
-    /// What browsers may do.
+    /// The rules for requests of browsers.
     pub(crate) fn guard(&self) -> &Guard {
         &self.sqs.names().guard
     }
 
-    /// Resets every service to its state at the start, and removes all recorded requests.
+    /// Resets every service to its initial state, and removes all recorded requests.
     pub(crate) fn reset(&self) {
         self.sqs.service().reset();
         self.journal.reset();
@@ -71,7 +71,7 @@ impl Services {
     /// The metrics of every service.
     ///
     /// # Cancel safety
-    /// Nothing is changed.
+    /// Dropping the future changes nothing.
     pub(crate) async fn metrics(&self) -> Exposition {
         #[cfg_attr(not(feature = "s3"), expect(unused_mut, reason = "only S3 adds to it"))]
         let mut text = self.sqs.metrics().await;

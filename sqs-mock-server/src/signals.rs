@@ -1,12 +1,12 @@
-//! Signals that ask the binary to stop.
+//! Signals that stop the binary.
 
 use std::io;
 
-/// One that came.
+/// A received signal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signal {
     pub(crate) name: &'static str,
-    /// What a process exits with that was ended by it, as shells count.
+    /// The exit code of a process that this signal ended, as shells report it.
     pub(crate) exit_code: i32,
 }
 
@@ -14,8 +14,7 @@ const INTERRUPT: Signal = Signal { name: if cfg!(windows) { "ctrl-c" } else { "S
 #[cfg(unix)]
 const TERMINATE: Signal = Signal { name: "SIGTERM", exit_code: 143 };
 
-/// All of them. They are listened for from the making on, which has to be before anybody is told that the server runs:
-/// a signal that nobody listens for kills.
+/// Receives signals. It must be created before the server reports that it runs: an unhandled signal kills the process.
 #[derive(Debug)]
 pub(crate) struct Signals {
     #[cfg(unix)]
@@ -38,7 +37,7 @@ impl Signals {
         Ok(Self { interrupt: tokio::signal::windows::ctrl_c()? })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     #[cfg(unix)]
     pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
@@ -47,7 +46,7 @@ impl Signals {
         }
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     #[cfg(windows)]
     pub(crate) async fn next(&mut self) -> Signal {
         self.interrupt.recv().await;

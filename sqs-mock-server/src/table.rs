@@ -1,4 +1,4 @@
-//! Text tables, for messages that people read.
+//! Text tables for reports.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub(crate) struct Table<const COLUMNS: usize> {
 }
 
 impl<const COLUMNS: usize> Table<COLUMNS> {
-    /// At most `at_most` rows; the rest is counted.
+    /// Shows at most `at_most` rows, and the number of further ones.
     pub(crate) fn new(
         head: [&'static str; COLUMNS],
         rows: impl ExactSizeIterator<Item = [String; COLUMNS]>,
@@ -50,7 +50,7 @@ impl<const COLUMNS: usize> fmt::Display for Table<COLUMNS> {
     }
 }
 
-/// The start of a text on one line, in quotes.
+/// The start of a text, quoted and on one line.
 pub(crate) fn excerpt(text: &str, at_most: usize) -> String {
     match text.char_indices().nth(at_most) {
         Some((end, _)) => format!("{:?}..", text.get(..end).unwrap_or_default()),

@@ -1,4 +1,4 @@
-//! Sizes and durations as people write them.
+//! Sizes and durations with units.
 
 use std::fmt;
 use std::str::FromStr;
@@ -48,7 +48,7 @@ impl FromStr for ByteSize {
 }
 
 impl fmt::Display for ByteSize {
-    /// With the largest unit that gives a whole number.
+    /// Uses the largest unit that divides the size.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.0 as u64;
         let fits = |factor: u64| bytes > 0 && bytes.is_multiple_of(factor);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_rejected_as_sizes() {
+    fn text_that_is_not_a_size_is_rejected() {
         for text in ["", "MiB", "-1", "1.5GiB", "1 giraffe", "1MB", "99999999999GiB", "1KiB "] {
             assert_eq!(text.parse::<ByteSize>(), Err(NotASize), "{text}");
         }

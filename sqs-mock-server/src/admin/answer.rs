@@ -1,4 +1,4 @@
-//! Answers in JSON, refusals too.
+//! JSON responses and errors of the admin API.
 
 use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::service::metrics::{self, Exposition};
 
-/// What comes of asking.
+/// The result of an admin request.
 pub(super) type Answered = Result<Response<Bytes>, Refusal>;
 
-/// Why something is not answered.
+/// An error response.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,
@@ -18,17 +18,17 @@ pub(super) struct Refusal {
     header: Option<(HeaderName, HeaderValue)>,
 }
 
-/// An answer that is not a refusal.
+/// A response with status 200.
 pub(super) fn json(content: &impl Serialize) -> Answered {
     let body = serde_json::to_vec(content).map_err(|error| Refusal {
         status: StatusCode::INTERNAL_SERVER_ERROR,
-        error: format!("the answer cannot be written: {error}"),
+        error: format!("cannot serialize the response: {error}"),
         header: None,
     })?;
     Ok(response(StatusCode::OK, body))
 }
 
-/// The answer to `GET /metrics`.
+/// The response to `GET /metrics`.
 pub(super) fn metrics(text: Exposition) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(text.into_text()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(metrics::CONTENT_TYPE));
@@ -36,41 +36,41 @@ pub(super) fn metrics(text: Exposition) -> Response<Bytes> {
 }
 
 impl Refusal {
-    /// Something in the request is wrong; the text says what, and what is allowed.
+    /// The request is invalid. The text says why, and what is allowed.
     pub(super) fn bad(error: impl Into<String>) -> Self {
         Self { status: StatusCode::BAD_REQUEST, error: error.into(), header: None }
     }
 
-    /// What the request is about does not exist.
+    /// The requested object does not exist.
     pub(super) fn not_found(error: impl Into<String>) -> Self {
         Self { status: StatusCode::NOT_FOUND, error: error.into(), header: None }
     }
 
-    /// The guard refuses it.
+    /// The guard rejects the request.
     pub(super) fn forbidden(error: String) -> Self {
         Self { status: StatusCode::FORBIDDEN, error, header: None }
     }
 
     /// The admin token is missing or wrong.
     pub(super) fn no_token() -> Self {
-        let error = "this needs the header `Authorization: Bearer` with the admin token".to_owned();
+        let error = "the header `Authorization: Bearer` with the admin token is required".to_owned();
         let header = Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         Self { status: StatusCode::UNAUTHORIZED, error, header }
     }
 
-    /// What was waited for did not come.
+    /// The condition of a wait was not met in time.
     pub(super) fn not_so(error: impl Into<String>) -> Self {
         Self { status: StatusCode::CONFLICT, error: error.into(), header: None }
     }
 
-    /// The server stops, so that what was waited for does not come any more.
+    /// The server is shutting down, so a wait ends.
     pub(super) fn stopping() -> Self {
-        let error = "the server stops; nothing is waited for any more".to_owned();
+        let error = "the server is shutting down".to_owned();
         Self { status: StatusCode::SERVICE_UNAVAILABLE, error, header: None }
     }
 
     pub(super) fn unknown_path(path: &str) -> Self {
-        Self::not_found(format!("there is nothing at {path}; GET /_mock lists what there is"))
+        Self::not_found(format!("unknown path {path}; GET /_mock lists all paths"))
     }
 
     pub(super) fn method(method: &Method, allowed: &[&str]) -> Self {
@@ -93,7 +93,7 @@ impl Refusal {
 }
 
 fn response(status: StatusCode, mut body: Vec<u8>) -> Response<Bytes> {
-    // For those who read it in a terminal.
+    // A line end for terminals.
     body.push(b'\n');
     let mut response = Response::new(Bytes::from(body));
     *response.status_mut() = status;

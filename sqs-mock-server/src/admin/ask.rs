@@ -1,4 +1,4 @@
-//! One request, as the functions that answer it see it.
+//! One admin request.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -9,12 +9,12 @@ use serde::de::DeserializeOwned;
 use super::answer::Refusal;
 use crate::services::Services;
 
-/// A request that has found its route.
+/// A request whose route is known.
 pub(super) struct Ask<'a> {
     pub(super) services: &'a Services,
     pub(super) head: &'a Parts,
     pub(super) body: &'a [u8],
-    /// What stands for `{name}` in the path.
+    /// The segment of the path at `{name}`.
     pub(super) name: &'a str,
 }
 
@@ -23,16 +23,16 @@ impl<'a> Ask<'a> {
         Self { services, head, body, name }
     }
 
-    /// The parameters behind the question mark; others than those `allowed`, and repeated ones, are refused.
+    /// The query parameters. Fails for parameters that are not in `allowed`, and for repeated ones.
     pub(super) fn parameters(&self, allowed: &[&str]) -> Result<Parameters<'a>, Refusal> {
         Parameters::parse(self.head.uri.query().unwrap_or_default().as_bytes(), allowed)
     }
 
-    /// The body as JSON, an empty one as `{}`.
+    /// The body as JSON; an empty body counts as `{}`.
     pub(super) fn content<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         let body = if self.body.is_empty() { b"{}" } else { self.body };
         if body.trim_ascii_start().first() != Some(&b'{') {
-            return Err(Refusal::bad("the body has to be a JSON object"));
+            return Err(Refusal::bad("the body must be a JSON object"));
         }
         serde_json::from_slice(body).map_err(|error| Refusal::bad(format!("the body: {error}")))
     }
@@ -51,7 +51,7 @@ impl<'a> Parameters<'a> {
                 return Err(Refusal::bad(format!("unknown parameter {name:?}; allowed: {allowed}")));
             }
             if all.iter().any(|(known, _)| *known == name) {
-                return Err(Refusal::bad(format!("the parameter {name:?} is there twice")));
+                return Err(Refusal::bad(format!("the parameter {name:?} is repeated")));
             }
             all.push((name, value));
         }
@@ -68,7 +68,7 @@ impl<'a> Parameters<'a> {
         queue.ok_or_else(|| Refusal::bad("the parameter queue is missing: a name, a URL or an ARN"))
     }
 
-    /// A number within a range; `absent` when it is not there.
+    /// A number within a range; `absent` if the parameter is missing.
     pub(super) fn number(
         &self,
         name: &str,
@@ -84,7 +84,7 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// Reads a truth value.
+/// Parses a boolean.
 pub(super) fn truth(name: &str, text: &str) -> Result<bool, Refusal> {
     match text {
         _ if text.eq_ignore_ascii_case("true") || text == "1" => Ok(true),
@@ -118,9 +118,9 @@ mod tests {
     }
 
     #[test]
-    fn unknown_and_repeated_parameters_are_refused_by_name() {
+    fn unknown_and_repeated_parameters_are_rejected_by_name() {
         assert!(refusal(Parameters::parse(b"quue=a", &["queue", "limit"])).contains("allowed: queue, limit"));
-        assert!(refusal(Parameters::parse(b"a=1&a=2", &["a"])).contains("twice"));
+        assert!(refusal(Parameters::parse(b"a=1&a=2", &["a"])).contains("repeated"));
         assert!(refusal(Parameters::parse(b"a=1", &[])).contains("allowed: none"));
     }
 }

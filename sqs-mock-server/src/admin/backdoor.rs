@@ -1,12 +1,11 @@
-//! The path that `LocalStack` made common: messages as a receive would answer them, without receiving them.
+//! The `LocalStack` path that shows messages in the format of `ReceiveMessage`, without receiving them.
 //!
 //! ```text
 //! curl 'http://localhost:9324/_aws/sqs/messages?QueueUrl=http://localhost:9324/000000000000/orders&ShowInvisible=true'
 //! aws --endpoint-url http://localhost:9324/_aws/sqs/messages sqs receive-message --queue-url ..
 //! ```
-//! The parameters are in the URL, in a form, or in AWS JSON; what else a `ReceiveMessage` has is let pass and does
-//! not matter. The answer is that of a `ReceiveMessage` in the protocol of the request: XML, or JSON for those who
-//! accept it.
+//! The parameters are in the URL, in a form, or in AWS JSON. All other parameters of `ReceiveMessage` are ignored. The
+//! response is that of `ReceiveMessage` in the protocol of the request: XML, or JSON if the request accepts it.
 //!
 //! Source: <https://docs.localstack.cloud/aws/services/sqs/>
 
@@ -21,7 +20,7 @@ use crate::sqs::front::form_text;
 use crate::sqs::front::{self as respond, Style};
 use crate::sqs::ops::Shown;
 
-/// What AWS JSON can ask for.
+/// The parameters in AWS JSON.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "PascalCase")]
 struct Asked {

@@ -1,12 +1,12 @@
-//! The clock of the queues, over HTTP.
+//! The clock over HTTP.
 //!
 //! ```text
-//! POST /_mock/clock {"advance": 90}                    seconds, fractions too
-//! POST /_mock/clock {"advance": "14days"}              also "90s", "1h 30m", as the crate humantime reads it
-//! POST /_mock/clock {"now": "2030-01-01T00:00:00Z"}    or milliseconds since the epoch; forwards only
-//! POST /_mock/clock {"frozen": true}                   false lets it run on
+//! POST /_mock/clock {"advance": 90}                    seconds, may be fractional
+//! POST /_mock/clock {"advance": "14days"}              also "90s", "1h 30m", in the syntax of the crate humantime
+//! POST /_mock/clock {"now": "2030-01-01T00:00:00Z"}    or milliseconds since the epoch; not back in time
+//! POST /_mock/clock {"frozen": true}                   false resumes it
 //! ```
-//! Several at once are done in this order: stop, set, advance, run on. The answer is that of the GET.
+//! Several fields apply in this order: freeze, set, advance, resume. The response is that of the GET.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ struct Shown {
     now: String,
     now_ms: u64,
     frozen: bool,
-    /// How far it is ahead of the system's clock.
+    /// The difference to the system time.
     offset_ms: i64,
 }
 
@@ -45,20 +45,20 @@ pub(super) fn turn(ask: &Ask<'_>) -> Answered {
     ask.parameters(&[])?;
     let Turn { advance, now, frozen } = ask.content()?;
     if advance.is_none() && now.is_none() && frozen.is_none() {
-        return Err(Refusal::bad("nothing to do; give advance, now or frozen"));
+        return Err(Refusal::bad("no change; set advance, now or frozen"));
     }
     let clock = ask.services.sqs.service().clock();
-    // Everything is read before anything is done.
+    // All fields are validated before the clock is changed.
     let advance = advance.map(|advance| duration(&advance)).transpose()?.unwrap_or_default();
     let now = now.map(|now| moment(&now)).transpose()?;
     let start = clock.now();
     if let Some(now) = now.filter(|now| *now < start) {
         return Err(Refusal::bad(format!(
-            "the clock runs forwards only: it shows {start}, later than {now}"
+            "the clock cannot go back: it shows {start}, later than {now}"
         )));
     }
     if now.unwrap_or(start) + advance > Timestamp::END_OF_9999 {
-        return Err(Refusal::bad("the clock ends with the year 9999"));
+        return Err(Refusal::bad("the clock cannot pass the year 9999"));
     }
     if frozen == Some(true) {
         clock.freeze();

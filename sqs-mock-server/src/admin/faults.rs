@@ -13,7 +13,7 @@ use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;
 use crate::service::faults::{Fault, InjectedFault};
 
-/// The most faults; each costs every request a check.
+/// The maximum number of faults, since each request checks all of them.
 const AT_MOST: usize = 1000;
 
 #[derive(Serialize)]
@@ -48,7 +48,7 @@ pub(super) fn inject(ask: &Ask<'_>) -> Answered {
     let faults = ask.services.sqs.service().faults();
     faults.forget_spent(AT_MOST);
     if faults.list().len() >= AT_MOST {
-        return Err(Refusal::bad(format!("there are {AT_MOST} faults already; DELETE some first")));
+        return Err(Refusal::bad(format!("there are already {AT_MOST} faults; DELETE some first")));
     }
     json(&shown(&faults.inject(fault)))
 }

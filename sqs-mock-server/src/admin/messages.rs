@@ -19,7 +19,7 @@ struct Part<'m> {
     queue: String,
     total: usize,
     messages: Vec<Message<'m>>,
-    /// What `skip` has to be for the next page; absent on the last one.
+    /// The `skip` of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<usize>,
 }
@@ -57,7 +57,7 @@ enum State {
     BeyondWindow,
 }
 
-/// A moment as RFC 3339.
+/// A timestamp in RFC 3339.
 struct Moment(Timestamp);
 
 impl Serialize for Moment {
@@ -82,7 +82,7 @@ pub(super) fn peek(ask: &Ask<'_>) -> Answered {
     json(&Part { queue: arn.to_string(), total, messages, next })
 }
 
-/// How many of the messages one answer can hold, at least one.
+/// The number of messages that fit into one response, at least one.
 fn fitting(messages: &[PeekedMessage]) -> usize {
     let mut bytes = 0;
     let fits = |message: &&PeekedMessage| {

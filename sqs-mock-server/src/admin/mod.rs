@@ -1,12 +1,11 @@
-//! Everything under other paths than those of SQS: health, and what tests and curious people ask a mock for.
+//! The admin API: all paths outside of SQS, for health checks, metrics and tests.
 //!
 //! ```text
 //! endpoint --owns(path)?--> guard --> route --method, path--> Ask (parameters, body) --> one function of about | .. --> JSON
 //! ```
-//! Sockets and the in-process transport come here alike. No signature is asked for, even where SQS requests need
-//! one: whoever reaches the server may look into it and turn its clock, unless there is an admin token. Answers are
-//! JSON, and so are refusals: `{"error": "what is wrong, and what is allowed"}` with status 400, 401, 403, 404, 405, 409
-//! or 500.
+//! Sockets and the in-process transport use it alike. It requires no signature, even if SQS requests do: without an
+//! admin token, everyone who can reach the server can inspect it and change its clock. Responses are JSON. Errors are
+//! `{"error": "what is wrong, and what is allowed"}` with status 400, 401, 403, 404, 405, 409 or 500.
 
 mod answer;
 mod ask;
@@ -33,8 +32,8 @@ use answer::{Answered, Refusal};
 use ask::Ask;
 use routes::{Handler, ROUTES};
 
-/// Whether a path is none of SQS. Theirs have an account, a name or nothing behind the first slash, so that one
-/// byte sends nearly all of them on.
+/// Whether a path belongs to the admin API. Paths of SQS start with an account, a queue name or nothing, so that the
+/// first byte decides for almost all of them.
 pub(crate) fn owns(path: &str) -> bool {
     match path.as_bytes().get(1) {
         Some(b'h') => path == "/health",
@@ -48,15 +47,15 @@ fn is_at_or_under(root: &str, path: &str) -> bool {
     path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Answers a request whose path is [owned](owns).
+/// Handles a request whose path is [owned](owns).
 ///
 /// # Cancel safety
-/// Nothing is lost when the future is dropped.
+/// Dropping the future loses nothing.
 pub(crate) async fn answer(services: &Services, head: &Parts, body: &[u8]) -> Response<Bytes> {
     route(services, head, body).await.unwrap_or_else(Refusal::into_response)
 }
 
-/// Health is for everybody: checks know the server by any name, and it tells nothing. Metrics need no token, since
+/// Health is open to everyone: health checks use any host name, and it reveals nothing. Metrics need no token, since
 /// scrapers rarely have one.
 fn check(guard: &Guard, head: &Parts) -> Result<(), Refusal> {
     let path = head.uri.path();

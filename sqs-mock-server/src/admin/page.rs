@@ -1,19 +1,19 @@
-//! Parts of long lists.
+//! Pagination of lists.
 
 use serde::Serialize;
 
 use super::answer::Refusal;
 use super::ask::Parameters;
 
-/// How many entries are passed over.
+/// The number of entries to skip.
 pub(super) const SKIP: &str = "skip";
-/// How many entries there are at most, 1 to 1,000; 100 when it is not there.
+/// The maximum number of entries, 1 to 1,000. The default is 100.
 pub(super) const LIMIT: &str = "limit";
 
 const MOST: usize = 1000;
 const DEFAULT: usize = 100;
 
-/// A part of a list.
+/// The parameters of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Page {
     pub(super) skip: usize,
@@ -26,12 +26,12 @@ impl Page {
         Ok(Self { skip, limit: parameters.number(LIMIT, 1..=MOST, DEFAULT)? })
     }
 
-    /// Where the next page of a list of `total` entries begins, unless this is the last.
+    /// The `skip` of the next page of a list with `total` entries; `None` on the last page.
     pub(super) fn next(self, total: usize) -> Option<usize> {
         Some(self.skip.saturating_add(self.limit)).filter(|next| *next < total)
     }
 
-    /// The page of `all` requests that is counted from the latest one back; it shows its oldest first.
+    /// The page of `all` requests, counted back from the latest one. It lists its oldest request first.
     pub(super) fn of_latest<'r, T, R>(self, all: &'r [T], show: impl Fn(&'r T) -> R) -> Latest<R> {
         let end = all.len().saturating_sub(self.skip);
         let start = end.saturating_sub(self.limit);
@@ -43,10 +43,10 @@ impl Page {
 /// A page of recorded requests.
 #[derive(Serialize)]
 pub(super) struct Latest<R> {
-    /// How many there are, of which the latest are shown.
+    /// The number of all requests.
     total: usize,
     requests: Vec<R>,
-    /// What `skip` has to be for the requests before these; absent when there are none.
+    /// The `skip` of the next, older page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<usize>,
 }

@@ -1,4 +1,4 @@
-//! Queues over HTTP: all of them, one of them, and why one gives nothing.
+//! Queues over HTTP: all queues, one queue, and why a receive returns nothing.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::sqs::ops::{Counts, QueueDescription, WhyEmpty};
 struct Part {
     total: usize,
     queues: Vec<Queue>,
-    /// What `skip` has to be for the next page; absent on the last one.
+    /// The `skip` of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<usize>,
 }
@@ -41,9 +41,9 @@ struct Messages {
 
 #[derive(Serialize)]
 struct Why {
-    /// A word for programs.
+    /// An identifier for programs.
     reason: &'static str,
-    /// A sentence for people.
+    /// A sentence for users.
     text: String,
 }
 
@@ -67,12 +67,12 @@ pub(super) fn why_empty(ask: &Ask<'_>) -> Answered {
     json(&Why { reason: reason(&why), text: why.to_string() })
 }
 
-/// The refusal of a queue that does not exist.
+/// The error for a queue that does not exist.
 pub(super) fn unknown(arn: &QueueArn) -> Refusal {
-    Refusal::not_found(format!("there is no queue {arn}; GET /_mock/queues lists those that there are"))
+    Refusal::not_found(format!("there is no queue {arn}; GET /_mock/queues lists all queues"))
 }
 
-/// The account and region that a request means, its own ones by default.
+/// The account and region of the parameters; the server's own by default.
 pub(super) fn home<'a>(ask: &Ask<'a>, parameters: &'a Parameters<'_>) -> (&'a str, &'a str) {
     let names = ask.services.sqs.names();
     let region = parameters.get("region").unwrap_or(&names.region);
@@ -85,7 +85,7 @@ fn arn(ask: &Ask<'_>) -> Result<QueueArn, Refusal> {
     Ok(QueueArn::new(region, account, ask.name))
 }
 
-/// `None` when it was deleted meanwhile.
+/// `None` if the queue was deleted in the meantime.
 fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Queue> {
     let service = ask.services.sqs.service();
     let QueueDescription { attributes, tags, counts, oldest } = service.describe(arn)?;

@@ -29,7 +29,7 @@ struct Shown<'r> {
     details: Details<'r>,
 }
 
-/// What depends on the service.
+/// The fields that depend on the service.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Details<'r> {
@@ -48,7 +48,7 @@ enum Details<'r> {
     },
 }
 
-/// `GET /_mock/requests`. Pages count from the latest request; each shows its oldest request first.
+/// `GET /_mock/requests`. Pages count back from the latest request. Each page lists its oldest request first.
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
     let parameters = ask.parameters(&["service", "action", "queue", "bucket", "status", SKIP, LIMIT])?;
     let page = Page::read(&parameters)?;
@@ -118,7 +118,7 @@ fn show(record: &Arc<Record>) -> Shown<'_> {
     }
 }
 
-/// A service of this server.
+/// Parses the name of a service that this server runs.
 fn service(ask: &Ask<'_>, name: &str) -> Result<ServiceName, Refusal> {
     match ServiceName::ALL.into_iter().find(|service| service.as_str() == name) {
         Some(ServiceName::S3) if !ask.services.has_s3() => {

@@ -1,4 +1,4 @@
-//! The table of all that can be asked. `GET /_mock` shows it.
+//! The table of all routes. `GET /_mock` shows it.
 
 use http::Method;
 use serde::Serialize;
@@ -7,23 +7,23 @@ use super::answer::{Answered, json};
 use super::ask::Ask;
 use super::{backdoor, clock, faults, findings, messages, queues, quotas, requests, server};
 
-/// Something that can be asked.
+/// A route of the admin API.
 pub(super) struct Route {
     pub(super) method: &'static Method,
-    /// One segment may be `{name}`: what it is about, such as a queue.
+    /// One segment may be `{name}`, for example of a queue.
     pub(super) path: &'static str,
     pub(super) about: &'static str,
     pub(super) handler: Handler,
 }
 
-/// What answers.
+/// The handler of a route.
 #[derive(Clone, Copy)]
 pub(super) enum Handler {
-    /// A function, at once.
+    /// A function that does not wait.
     Now(fn(&Ask<'_>) -> Answered),
-    /// [`wait`](super::wait), which takes its time.
+    /// [`wait`](super::wait), which waits.
     Wait,
-    /// What Prometheus reads, queue by queue.
+    /// The metrics, which are collected queue by queue.
     Metrics,
 }
 
@@ -39,9 +39,9 @@ const fn delete(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'s
     Route { method: &Method::DELETE, path, about, handler: Handler::Now(answer) }
 }
 
-/// All of it.
+/// All routes.
 pub(super) const ROUTES: &[Route] = &[
-    get("/health", server::health, "says that the server runs"),
+    get("/health", server::health, "reports that the server is running"),
     Route {
         method: &Method::GET,
         path: "/metrics",
@@ -49,32 +49,32 @@ pub(super) const ROUTES: &[Route] = &[
         handler: Handler::Metrics,
     },
     get("/_mock", index, "version, seed and this list"),
-    get("/_mock/clock", clock::show, "what the clock shows"),
-    post("/_mock/clock", clock::turn, "turns it: {advance, now, frozen}"),
+    get("/_mock/clock", clock::show, "the time of the clock"),
+    post("/_mock/clock", clock::turn, "changes the clock: {advance, now, frozen}"),
     get("/_mock/faults", faults::list, "faults and their hits"),
-    post("/_mock/faults", faults::inject, "injects one: {effect, ..}, see docs/faults.md"),
-    delete("/_mock/faults", faults::clear, "removes all"),
-    delete("/_mock/faults/{name}", faults::remove, "removes one by its id"),
+    post("/_mock/faults", faults::inject, "injects a fault: {effect, ..}, see docs/faults.md"),
+    delete("/_mock/faults", faults::clear, "removes all faults"),
+    delete("/_mock/faults/{name}", faults::remove, "removes a fault by its id"),
     get("/_mock/quotas", quotas::list, "throughput quotas of FIFO queues"),
     post(
         "/_mock/quotas",
         quotas::set,
-        "sets them: {quotas: true, false or {calls, ..}, queue, region, account}",
+        "sets quotas: {quotas: true, false or {calls, ..}, queue, region, account}",
     ),
-    delete("/_mock/quotas", quotas::remove, "removes all, or one of ?queue= &region= &account="),
-    get("/_mock/findings", findings::list, "what strict mode has found"),
-    delete("/_mock/findings", findings::clear, "forgets it"),
+    delete("/_mock/quotas", quotas::remove, "removes all quotas, or one of ?queue= &region= &account="),
+    get("/_mock/findings", findings::list, "the findings of strict mode"),
+    delete("/_mock/findings", findings::clear, "removes all findings"),
     get("/_mock/queues", queues::list, "all queues ?skip= &limit="),
     get("/_mock/queues/{name}", queues::show, "a queue ?region= &account="),
     get(
         "/_mock/queues/{name}/why-empty",
         queues::why_empty,
-        "why a receive would get nothing ?region= &account=",
+        "why a receive would return nothing ?region= &account=",
     ),
     get(
         "/_mock/messages",
         messages::peek,
-        "messages, not received ?queue= (name, URL, ARN) &region= &account= &skip= &limit=",
+        "messages, without receiving them ?queue= (name, URL, ARN) &region= &account= &skip= &limit=",
     ),
     Route {
         method: &Method::GET,
@@ -85,18 +85,18 @@ pub(super) const ROUTES: &[Route] = &[
     get(
         "/_mock/requests",
         requests::list,
-        "the latest requests ?service= &action= &queue= &bucket= &status= (none: no answer) &skip= &limit=",
+        "the latest requests ?service= &action= &queue= &bucket= &status= (none: no response) &skip= &limit=",
     ),
-    delete("/_mock/requests", requests::clear, "forgets them"),
+    delete("/_mock/requests", requests::clear, "removes all recorded requests"),
     post(
         "/_mock/reset",
         server::reset,
-        "ends queues, move tasks and long polls, restarts the clock, forgets requests and faults",
+        "removes queues, move tasks, faults and recorded requests, ends long polls, restarts the clock",
     ),
     get(
         "/_aws/sqs/messages",
         backdoor::messages,
-        "as ReceiveMessage answers ?QueueUrl= &ShowInvisible= &ShowDelayed=",
+        "messages in the format of ReceiveMessage ?QueueUrl= &ShowInvisible= &ShowDelayed=",
     ),
     post("/_aws/sqs/messages", backdoor::messages, "the same, with a form or AWS JSON"),
 ];
@@ -105,7 +105,7 @@ pub(super) const ROUTES: &[Route] = &[
 struct Index {
     name: &'static str,
     version: &'static str,
-    /// As text: readers of JSON may round numbers of 64 bits.
+    /// As text, since JSON parsers may round 64-bit numbers.
     seed: String,
     routes: Vec<Entry>,
 }
@@ -130,7 +130,7 @@ fn index(ask: &Ask<'_>) -> Answered {
 }
 
 impl Route {
-    /// Whether a path is this one's; if so, with what stands for `{name}`, or with nothing.
+    /// The segment at `{name}`, or an empty text, if the path is one of this route.
     pub(super) fn matches<'p>(&self, path: &'p str) -> Option<&'p str> {
         let mut name = "";
         let mut given = path.trim_end_matches('/').split('/');

@@ -1,4 +1,4 @@
-//! Waiting over HTTP until a queue is as wanted.
+//! Waits over HTTP for numbers of messages in a queue.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::service::arn::QueueArn;
 use crate::sqs::ops::Counts;
 
 const WANTED: [&str; 4] = ["available", "in_flight", "delayed", "total"];
-/// The longest wait, in seconds of real time, and the one that nobody asked for.
+/// The maximum and the default timeout, in seconds of real time.
 const LONGEST: usize = 60;
 const USUAL: usize = 5;
 
-/// Exact numbers of messages; what is absent does not matter.
+/// The expected numbers of messages; missing ones are not checked.
 struct Wanted([Option<usize>; 4]);
 
 impl Wanted {
@@ -28,7 +28,7 @@ impl Wanted {
         }
         if wanted.iter().all(Option::is_none) {
             let all = WANTED.join(", ");
-            return Err(Refusal::bad(format!("nothing to wait for; give one or more of {all}")));
+            return Err(Refusal::bad(format!("no condition; set one or more of {all}")));
         }
         Ok(Self(wanted))
     }
@@ -44,7 +44,7 @@ fn numbers(counts: Counts) -> [usize; 4] {
     [available, in_flight, delayed, available + in_flight + delayed]
 }
 
-/// `GET /_mock/wait`. A queue that does not exist yet is waited for too.
+/// `GET /_mock/wait`. The queue may be created later.
 pub(super) async fn wait(ask: &Ask<'_>) -> Answered {
     let [available, in_flight, delayed, total] = WANTED;
     let allowed = ["queue", "region", "account", "timeout", available, in_flight, delayed, total];

@@ -1,4 +1,4 @@
-//! Which of flags, environment, file and defaults holds.
+//! Precedence of flags, environment, file and defaults.
 
 #[cfg(feature = "s3")]
 use std::path::PathBuf;
@@ -10,18 +10,18 @@ use sqs_mock_server::{ByteSize, Config, Secret};
 use super::Arguments;
 use super::values::{Faults, Quotas};
 
-/// The port of ElasticMQ, which its users have configured.
+/// The port of ElasticMQ, which many projects have configured.
 pub(super) const PORT: u16 = 9324;
 /// The port of S3.
 #[cfg(feature = "s3")]
 pub(super) const S3_PORT: u16 = 9325;
 
 impl Arguments {
-    /// Changes the settings of a file or the defaults to those of flags and environment. Only faults add up, those of
-    /// the file first.
+    /// Overrides the settings of a file with those of flags and environment. Faults add up: those of the file come
+    /// first.
     ///
     /// # Errors
-    /// A key is malformed; the text does not show it. Settings of S3 are given without a directory.
+    /// A key is malformed (the text does not show it), or settings of S3 are given without a directory.
     pub(crate) fn apply(self, config: &mut Config) -> Result<(), String> {
         fn set<T>(to: &mut T, from: Option<T>) {
             if let Some(value) = from {
@@ -67,7 +67,7 @@ fn given(list: Vec<String>) -> Option<Vec<String>> {
     Some(list).filter(|list| !list.is_empty())
 }
 
-/// Changes the settings of S3 to those of flags.
+/// Overrides the settings of S3 with flags.
 #[cfg(feature = "s3")]
 fn s3(
     directory: Option<PathBuf>,

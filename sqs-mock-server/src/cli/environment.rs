@@ -1,4 +1,4 @@
-//! Variables of the environment: their names, and empty, invalid and unknown ones.
+//! Environment variables of the binary: their names, and warnings and errors about them.
 
 use std::env;
 use std::process::exit;
@@ -10,12 +10,12 @@ use super::Arguments;
 
 /// The prefix of all variables.
 const PREFIX: &str = "SQS_MOCK_";
-/// The most letters that may differ between similar names.
+/// The maximum edit distance of similar names.
 const TYPOS: usize = 2;
 
 impl Arguments {
-    /// Reads flags and environment, with warnings about the environment. Exits the process if a value is invalid, and after
-    /// it has printed help.
+    /// Reads flags and environment, with warnings about the environment. Exits the process on invalid values and after
+    /// printing help.
     pub(crate) fn read() -> (Self, Vec<String>) {
         let command = command().mut_args(without_empty_variable);
         let matches = command.clone().try_get_matches();
@@ -39,7 +39,7 @@ pub(super) fn command() -> Command {
     })
 }
 
-/// Programs that are started from a template cannot always leave a variable out.
+/// Ignores an empty variable, since programs started from a template cannot always omit it.
 fn without_empty_variable(argument: Arg) -> Arg {
     let is_empty = |variable| env::var_os(variable).is_some_and(|value| value.is_empty());
     if argument.get_env().is_some_and(is_empty) { argument.env(None::<&'static str>) } else { argument }
@@ -58,7 +58,7 @@ fn refuse(command: &Command, error: &Error) -> ! {
     exit(error.exit_code())
 }
 
-/// The variable of an invalid value, unless the value is that of a flag.
+/// The variable of an invalid value, unless the value comes from a flag.
 fn origin(command: &Command, error: &Error) -> Option<String> {
     let Some(ContextValue::String(shown)) = error.get(ContextKind::InvalidArg) else { return None };
     // Such as `--port <PORT>` or `--auto-create[=<BOOL>]`.

@@ -14,7 +14,7 @@ pub(super) struct Faults(pub(super) Vec<Fault>);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quotas(pub(super) Option<ThroughputQuotas>);
 
-/// A setting with the words that a config file has for it, each with its help.
+/// A setting with the values that a config file accepts, each with its help.
 pub(super) fn word<T>(words: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
@@ -47,7 +47,7 @@ pub(super) fn truth(text: &str) -> Result<bool, &'static str> {
     }
 }
 
-/// Decimal, or hexadecimal as GET /_mock shows it.
+/// A decimal or hexadecimal number; GET /_mock shows it in hexadecimal.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),

@@ -25,9 +25,8 @@ impl Config {
     /// Parses the text of a TOML file. Errors call the file `name`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`], with file, line, column, path, and what is allowed: the first unknown setting or
-    /// wrong type, or else a line for each value that is not allowed. Queues are checked against each other when the
-    /// server starts.
+    /// [`io::ErrorKind::InvalidInput`], with file, line, column, path and allowed values: the first unknown setting or
+    /// wrong type, or else a line for each invalid value. Conflicts between queues are reported when the server starts.
     pub fn parse(text: &str, name: &str) -> io::Result<Self> {
         let (root, errors) = DeTable::parse_recoverable(text);
         let source = Source::new(name, text, root.get_ref());

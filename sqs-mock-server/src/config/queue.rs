@@ -16,7 +16,7 @@ use crate::sqs::engine::attributes::{DeduplicationScope, ThroughputLimit};
 use crate::sqs::engine::{Attributes, Tags};
 use crate::units::{ByteSize, duration};
 
-/// An initial queue. Durations and sizes have units here; all else is as in `CreateQueue`.
+/// An initial queue. Durations and sizes have units; all other values are as in `CreateQueue`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QueueDefinition {
@@ -55,18 +55,18 @@ const ONLY_FIFO: &str = "only FIFO queues have it, whose names end in .fifo";
 type Attribute = (&'static str, Name, Option<String>);
 
 impl QueueDefinition {
-    /// The attributes for `CreateQueue`: all but the redrive policy.
+    /// The attributes for `CreateQueue`, without the redrive policy.
     pub(crate) fn attributes(&self) -> HashMap<Name, String> {
         let kind = is_fifo_name(&self.name).then(|| (Name::FifoQueue, "true".to_owned()));
         self.table().into_iter().filter_map(|(_, name, value)| Some((name, value?))).chain(kind).collect()
     }
 
-    /// The dead-letter queue, which is in the same account and region, and the receives before a message goes there.
+    /// The name of the dead-letter queue, in the same account and region, and the maximum receive count.
     pub(crate) fn dead_letters(&self) -> Option<(&str, i64)> {
         Some((self.dead_letter_queue.as_deref()?, self.max_receive_count?))
     }
 
-    /// All attributes. One that needs another comes after it.
+    /// All attributes. An attribute that requires another one follows it.
     fn table(&self) -> [Attribute; 13] {
         let seconds = |period: Option<Period>| period.map(|Period(period)| period.as_secs_f64().to_string());
         let flag = |flag: Option<bool>| flag.map(|flag| flag.to_string());
@@ -97,7 +97,7 @@ impl QueueDefinition {
         ]
     }
 
-    /// What is wrong with this queue, whose path in the file is `at`.
+    /// The problems of this queue, whose path in the file is `at`.
     pub(super) fn problems(&self, at: &str) -> Vec<Problem> {
         let path = |key: &str| format!("{at}.{key}");
         let problem = |key: &str, text: String| Problem::new(path(key), text);
@@ -117,7 +117,7 @@ impl QueueDefinition {
         if let ([given, missing], true, false) | ([missing, given], false, true) =
             (redrive, self.dead_letter_queue.is_some(), self.max_receive_count.is_some())
         {
-            found.push(problem(given, format!("it needs {missing} too")));
+            found.push(problem(given, format!("requires {missing}")));
         }
         let counts = limits::MAX_RECEIVE_COUNT;
         if let Some(count) = self.max_receive_count.filter(|count| !counts.contains(count)) {
@@ -127,7 +127,7 @@ impl QueueDefinition {
         found
     }
 
-    /// Asks the engine about one attribute after the other, each with the legal ones before it.
+    /// Validates one attribute at a time, together with the valid ones before it.
     fn problems_of_attributes(&self) -> Vec<(&'static str, String)> {
         let fifo = is_fifo_name(&self.name);
         let start = if fifo { Attributes::fifo() } else { Attributes::standard() };
@@ -144,7 +144,7 @@ impl QueueDefinition {
     }
 }
 
-/// What the message of SQS leaves out.
+/// The allowed range, which the messages of SQS omit.
 fn explain(name: &Name, value: &str, fifo: bool) -> Option<String> {
     let (range, unit) = match name {
         Name::VisibilityTimeout => (limits::VISIBILITY_TIMEOUT_SECONDS, "seconds"),

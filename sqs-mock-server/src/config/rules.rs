@@ -1,4 +1,4 @@
-//! The rules of single settings, for files, flags and the builder alike.
+//! Rules for single settings, which apply to files, flags and the builder.
 
 use http::Uri;
 use sqs_client::wire::validate::permission::is_account;
@@ -8,7 +8,7 @@ use crate::http::{is_host, is_origin};
 use crate::service::keys::Secret;
 use crate::sqs::front::is_region;
 
-/// What is wrong with a setting.
+/// An invalid setting.
 #[derive(Debug)]
 pub(crate) struct Problem {
     /// Such as `queues[2].visibility_timeout`.
@@ -22,7 +22,7 @@ impl Problem {
     }
 }
 
-/// The texts that a setting can have.
+/// A rule for the text of a setting.
 pub(super) struct Rule {
     is_legal: fn(&str) -> bool,
     allowed: &'static str,
@@ -53,7 +53,7 @@ fn is_base_url(text: &str) -> bool {
 }
 
 impl Config {
-    /// What is wrong with single settings.
+    /// The problems of single settings.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let texts = [
             ("account", &self.account, ACCOUNT),
@@ -87,13 +87,13 @@ impl Config {
         found
     }
 
-    /// A server without room would run and serve nobody.
+    /// Limits of 0 that would make the server useless.
     fn zero_limits(&self) -> impl Iterator<Item = Problem> {
         let limits = &self.limits;
         let table = [
             ("max_memory", limits.max_memory == 0, "no message could be sent"),
             ("max_queues", limits.max_queues == 0, "no queue could be created"),
-            ("max_connections", limits.max_connections == 0, "nobody could connect"),
+            ("max_connections", limits.max_connections == 0, "no client could connect"),
             ("max_body", limits.max_body == 0, "no request could have a body"),
             ("max_bodies", limits.max_bodies == 0, "no request could have a body"),
             ("max_head", limits.max_head == 0, "no request could have a head"),
@@ -108,7 +108,7 @@ impl Config {
     }
 }
 
-/// Only the binary has the logger that knows.
+/// Only the binary can parse log directives.
 #[cfg(feature = "cli")]
 fn problem_of_log(directives: &str) -> Option<Problem> {
     let error = directives.parse::<tracing_subscriber::filter::Targets>().err()?;
@@ -119,7 +119,7 @@ fn problem_of_log(directives: &str) -> Option<Problem> {
     Some(Problem::new("log", text))
 }
 
-/// A build without S3 cannot ignore that a file asks for it.
+/// A build without S3 must reject the setting instead of ignoring it.
 #[cfg(not(feature = "s3"))]
 #[derive(Clone, Debug)]
 pub(super) enum NoS3 {}

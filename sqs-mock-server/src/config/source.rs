@@ -1,4 +1,4 @@
-//! The TOML of a config file: where each value is, and how errors name it.
+//! The positions of values in a config file, for errors.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::rules::Problem;
 
-/// The text of a config file, and the values in it by their paths.
+/// The text of a config file, and its values by path.
 #[derive(Default)]
 pub(crate) struct Source {
     name: String,
@@ -23,7 +23,7 @@ struct Node {
     kind: &'static str,
 }
 
-/// The text may hold secrets.
+/// Hides the text, which may contain secrets.
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("..")
@@ -56,11 +56,11 @@ impl Source {
         self.nodes.insert(path, Node { key, value: value.span(), kind: value.get_ref().type_str() });
     }
 
-    /// Lists where tables belong: serde would take their elements for the fields of a struct.
+    /// Lists in the place of tables. Serde would deserialize their elements as the fields of a struct.
     pub(super) fn misplaced_lists(&self) -> Vec<Problem> {
         let is_table = |path: &str| ["limits", "s3"].contains(&path) || path.ends_with(']');
         let lists = self.nodes.iter().filter(|(path, node)| node.kind == "array" && is_table(path));
-        lists.map(|(path, _)| Problem::new(path, "it is of type array; allowed is a table")).collect()
+        lists.map(|(path, _)| Problem::new(path, "type array is not allowed; allowed is a table")).collect()
     }
 
     /// File, line and column of a value.
@@ -80,18 +80,18 @@ impl Source {
         format!("{}:{line}:{column}", self.name)
     }
 
-    /// All problems in the order of the file, each with its place.
+    /// All problems in the order of the file, each with its position.
     pub(crate) fn refuse(&self, mut problems: Vec<Problem>) -> io::Error {
         problems.sort_by_key(|problem| self.start(&problem.path));
         let line = |Problem { path, text }: &Problem| format!("{}: {path}: {text}", self.line(path));
         invalid(problems.iter().map(line).collect::<Vec<_>>().join("\n"))
     }
 
-    /// An error of toml or serde in terms of the file. Its own `Display` quotes the line, which may hold a secret.
+    /// Rewords an error of toml or serde. The error's own `Display` quotes the line, which may contain a secret.
     pub(super) fn explain(&self, error: &toml::de::Error) -> io::Error {
         let (span, message) = (error.span().unwrap_or_default(), error.message());
         let place = self.place(span.start);
-        // A table that the file names only in the paths of its children has the place of the first.
+        // A table that the file names only in paths of its children has the position of its first child.
         let at_span = self.nodes.iter().filter(|(_, node)| node.key == span || node.value == span);
         invalid(match at_span.max_by_key(|(path, _)| path.len()) {
             Some((path, node)) => format!("{place}: {path}: {}", self.plain(path, node, message)),
@@ -99,7 +99,7 @@ impl Source {
         })
     }
 
-    /// A message of serde in words of TOML, without values of wrong types, which could be secrets.
+    /// Rewords a message of serde in terms of TOML. Leaves out values of wrong types, which could be secrets.
     fn plain(&self, path: &str, node: &Node, message: &str) -> String {
         let Some((what, expected)) = message.rsplit_once(", expected ") else {
             return message
@@ -111,7 +111,7 @@ impl Source {
             "i64" | "u64" | "usize" => "a whole number",
             "a boolean" => "true or false",
             "a sequence" if node.kind == "table" => {
-                return format!("it is a table; a list of tables has two brackets, as in [[{path}]]");
+                return format!("type table is not allowed; a list of tables has two brackets, as in [[{path}]]");
             }
             "a sequence" => "a list",
             "a map" => "a table",
@@ -119,12 +119,12 @@ impl Source {
             other if other.contains("struct ") || other.contains("enum ") => "a table",
             other => other,
         };
-        // Faults are deserialized as a whole: an error in one has the place of its table.
+        // Faults are deserialized as a whole: an error in a fault has the position of its table.
         let is_within = node.kind == "table" && !what.starts_with("invalid type: map");
         match what.split_once([':', '`']) {
             Some(("unknown field ", name)) => unknown_key(name.trim_end_matches('`'), expected),
             Some(("invalid type", _)) if !is_within => {
-                format!("it is of type {}; allowed is {allowed}", node.kind)
+                format!("type {} is not allowed; allowed is {allowed}", node.kind)
             }
             Some(("invalid value" | "unknown variant ", _)) if !is_within => {
                 let given = self.text.get(node.value.clone()).unwrap_or_default();
@@ -139,18 +139,18 @@ fn invalid(text: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, text)
 }
 
-/// Names the setting with almost this name, or else all.
+/// Names the setting with a similar name, or else lists all settings.
 fn unknown_key(name: &str, expected: &str) -> String {
     let mut known: Vec<_> = expected.split('`').skip(1).step_by(2).collect();
     known.sort_unstable();
     let hint = match known.iter().find(|known| bare(known) == bare(name)) {
-        Some(known) => format!("it is called {known} here"),
+        Some(known) => format!("did you mean {known}?"),
         None => format!("known are {}", known.join(", ")),
     };
-    format!("there is no such setting; {hint}")
+    format!("unknown setting; {hint}")
 }
 
-/// `DelaySeconds`, `delay_seconds` and `delay` are the same name to a reader of the AWS documentation.
+/// Normalizes names: users may write `DelaySeconds` or `delay_seconds`, as AWS does, for `delay`.
 fn bare(name: &str) -> String {
     name.to_ascii_lowercase().replace(['_', '-'], "").trim_end_matches("seconds").to_owned()
 }

@@ -6,7 +6,7 @@ fn defaults_are_valid() {
 }
 
 #[test]
-fn bad_settings_are_named_in_the_error() {
+fn error_names_invalid_setting() {
     let account = Config { account: Some("12".to_owned()), ..Config::default() };
     assert_eq!(
         account.checked().unwrap_err().to_string(),
@@ -21,7 +21,7 @@ fn bad_settings_are_named_in_the_error() {
 }
 
 #[test]
-fn hosts_and_origins_that_match_nothing_are_refused() {
+fn hosts_and_origins_that_match_nothing_are_rejected() {
     for host in ["", "sqs:9324", "http://sqs", "a b", "*.example.com"] {
         let config = Config { allow_hosts: vec![host.to_owned()], ..Config::default() };
         let text = format!(
@@ -44,14 +44,14 @@ fn hosts_and_origins_that_match_nothing_are_refused() {
 }
 
 #[test]
-fn limits_that_leave_no_room_are_refused_by_name() {
+fn limits_of_zero_are_rejected_by_name() {
     let zero = |set: fn(&mut Limits)| {
         let mut config = Config::default();
         set(&mut config.limits);
         config.checked().unwrap_err().to_string()
     };
     let table = [
-        (zero(|limits| limits.max_connections = 0), "max_connections", "nobody could connect"),
+        (zero(|limits| limits.max_connections = 0), "max_connections", "no client could connect"),
         (zero(|limits| limits.max_queues = 0), "max_queues", "no queue could be created"),
         (zero(|limits| limits.max_memory = 0), "max_memory", "no message could be sent"),
     ];
@@ -61,7 +61,7 @@ fn limits_that_leave_no_room_are_refused_by_name() {
 }
 
 #[test]
-fn public_url_loses_its_trailing_slash() {
+fn trailing_slash_of_public_url_is_removed() {
     let config = Config { public_url: Some("https://sqs.test/base/".to_owned()), ..Config::default() };
     assert_eq!(config.checked().unwrap().public_url.as_deref(), Some("https://sqs.test/base"));
 }

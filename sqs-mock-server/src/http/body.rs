@@ -1,30 +1,30 @@
-//! Request bodies: whole, or refused.
+//! Reads request bodies, up to a size limit.
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 
-/// How much of a body that is too long is read and thrown away, so that its sender, which reads answers only
-/// after sending, gets to see the refusal.
+/// Bytes of an oversized body that are read and discarded. Many clients read the response only after they have sent the
+/// whole body.
 const DISCARDED: u64 = 64 << 20;
 
-/// How much of a body is read before it takes a share of the room.
+/// Bytes of a body that are read before it reserves memory.
 pub(super) const BEGINNING: usize = 64 << 10;
 
-/// Why there is no body.
+/// The reason why a body was not read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum BodyError {
     /// It is longer than the limit.
     TooLong,
     /// It did not arrive in time.
     TooSlow,
-    /// It is not the body that its head announced.
+    /// The connection broke, or the body does not match its headers.
     Broken,
-    /// Other bodies took all the memory for too long.
-    NoRoom,
+    /// Other bodies used all the memory for too long.
+    OutOfMemory,
 }
 
-/// The most that a body can turn out to need; `None` when its head says that it is longer than `limit`.
+/// The maximum size of a body; `None` if its headers announce more than `limit`.
 pub(super) fn need(body: &Incoming, limit: usize) -> Option<usize> {
     let hint = body.size_hint();
     let least = usize::try_from(hint.lower()).ok().filter(|least| *least <= limit);
@@ -32,42 +32,42 @@ pub(super) fn need(body: &Incoming, limit: usize) -> Option<usize> {
     least.map(|_| most.min(limit))
 }
 
-/// What is there after the beginning was read.
+/// The state of a body after its beginning was read.
 #[derive(Debug)]
-pub(super) enum Begun {
-    /// All of it. One in one frame, which most are, is taken as it is.
+pub(super) enum BodyStart {
+    /// The complete body. A body in one frame, the usual case, is not copied.
     Whole(Bytes),
-    /// The first part of a longer one.
+    /// The first part of a longer body.
     Part(Part),
 }
 
-/// The first part of a body, and the way to the rest.
+/// The first part of a body, with the unread rest.
 #[derive(Debug)]
 pub(super) struct Part {
     read: BytesMut,
     rest: Incoming,
 }
 
-/// Reads the beginning of a body of at most `limit` bytes, or all of a short one.
+/// Reads the beginning of a body of at most `limit` bytes, or a short body completely.
 ///
 /// # Cancel safety
-/// What was read is lost; the connection cannot be used any more.
-pub(super) async fn begin(mut body: Incoming, limit: usize) -> Result<Begun, BodyError> {
-    let Some(first) = next(&mut body).await? else { return Ok(Begun::Whole(Bytes::new())) };
+/// If the future is dropped, the bytes read so far are lost and the connection is unusable.
+pub(super) async fn begin(mut body: Incoming, limit: usize) -> Result<BodyStart, BodyError> {
+    let Some(first) = next(&mut body).await? else { return Ok(BodyStart::Whole(Bytes::new())) };
     if first.len() <= limit && body.is_end_stream() {
-        return Ok(Begun::Whole(first));
+        return Ok(BodyStart::Whole(first));
     }
     let mut part = Part { read: BytesMut::from(first), rest: body };
     while part.read.len() < BEGINNING.min(limit.saturating_add(1)) {
         match next(&mut part.rest).await? {
             Some(data) => part.read.extend_from_slice(&data),
-            None => return Ok(Begun::Whole(part.read.freeze())),
+            None => return Ok(BodyStart::Whole(part.read.freeze())),
         }
     }
     if part.read.len() > limit {
-        return discard(part.rest).await.map(Begun::Whole);
+        return discard(part.rest).await.map(BodyStart::Whole);
     }
-    Ok(Begun::Part(part))
+    Ok(BodyStart::Part(part))
 }
 
 impl Part {
@@ -88,7 +88,7 @@ impl Part {
     }
 }
 
-/// Reads a body that is too long, and keeps nothing of it.
+/// Reads and discards a body that is too long.
 pub(super) async fn discard(mut body: Incoming) -> Result<Bytes, BodyError> {
     let mut discarded = 0;
     while let Ok(Some(data)) = next(&mut body).await {
@@ -102,7 +102,7 @@ pub(super) async fn discard(mut body: Incoming) -> Result<Bytes, BodyError> {
 
 async fn next(body: &mut Incoming) -> Result<Option<Bytes>, BodyError> {
     while let Some(frame) = body.frame().await {
-        // Trailers are the other kind of frame; nothing is in them for us.
+        // All other frames are trailers, which the server does not need.
         if let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() {
             return Ok(Some(data));
         }
@@ -110,7 +110,7 @@ async fn next(body: &mut Incoming) -> Result<Option<Bytes>, BodyError> {
     Ok(None)
 }
 
-/// What is still to come, as far as the head said; 0 for chunked bodies.
+/// The announced size of the rest; 0 for chunked bodies.
 fn announced(body: &Incoming) -> u64 {
     body.size_hint().lower()
 }

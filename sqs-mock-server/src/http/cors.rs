@@ -1,4 +1,4 @@
-//! Answers that pages of listed origins may read.
+//! CORS headers for pages of listed origins.
 //!
 //! Source: <https://fetch.spec.whatwg.org/#http-cors-protocol>
 
@@ -16,13 +16,13 @@ use super::guard::{Guard, foreign};
 const REQUEST_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-request-private-network");
 const ALLOW_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 
-/// SDKs in a browser read ids, error codes, the date, checksums and metadata of objects.
+/// Scripts in browsers may read all headers: ids, error codes, dates, checksums and metadata of objects.
 const EXPOSED: &str = "*";
-/// The longest time that Chromium remembers a preflight.
+/// The maximum time that Chromium caches a preflight.
 const PREFLIGHT_SECONDS: &str = "7200";
 
 impl Guard {
-    /// The answer to a browser that asks whether a page may make a request; `None` for other requests.
+    /// The response to a CORS preflight; `None` for other requests.
     pub(crate) fn preflight(&self, head: &Parts) -> Option<Response<Bytes>> {
         let asks = head.method == Method::OPTIONS && head.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
         let (true, Some(_)) = (asks, head.headers.get(ORIGIN)) else { return None };
@@ -47,21 +47,21 @@ impl Guard {
         Some(response)
     }
 
-    /// Lets a listed page read an answer.
+    /// Adds the headers that allow a listed page to read the response.
     pub(crate) fn allow_reading(&self, head: &Parts, answer: &mut HeaderMap) {
         if let Some(origin) = self.listed_origin(head) {
             allow_reading(origin.clone(), answer);
         }
     }
 
-    /// The origin of a request, when it is listed.
+    /// The origin of a request, if it is listed.
     pub(crate) fn listed_origin<'h>(&self, head: &'h Parts) -> Option<&'h HeaderValue> {
         let origin = head.headers.get(ORIGIN)?;
         self.cors_origins.iter().any(|listed| listed.as_bytes() == origin.as_bytes()).then_some(origin)
     }
 }
 
-/// Lets pages of an origin read an answer.
+/// Adds the headers that allow pages of an origin to read the response.
 pub(crate) fn allow_reading(origin: HeaderValue, answer: &mut HeaderMap) {
     answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));

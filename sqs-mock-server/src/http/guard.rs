@@ -1,29 +1,30 @@
-//! Which requests browsers may make. Without these rules, any web page could use the server through the browser of its
-//! visitor, also on the loopback address; with DNS rebinding (a name that first leads to the page, then to this server)
-//! it could read the answers too.
+//! Rules for requests of browsers. Without them, any web page could use the server through the browser of its visitor,
+//! even on the loopback address. With DNS rebinding (a name that first resolves to the page's server, then to this one)
+//! a page could also read the responses.
 //!
 //! | Request | Recognized by | Allowed |
 //! |---|---|---|
-//! | of a program: SDK, curl, another container | no header of a browser | everything, at an allowed host where one is needed |
-//! | of a page in `--cors-origin` | `Origin` | everything; the page may read the answers |
-//! | of this server's own page, or of the address bar | `Origin` is an allowed `Host`, or there is none | everything but changes by GET |
-//! | of any other page | another `Origin`, or `Sec-Fetch-Site` `cross-site` or `same-site` | what changes nothing |
+//! | of a program: SDK, curl, another container | no browser header | everything, at an allowed host where one is required |
+//! | of a page in `--cors-origin` | `Origin` | everything; the page may read the responses |
+//! | of this server's own page, or of the address bar | `Origin` is an allowed `Host`, or is absent | everything except changes by GET |
+//! | of any other page | another `Origin`, or `Sec-Fetch-Site` `cross-site` or `same-site` | requests that change nothing |
 //!
-//! Browsers put an `Origin` on every POST, and pages cannot remove it. A GET may lack it, and browsers send
-//! `Sec-Fetch-Site` only to addresses that they trust, such as the loopback address. So a GET is also recognized by its
-//! `User-Agent`, which a page cannot change in requests to other sites. A rebound page can change it, so reads also look at the
-//! host.
+//! Browsers send an `Origin` with every POST, and pages cannot remove it. A GET may lack it, and browsers send
+//! `Sec-Fetch-Site` only to addresses that they trust, such as the loopback address. A GET is therefore also recognized
+//! by its `User-Agent`, which a page cannot change in requests to other sites. After DNS rebinding it can, so reads
+//! also check the host.
 //!
-//! `/_mock`, `/_aws`, `/metrics`, actions by GET, and reads of S3 without `--auth` need an allowed host, whoever makes
-//! them. Actions by POST accept every host: SDKs know the server by many names, and a rebound page is recognized by its
-//! `Origin`. Allowed hosts are:
-//! - none at all: every browser sends one;
-//! - IP addresses: rebinding needs a name;
-//! - names without a dot (containers of a network, machines nearby) and names that end in `.localhost`, `.internal`,
-//!   `.local`, `.test`, `.svc`, `.lan`, `.home.arpa` or `.consul`: public DNS does not resolve them. The DNS of the local
+//! `/_mock`, `/_aws`, `/metrics`, actions by GET, and S3 reads without `--auth` require an allowed host, also from
+//! programs. Actions by POST accept every host: SDKs use many names for the server, and a page after DNS rebinding is
+//! recognized by its `Origin`. Allowed hosts are:
+//! - no host at all: every browser sends one;
+//! - IP addresses: DNS rebinding needs a name;
+//! - names without a dot (containers, machines in the local network) and names that end in `.localhost`, `.internal`,
+//!   `.local`, `.test`, `.svc`, `.lan`, `.home.arpa` or `.consul`: public DNS does not resolve them. The DNS of the
+//! local
 //!   network is trusted;
-//! - `localhost.localstack.cloud` and names below it, which lead to the loopback address;
-//! - the host that the server listens on, the host of the public URL, those of `--allow-host`, and all names below them.
+//! - `localhost.localstack.cloud` and its subdomains, which resolve to the loopback address;
+//! - the host that the server listens on, the host of the public URL, hosts of `--allow-host`, and their subdomains.
 
 use std::net::IpAddr;
 
@@ -34,30 +35,30 @@ use http::request::Parts;
 use crate::service::keys::Secret;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// The token of clients that sign their requests, and so cannot choose `Authorization`.
+/// The admin token, for clients that need `Authorization` for their signature.
 const TOKEN: HeaderName = HeaderName::from_static("x-sqs-mock-token");
-/// Top-level names that public DNS never resolves.
+/// Top-level domains that public DNS never resolves.
 const PRIVATE_TOPS: [&str; 8] =
     [".localhost", ".internal", ".local", ".test", ".svc", ".lan", ".home.arpa", ".consul"];
-/// A public name of the loopback address, which only its owner can change.
+/// A public name that resolves to the loopback address. Only its owner can change that.
 const LOCALSTACK: &str = "localhost.localstack.cloud";
 
-/// Which pages, hosts and tokens are accepted.
+/// The accepted origins and hosts, and the admin token.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guard {
     /// Such as `http://localhost:3000`.
     pub(crate) cors_origins: Vec<String>,
     /// Names in lower case, without a port.
     pub(crate) hosts: Vec<String>,
-    /// What `/_mock` and `/_aws` ask for.
+    /// The token that `/_mock` and `/_aws` require.
     pub(crate) admin_token: Option<Secret>,
 }
 
 impl Guard {
-    /// Checks a request to `/_mock` and the other paths that are none of SQS.
+    /// Checks a request to a path outside of SQS, such as `/_mock`.
     ///
     /// # Errors
-    /// The text of the refusal.
+    /// The request is not allowed; the text says why.
     pub(crate) fn check_admin(&self, head: &Parts) -> Result<(), String> {
         self.check_host(head)?;
         let only_reads = head.method == Method::GET || head.method == Method::HEAD;
@@ -67,7 +68,7 @@ impl Guard {
     /// Checks an action of SQS.
     ///
     /// # Errors
-    /// The text of the refusal.
+    /// The request is not allowed; the text says why.
     pub(crate) fn check_action(&self, head: &Parts, changes: bool) -> Result<(), String> {
         if head.method != Method::GET {
             return if self.is_foreign(head) { Err(foreign(head)) } else { Ok(()) };
@@ -79,10 +80,10 @@ impl Guard {
         Ok(())
     }
 
-    /// Checks a request to S3. A page cannot sign requests, so an S3 that verifies signatures accepts every host of programs.
+    /// Checks a request to S3. A page cannot sign requests, so with signature verification programs may use any host.
     ///
     /// # Errors
-    /// The text of the refusal.
+    /// The request is not allowed; the text says why.
     #[cfg(feature = "s3")]
     pub(crate) fn check_s3(&self, head: &Parts, is_open: bool) -> Result<(), String> {
         let only_reads = head.method == Method::GET || head.method == Method::HEAD;
@@ -93,7 +94,7 @@ impl Guard {
         if only_reads || !self.is_foreign(head) { Ok(()) } else { Err(foreign(head)) }
     }
 
-    /// Whether a request has the token, if one is asked for.
+    /// Whether a request has the token, if one is required.
     pub(crate) fn has_token(&self, head: &Parts) -> bool {
         let Some(expected) = &self.admin_token else { return true };
         let text = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
@@ -140,14 +141,14 @@ impl Guard {
     }
 }
 
-/// Whether a browser makes the request. `PowerShell` calls itself Mozilla too, and is none.
+/// Whether the request comes from a browser. `PowerShell` also calls itself Mozilla.
 fn is_of_browser(head: &Parts) -> bool {
     let agent = head.headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
     let is_browser = agent.starts_with("Mozilla/") && !agent.contains("PowerShell/");
     is_browser || head.headers.contains_key(ORIGIN) || head.headers.contains_key(SEC_FETCH_SITE)
 }
 
-/// The host that a request names, with its port. One that cannot be read is not allowed.
+/// The `Host` of a request, with its port. An unreadable host is not allowed.
 fn host(head: &Parts) -> Option<&str> {
     match head.uri.authority() {
         Some(authority) => Some(authority.as_str()),
@@ -155,7 +156,7 @@ fn host(head: &Parts) -> Option<&str> {
     }
 }
 
-/// A host without its port, and an IPv6 address without its brackets.
+/// A host without its port and without the brackets of an IPv6 address.
 pub(crate) fn name_of(host: &str) -> &str {
     match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -163,32 +164,32 @@ pub(crate) fn name_of(host: &str) -> &str {
     }
 }
 
-/// The refusal of a page of another site.
+/// The error text for a page of another site.
 pub(super) fn foreign(head: &Parts) -> String {
     match head.headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()) {
         Some(origin) if origin != "null" => {
-            format!("Pages of {origin} cannot use this server; --cors-origin {origin} lets them.")
+            format!("Pages of {origin} cannot use this server; --cors-origin {origin} allows them.")
         }
         _ => {
-            "Pages of other sites cannot use this server; --cors-origin lets those that it lists.".to_owned()
+            "Pages of other sites cannot use this server; --cors-origin allows the origins that it lists.".to_owned()
         }
     }
 }
 
-/// Takes as long for every wrong token of the right length.
+/// Compares in constant time for tokens of equal length.
 fn is_equal(given: &str, expected: &str) -> bool {
     let differences = given.bytes().zip(expected.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
     given.len() == expected.len() && differences == 0
 }
 
-/// Whether a text is an origin as browsers write it: `http://localhost:3000`, in lower case and without a path.
+/// Whether a text is an origin in the form that browsers send: `http://localhost:3000`, in lower case, without a path.
 pub(crate) fn is_origin(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._:[]+".contains(&byte);
     let is_legal = |part: &str| !part.is_empty() && part.bytes().all(legal);
     text.split_once("://").is_some_and(|(scheme, host)| is_legal(scheme) && is_legal(host))
 }
 
-/// Whether a text is the name or address of a host, without a port.
+/// Whether a text is a host name or address without a port.
 pub(crate) fn is_host(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     text.parse::<IpAddr>().is_ok() || (!text.is_empty() && text.bytes().all(legal))

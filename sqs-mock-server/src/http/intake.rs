@@ -1,13 +1,13 @@
-//! What request bodies may take of memory and time.
+//! Limits the memory and time of request bodies.
 //!
 //! ```text
-//! head -> read the beginning -> it is all: wait for a share of the small room ---------------------> endpoint -> give the share back
-//!                               there is more: wait for a share of the large room, read the rest --->
+//! head -> read the beginning -> complete: reserve memory for short bodies ----------------> endpoint -> release
+//!                               more: reserve memory for long bodies, read the rest ------>
 //! ```
-//! A share is taken once, for a body that is there or for all that is still to come: nobody who holds a share waits for
-//! more, and shares always come back. The beginning takes no share, so that a connection that announces a long body and
-//! sends nothing keeps no room from others; it is bounded by the number of connections, as their buffers are. Short bodies
-//! have a room of their own, so that they go past long ones that wait.
+//! A body reserves memory once: for what was read, or for the maximum that may follow. No holder of a reservation waits
+//! for another one, so there is no deadlock. The beginning needs no reservation, so a connection that announces a long
+//! body and sends nothing blocks nobody; the number of connections bounds these bytes, as it bounds their buffers.
+//! Short bodies have their own budget, so that they do not wait behind long ones.
 
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
@@ -15,28 +15,29 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, error::Elapsed, timeout};
 
 use super::Limits;
-use super::body::{self, Begun, BodyError};
+use super::body::{self, BodyStart, BodyError};
 
-/// Which part of all the room is for short bodies.
+/// The fraction of the memory that is reserved for short bodies.
 const SMALL_PART: usize = 4;
 
-/// The place where the bodies of all connections come in.
+/// Admits the request bodies of all connections.
 #[derive(Debug)]
 pub(crate) struct Intake {
     limits: Limits,
-    /// For bodies that are not longer than the [beginning](body::BEGINNING).
-    small: Room,
-    large: Room,
+    /// For bodies up to the size of the [beginning](body::BEGINNING).
+    small: Budget,
+    large: Budget,
 }
 
-/// One permit for each byte. Requests wait for them, first come, first served; answered requests give theirs back.
+/// A memory budget with one permit per byte. Requests wait in FIFO order; a response releases the permits of its
+/// request.
 #[derive(Debug)]
-struct Room {
+struct Budget {
     permits: Semaphore,
     size: usize,
 }
 
-/// A body, and its share of the room for as long as it is in memory.
+/// A body with its reservation, which is held as long as the body is in memory.
 #[derive(Debug)]
 pub(crate) struct Admitted<'i> {
     pub(crate) body: Bytes,
@@ -46,17 +47,17 @@ pub(crate) struct Admitted<'i> {
 impl Intake {
     pub(crate) fn new(limits: Limits) -> Self {
         let small = limits.max_bodies / SMALL_PART;
-        Self { limits, small: Room::new(small), large: Room::new(limits.max_bodies - small) }
+        Self { limits, small: Budget::new(small), large: Budget::new(limits.max_bodies - small) }
     }
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Reads a body. One that waits for `100 Continue` is not asked for when it is announced as too long.
+    /// Reads a body. If its headers announce too many bytes, `100 Continue` is not sent.
     ///
     /// # Cancel safety
-    /// What was read is lost, its share is not; the connection cannot be used any more.
+    /// If the future is dropped, its reservation is released, but the connection is unusable.
     pub(crate) async fn read(
         &self,
         body: Incoming,
@@ -76,18 +77,18 @@ impl Intake {
         };
         let (limit, start) = (self.limits.max_body, Instant::now());
         match timeout(patience, body::begin(body, limit)).await.map_err(too_slow)?? {
-            Begun::Whole(body) => {
+            BodyStart::Whole(body) => {
                 let share = timeout(patience, self.small.share(body.len())).await;
-                Ok(Admitted { body, share: share.map_err(|_| BodyError::NoRoom)? })
+                Ok(Admitted { body, share: share.map_err(|_| BodyError::OutOfMemory)? })
             }
-            Begun::Part(part) => {
-                let patience_left = patience.saturating_sub(start.elapsed());
+            BodyStart::Part(part) => {
+                let time_left = patience.saturating_sub(start.elapsed());
                 let share = timeout(patience, self.large.share(need)).await;
-                let mut share = share.map_err(|_| BodyError::NoRoom)?;
-                // The wait for room was not the caller's fault, and does not count.
-                let body = timeout(patience_left, part.finish(limit)).await.map_err(too_slow)??;
+                let mut share = share.map_err(|_| BodyError::OutOfMemory)?;
+                // The wait for memory does not count against the caller's time limit.
+                let body = timeout(time_left, part.finish(limit)).await.map_err(too_slow)??;
                 if let Some(share) = &mut share {
-                    // One that announced nothing took room for the longest; a long poll would keep that for all its wait.
+                    // A body of unknown length reserved the maximum, which a long poll would hold until it ends.
                     drop(share.split(share.num_permits().saturating_sub(body.len())));
                 }
                 Ok(Admitted { body, share })
@@ -96,16 +97,16 @@ impl Intake {
     }
 }
 
-impl Room {
+impl Budget {
     fn new(size: usize) -> Self {
         let size = size.clamp(1, Semaphore::MAX_PERMITS);
         Self { permits: Semaphore::new(size), size }
     }
 
-    /// A body that is larger than all the room gets all of it.
+    /// Reserves `need` bytes, or the whole budget if `need` is larger.
     async fn share(&self, need: usize) -> Option<SemaphorePermit<'_>> {
         let permits = u32::try_from(need.min(self.size)).unwrap_or(u32::MAX);
-        // The room is never closed, so that there is no error.
+        // Cannot fail: the semaphore is never closed.
         self.permits.acquire_many(permits).await.ok()
     }
 }

@@ -1,4 +1,4 @@
-//! What one server spends on its callers.
+//! Limits on the resources of one server.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use serde::Deserialize;
 
 use crate::units::{bytes, duration};
 
-/// Bounds on connections, sizes and patience. The defaults suit tests and shared machines alike.
+/// Limits on connections, sizes and times.
 ///
 /// ```
 /// use sqs_mock_server::{Limits, MockSqs};
 ///
 /// let mut limits = Limits::default();
-/// limits.max_memory = 64 << 20; // a message above that is refused with `OverLimit`
+/// limits.max_memory = 64 << 20; // further messages are rejected with `OverLimit`
 /// let server = MockSqs::builder().limits(limits).in_process()?;
 /// # drop(server);
 /// # Ok::<(), std::io::Error>(())
@@ -21,39 +21,39 @@ use crate::units::{bytes, duration};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes that messages may take together, each counted with about 300 bytes beside its body, with 600 in a message
-    /// group, and with the ids that FIFO queues remember. What is past its time counts until somebody uses or looks at
-    /// its queue. A message beyond that is refused with `OverLimit`, which no SDK retries. 2 GiB by default.
+    /// Memory of all messages, in bytes. A message counts with its body and about 300 bytes, or 600 in a message group.
+    /// The deduplication ids of FIFO queues count too. Expired messages count until the next use of their queue. Sends
+    /// over the limit fail with `OverLimit`, which SDKs do not retry. Default: 2 GiB.
     #[serde(deserialize_with = "bytes")]
     pub max_memory: usize,
-    /// Queues in all accounts and regions together; one more is refused with `OverLimit`. 100,000 by default.
+    /// Queues in all accounts and regions. Creating more fails with `OverLimit`. Default: 100,000.
     pub max_queues: usize,
-    /// Connections served at a time; more wait in the backlog of the socket. 4,096 by default.
+    /// Concurrent connections; further ones wait in the backlog of the socket. Default: 4,096.
     pub max_connections: usize,
-    /// Largest request body, in bytes; a longer one is answered with status 413. 8 MiB by default: a message
-    /// of 1 MiB takes up to six bytes a character where JSON escapes it.
+    /// Maximum request body, in bytes; longer ones fail with status 413. Default: 8 MiB, since JSON escapes can take
+    /// six bytes per character of a 1 MiB message.
     #[serde(deserialize_with = "bytes")]
     pub max_body: usize,
-    /// Bytes of request bodies in memory at a time, over all connections, not counting the first 64 KiB of a body that
-    /// is still arriving. A quarter is for bodies of up to 64 KiB. A request whose body does not fit waits for others to
-    /// be answered, and is refused with status 503 after the time that a body may take. 256 MiB by default.
+    /// Memory of all request bodies in progress, in bytes, without the first 64 KiB of each body that is still
+    /// arriving. A quarter is reserved for bodies up to 64 KiB. A request waits until its body fits, and fails with
+    /// status 503 after
+    /// [`body_timeout`](Self::body_timeout). Default: 256 MiB.
     #[serde(deserialize_with = "bytes")]
     pub max_bodies: usize,
-    /// Largest request head, in bytes; a longer one is answered with status 431. 32 KiB by default.
+    /// Maximum request head, in bytes; longer ones fail with status 431. Default: 32 KiB.
     #[serde(deserialize_with = "bytes")]
     pub max_head: usize,
-    /// How long a connection may take to send the head of its next request, idle time included. 60 s by
-    /// default.
+    /// Time until a connection has sent the head of its next request, including idle time. Default: 60 s.
     #[serde(deserialize_with = "duration")]
     pub head_timeout: Duration,
-    /// How long a request body may take to arrive. 60 s by default.
+    /// Time until a request body has arrived. Default: 60 s.
     #[serde(deserialize_with = "duration")]
     pub body_timeout: Duration,
-    /// How long the caller may take none of an answer before the connection is cut. Waiting for messages does not
-    /// count. 60 s by default.
+    /// Time for which a caller may read nothing of a response before the connection is closed. Waiting for messages
+    /// does not count. Default: 60 s.
     #[serde(deserialize_with = "duration")]
     pub write_timeout: Duration,
-    /// How long a graceful stop waits for requests under way. 5 s by default.
+    /// Time that a graceful shutdown waits for requests in progress. Default: 5 s.
     #[serde(deserialize_with = "duration")]
     pub grace: Duration,
 }

@@ -1,9 +1,9 @@
-//! HTTP for all services: sockets and their bounds, request bodies, what browsers may do, and replies that faults damage.
+//! HTTP for all services: connections and their limits, request bodies, rules for browsers, and responses.
 //!
 //! ```text
-//! socket -> patience -> server (accept, limits) -> site -> intake -> body
+//! socket -> write_timeout -> server (accept, limits) -> site -> intake -> body
 //! ```
-//! [`guard`] decides what browsers may do.
+//! [`guard`] has the rules for requests of browsers.
 
 mod body;
 mod cors;
@@ -11,9 +11,9 @@ mod guard;
 mod intake;
 mod limits;
 mod outgoing;
-mod patience;
 mod reply;
 mod server;
+mod write_timeout;
 
 pub(crate) use body::BodyError;
 #[cfg(feature = "s3")]

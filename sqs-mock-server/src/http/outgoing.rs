@@ -1,4 +1,4 @@
-//! The body of an answer on its way into a socket.
+//! Response bodies, which a fault may truncate.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -9,17 +9,17 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::{Body, Frame, SizeHint};
 
-/// A fault demands that the connection breaks.
+/// The error that makes hyper break a connection, because of a fault.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Break {
-    /// At once, as when the machine on the other side goes down.
+    /// Immediately, with a TCP reset.
     Reset,
-    /// After what was written has arrived.
+    /// After the written bytes are flushed.
     Cut,
 }
 
 impl Break {
-    /// The demand that ended a connection, when it was one.
+    /// The fault that ended a connection, if one did.
     pub(crate) fn behind(error: &hyper::Error) -> Option<Self> {
         std::error::Error::source(error)?.downcast_ref().copied()
     }
@@ -27,27 +27,27 @@ impl Break {
 
 impl fmt::Display for Break {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the connection breaks, as a fault demands")
+        f.write_str("a fault broke the connection")
     }
 }
 
 impl std::error::Error for Break {}
 
-/// A whole body, or a part after which the connection breaks.
+/// A complete body, or a part of it after which the connection breaks.
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Whole(Full<Bytes>),
     Part(Part),
 }
 
-/// How far a part has come.
+/// The progress of a truncated body.
 #[derive(Debug)]
 pub(crate) enum Part {
-    /// It is to be sent.
+    /// Not sent yet.
     Due(Bytes),
-    /// It was handed over, and may still lie in a buffer.
+    /// Passed to hyper, which may still buffer it.
     HandedOver,
-    /// It is on its way: the connection can break.
+    /// Flushed: the connection can break.
     Sent,
 }
 
@@ -72,7 +72,7 @@ impl Body for Outgoing {
                 *part = Part::HandedOver;
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
-            // While this is pending, the connection flushes.
+            // hyper flushes the connection while this is pending.
             Part::HandedOver => {
                 cx.waker().wake_by_ref();
                 Poll::Pending

@@ -1,4 +1,4 @@
-//! Replies to callers: a response, a part of one, or none.
+//! Replies to requests: a response, a truncated response, or none.
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HeaderMap, HeaderValue};
@@ -11,9 +11,9 @@ use crate::service::faults::Damage;
 pub(crate) enum Reply {
     /// A response.
     Whole(Response<Bytes>),
-    /// A response with a body shorter than its head announces; then the connection breaks.
+    /// A response whose body is shorter than its headers announce; then the connection breaks.
     Truncated(Response<Bytes>),
-    /// The connection breaks at once.
+    /// The connection breaks immediately.
     Lost,
 }
 
@@ -59,7 +59,7 @@ impl Reply {
         }
     }
 
-    /// A response that is not one of the service, as from a proxy.
+    /// A response that does not come from the service, as if from a proxy.
     pub(crate) fn foreign(status: u16, body: String) -> Self {
         let mut response = Response::new(Bytes::from(body));
         let status = StatusCode::from_u16(status).ok().filter(|status| may_have_a_body(*status));

@@ -1,12 +1,12 @@
-//! Sockets: accepting, serving and stopping gracefully.
+//! Accepts connections, serves them and shuts down gracefully.
 //!
 //! ```text
 //! Server --owns--> task accept loop --owns--> one task per connection --calls--> site
 //!    |  stop: watch channel   |                        |
-//!    +------------------------+------------------------+   stop(): no new connections, requests under way
-//!                                                          finish, long polls end, then the rest is cut
+//!    +------------------------+------------------------+   stop(): no new connections, requests in progress
+//!                                                          finish, long polls end, then the rest is closed
 //! ```
-//! Dropping the server ends the loop, which ends the connections.
+//! Dropping the server aborts the loop and with it the connections.
 
 use std::error::Error;
 use std::io;
@@ -25,28 +25,28 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::Limits;
 use super::outgoing::Break;
-use super::patience::Patient;
+use super::write_timeout::WriteTimeout;
 
-/// Read buffer of a connection; also the largest frame of a body.
+/// Read buffer of a connection, which is also the maximum size of a body frame.
 const BUFFER: usize = 128 << 10;
-/// Pause after a failed accept, such as for want of file descriptors.
+/// Pause after a failed accept, for example when file descriptors run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
-/// What answers the requests of a server.
+/// The handler of a server's requests.
 pub(crate) trait Site: Send + Sync + 'static {
-    /// The body of an answer.
+    /// The body of a response.
     type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
 
-    /// Answers one request.
+    /// Handles one request.
     ///
     /// # Errors
-    /// A fault demands that the connection breaks.
+    /// A fault breaks the connection.
     fn route(
         &self,
         request: Request<Incoming>,
     ) -> impl Future<Output = Result<Response<Self::Body>, Break>> + Send;
 
-    /// A connection is there, until the answer is dropped.
+    /// Registers a connection until the returned guard is dropped.
     fn connected(&self) -> impl Drop + Send;
 }
 
@@ -66,19 +66,19 @@ impl Server {
             site: Arc::new(site),
             limits,
             stopped,
-            seats: Arc::new(Semaphore::new(limits.max_connections.clamp(1, Semaphore::MAX_PERMITS))),
+            permits: Arc::new(Semaphore::new(limits.max_connections.clamp(1, Semaphore::MAX_PERMITS))),
             connections: JoinSet::new(),
         };
         Self { stop, accepting: tokio::spawn(accept_loop.run()) }
     }
 
-    /// Stops gracefully, and waits for it.
+    /// Shuts down gracefully.
     ///
     /// # Cancel safety
-    /// Dropped before its end, the server stops at once.
+    /// If the future is dropped, the server stops immediately.
     pub(crate) async fn stop(mut self) {
         self.stop.send_replace(true);
-        // An error says that the loop was cut off before; then there is nothing to wait for.
+        // An error means that the loop was aborted before.
         let _ = (&mut self.accepting).await;
     }
 }
@@ -94,8 +94,8 @@ struct AcceptLoop<S> {
     site: Arc<S>,
     limits: Limits,
     stopped: watch::Receiver<bool>,
-    /// One permit a connection. Only the loop waits for them; connections give them back when they end.
-    seats: Arc<Semaphore>,
+    /// One permit per connection. Only the loop waits for permits; connections release them when they end.
+    permits: Arc<Semaphore>,
     connections: JoinSet<()>,
 }
 
@@ -103,8 +103,8 @@ impl<S: Site> AcceptLoop<S> {
     async fn run(mut self) {
         loop {
             tokio::select! {
-                accepted = accept(&self.listener, &self.seats) => match accepted {
-                    Ok((stream, seat)) => self.spawn(stream, seat),
+                accepted = accept(&self.listener, &self.permits) => match accepted {
+                    Ok((stream, permit)) => self.spawn(stream, permit),
                     Err(error) => {
                         tracing::warn!(%error, "cannot accept a connection");
                         tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -117,43 +117,43 @@ impl<S: Site> AcceptLoop<S> {
         drop(self.listener);
         let all_ended = async { while self.connections.join_next().await.is_some() {} };
         if tokio::time::timeout(self.limits.grace, all_ended).await.is_err() {
-            tracing::warn!("the grace period is over: cutting connections");
+            tracing::warn!("the grace period is over: closing connections");
         }
     }
 
-    fn spawn(&mut self, stream: TcpStream, seat: OwnedSemaphorePermit) {
+    fn spawn(&mut self, stream: TcpStream, permit: OwnedSemaphorePermit) {
         let (site, limits, stopped) = (Arc::clone(&self.site), self.limits, self.stopped.clone());
         self.connections.spawn(async move {
             let open = site.connected();
             serve(stream, &*site, &limits, stopped).await;
-            drop((open, seat));
+            drop((open, permit));
         });
     }
 }
 
-/// Takes a seat first: callers beyond the bound stay in the backlog of the socket.
+/// Acquires a permit first, so that connections over the limit stay in the backlog of the socket.
 async fn accept(
     listener: &TcpListener,
-    seats: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
 ) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-    let seat = Arc::clone(seats).acquire_owned().await.map_err(io::Error::other)?;
+    let permit = Arc::clone(permits).acquire_owned().await.map_err(io::Error::other)?;
     let (stream, _) = listener.accept().await?;
     stream.set_nodelay(true)?;
-    Ok((stream, seat))
+    Ok((stream, permit))
 }
 
 async fn serve(stream: TcpStream, site: &impl Site, limits: &Limits, stopped: watch::Receiver<bool>) {
-    let mut stream = Patient::new(stream, limits.write_timeout);
+    let mut stream = WriteTimeout::new(stream, limits.write_timeout);
     let Err(error) = converse(&mut stream, site, limits, stopped).await else { return };
     if Break::behind(&error) == Some(Break::Reset) {
-        // An error says that the connection is down already.
+        // An error means that the connection is already closed.
         let _ = stream.get_ref().set_zero_linger();
     }
-    tracing::debug!(%error, "a connection broke");
+    tracing::debug!(%error, "a connection failed");
 }
 
 async fn converse(
-    stream: &mut Patient<TcpStream>,
+    stream: &mut WriteTimeout<TcpStream>,
     site: &impl Site,
     limits: &Limits,
     mut stopped: watch::Receiver<bool>,

@@ -1,4 +1,4 @@
-//! From settings to a server without a socket.
+//! Builds a server without a socket from its settings.
 
 use std::io;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ impl MockSqs {
     /// A service with its initial queues and faults.
     pub(super) fn service(config: &Config) -> io::Result<Service> {
         let mut service = empty_service(config);
-        furnish(&service, config)?;
+        create_initial_state(&service, config)?;
         let config = config.clone();
         service.on_reset(move |service| {
-            if let Err(error) = furnish(service, &config) {
-                tracing::error!(%error, "the initial queues cannot be created again");
+            if let Err(error) = create_initial_state(service, &config) {
+                tracing::error!(%error, "cannot create the initial queues again");
             }
         });
         Ok(service)
@@ -95,12 +95,12 @@ pub(super) fn empty_service(config: &Config) -> Service {
     Service::new(&start, settings)
 }
 
-/// The access keys that may sign, if requests must be signed.
+/// The access keys that requests may be signed with, if signatures are required.
 pub(super) fn keys(config: &Config) -> Option<Keys> {
     (config.auth == Auth::Sigv4).then(|| Keys(config.keys.clone()))
 }
 
-/// The hosts of the server itself are allowed too.
+/// Also allows the hosts of the server itself.
 pub(super) fn guard(config: &Config, own_host: &str) -> Guard {
     let public = config.public_url.as_ref().and_then(|url| url.parse::<http::Uri>().ok());
     let public = public.as_ref().and_then(http::Uri::host);
@@ -115,7 +115,7 @@ pub(super) fn guard(config: &Config, own_host: &str) -> Guard {
 
 /// Creates the initial queues and faults.
 #[cfg_attr(not(feature = "config-file"), expect(clippy::unnecessary_wraps, reason = "no file, no errors"))]
-fn furnish(service: &Service, config: &Config) -> io::Result<()> {
+fn create_initial_state(service: &Service, config: &Config) -> io::Result<()> {
     service.change_quotas(|table| *table = quotas(config));
     #[cfg(feature = "config-file")]
     queues::create(service, config)?;

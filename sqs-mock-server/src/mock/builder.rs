@@ -64,13 +64,13 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Account of callers whose access key is not a 12-digit account; `000000000000` by default.
+    /// Account of callers whose access key is not a 12-digit account number; `000000000000` by default.
     pub fn account(mut self, account: impl Into<String>) -> Self {
         self.config.account = Some(account.into());
         self
     }
 
-    /// Region of callers that do not sign and whose host names none; `us-east-1` by default.
+    /// Region of callers that do not sign and whose host does not name a region; `us-east-1` by default.
     pub fn region(mut self, region: impl Into<String>) -> Self {
         self.config.region = Some(region.into());
         self
@@ -135,25 +135,25 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Makes random values repeatable: the same seed and the same calls give the same ids.
+    /// Makes random values repeatable: the same seed and the same calls produce the same ids.
     pub fn seed(mut self, seed: u64) -> Self {
         self.config.seed = Some(seed);
         self
     }
 
-    /// The initial time of the clock. The default is the system's time.
+    /// The initial time of the clock. The default is the system time.
     pub fn clock_start(mut self, start: SystemTime) -> Self {
         self.config.clock_start = Some(start);
         self
     }
 
-    /// Freezes the clock: only [`Clock::advance`](crate::clock::Clock::advance) moves it.
+    /// Freezes the clock: only [`Clock::advance`](crate::clock::Clock::advance) and its siblings change it.
     pub fn clock_frozen(mut self) -> Self {
         self.config.clock_frozen = true;
         self
     }
 
-    /// Requires a signature with one of these pairs of access key and secret, within five minutes of the system's clock.
+    /// Requires a signature with one of these pairs of access key and secret, within five minutes of the system time.
     /// Other requests fail as on AWS. By default signatures are not verified.
     pub fn require_signatures<I, S>(mut self, keys: impl IntoIterator<Item = (I, S)>) -> Self
     where
@@ -172,10 +172,10 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Accepts `/_mock`, `/metrics`, actions by GET and reads of S3 under this host name too, and under its subdomains. IP
+    /// Also accepts `/_mock`, `/metrics`, actions by GET, and S3 reads under this host name and its subdomains. IP
     /// addresses, names without a dot, and names that public DNS does not resolve, such as those in `localhost`,
-    /// `internal`, `local` and `test`, are always accepted. Other names could belong to a web page that uses DNS
-    /// rebinding. Call it once for each name.
+    /// `internal`, `local` and `test`, are always accepted. Other names are rejected, since a web page could use them
+    /// for DNS rebinding. Call it once for each name.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.config.allow_hosts.push(host.into());
         self
@@ -194,7 +194,7 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Makes the drop of the server panic with a report if messages are left in its queues. A drop during another panic
+    /// Makes the drop of the server panic with a report if its queues still have messages. A drop during another panic
     /// does not panic. `Verification::default()` allows no leftover messages.
     pub fn verify_on_drop(mut self, rules: Verification) -> Self {
         self.verification = Some(rules);
@@ -207,20 +207,20 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Limits on connections, sizes and times. All but [`Limits::grace`] must be more than 0.
+    /// Limits on connections, sizes and times. All except [`Limits::grace`] must be more than 0.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.config.limits = limits;
         self
     }
 
-    /// Starts S3 too, on its own port, with objects in this directory and a bucket `payloads`. The directory is created if
-    /// it is missing. Short for [`s3`](Self::s3) with [`S3::in_dir`](crate::s3::S3::in_dir).
+    /// Also starts S3 on its own port, with its objects in this directory and a bucket `payloads`. Creates the
+    /// directory if it is missing. Short for [`s3`](Self::s3) with [`S3::in_dir`](crate::s3::S3::in_dir).
     #[cfg(feature = "s3")]
     pub fn with_s3(self, directory: impl Into<std::path::PathBuf>) -> Self {
         self.s3(crate::s3::S3::in_dir(directory))
     }
 
-    /// Starts S3 too, on its own port.
+    /// Also starts S3, on its own port.
     #[cfg(feature = "s3")]
     pub fn s3(mut self, settings: crate::s3::S3) -> Self {
         self.config.s3 = Some(settings);
@@ -253,10 +253,10 @@ impl MockSqsBuilder {
     /// file is invalid.
     ///
     /// # Cancel safety
-    /// If the future is dropped, no server is left.
+    /// If the future is dropped, no server is left running.
     pub async fn start(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
-        // Before the port: a server with invalid queues must never listen.
+        // Before it listens: a server with invalid queues must not accept connections.
         let service = MockSqs::service(&config)?;
         let (host, port) = (config.host(), config.port.unwrap_or(0));
         let (listener, url) = listen(host, port).await?;
@@ -271,7 +271,7 @@ impl MockSqsBuilder {
         Ok(mock)
     }
 
-    /// Makes the server without a socket. Host, port, S3 and the limits of connections do not apply.
+    /// Creates the server without a socket. Host, port, S3 and the connection limits do not apply.
     ///
     /// # Errors
     /// A setting or a queue of the config file is invalid.
@@ -298,7 +298,7 @@ fn explain(error: &io::Error, host: &str, port: u16) -> io::Error {
     io::Error::new(error.kind(), text)
 }
 
-/// The URL of a server on all interfaces has the loopback address.
+/// The URL to connect to; for all interfaces, that of the loopback address.
 fn reachable_url(address: SocketAddr) -> String {
     let loopback: IpAddr = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

@@ -5,12 +5,12 @@ use std::fmt;
 use crate::sqs::engine::PeekedMessage;
 use crate::table::{Table, excerpt};
 
-/// Rows that are shown.
+/// The maximum number of rows.
 const ROWS: usize = 20;
-/// Characters of a body that are shown.
+/// The maximum number of characters of a body.
 const BODY: usize = 48;
 
-/// Shows messages, one a line.
+/// Shows messages, one per line.
 pub(super) struct Messages<'m>(pub(super) &'m [PeekedMessage]);
 
 impl fmt::Display for Messages<'_> {

@@ -1,8 +1,8 @@
-//! The server in the hand of a test: started, asked, stopped.
+//! The embedded server: start, inspect, reset, stop.
 
 mod assemble;
 mod builder;
-mod farewell;
+mod drop;
 mod messages;
 mod queue;
 #[cfg(feature = "config-file")]
@@ -37,15 +37,15 @@ pub use queue::QueueView;
 pub use verification::{Leftover, LeftoverKind, Leftovers, Verification};
 pub use wait::Unmet;
 
-/// Base URL of a server without a socket. `.invalid` never resolves, so that nothing meant for such a server
-/// can reach a real one.
+/// Base URL of a server without a socket. `.invalid` never resolves, so that requests to such a server cannot reach a
+/// real one.
 const IN_PROCESS_URL: &str = "http://in-process.invalid";
 
-/// A running Amazon SQS of your own.
+/// A running SQS server.
 ///
-/// It starts empty, and what is in it goes when it is dropped. Dropping it cuts its connections, ends move tasks
-/// and long polls, and leaves clients that use no socket without a server; [`shutdown`](Self::shutdown) lets
-/// requests under way finish first.
+/// It starts without queues, and its content is dropped with it. Dropping it closes connections, ends move tasks and
+/// long polls, and makes requests of clients without a socket fail. [`shutdown`](Self::shutdown) lets requests in
+/// progress finish first.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -79,42 +79,42 @@ impl MockSqs {
     /// Starts a server on a free port of the loopback interface. It accepts requests when this returns.
     ///
     /// # Panics
-    /// No port can be had, which takes a machine without a loopback interface or a process without free file
-    /// descriptors. [`MockSqsBuilder::start`] returns an error instead.
+    /// It cannot listen: the machine has no loopback interface, or the process has no free file descriptors.
+    /// [`MockSqsBuilder::start`] returns an error instead.
     ///
     /// # Cancel safety
-    /// Dropped before its end, no server is left.
+    /// If the future is dropped, no server is left running.
     pub async fn start() -> Self {
         match Self::builder().start().await {
             Ok(server) => server,
-            Err(error) => panic!("no loopback port to listen on: {error}"),
+            Err(error) => panic!("cannot listen on a loopback port: {error}"),
         }
     }
 
-    /// Makes a server without a socket, for [`client`](Self::client) and [`transport`](Self::transport).
+    /// Creates a server without a socket, for [`client`](Self::client) and [`transport`](Self::transport).
     pub fn in_process() -> Self {
         let config = Config::default();
         Self::assemble(empty_service(&config), &config, IN_PROCESS_URL.to_owned(), None)
     }
 
-    /// For a server with other settings.
+    /// Returns a builder, for other settings.
     pub fn builder() -> MockSqsBuilder {
         MockSqsBuilder::default()
     }
 
-    /// Base URL of the server, such as `http://127.0.0.1:41234`, without a slash at its end.
+    /// The base URL of the server, such as `http://127.0.0.1:41234`, without a trailing slash.
     pub fn endpoint_url(&self) -> &str {
         &self.url
     }
 
-    /// URL that a queue of this name has in the server's own account, whether it exists or not.
+    /// The URL of the queue with this name in the server's own account, whether it exists or not.
     pub fn queue_url(&self, name: &str) -> String {
         let base = self.queue_url_style.base(host_of(&self.url), &self.region);
         format!("{base}/{}/{name}", self.account)
     }
 
-    /// The environment that leads an AWS SDK to this server, such as that of a process that is to be tested:
-    /// endpoint, region and credentials, and the endpoint of S3 where there is one.
+    /// Environment variables that direct an AWS SDK to this server, for example in a child process: endpoint, region,
+    /// credentials, and the S3 endpoint if S3 is started.
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         let sqs = [
             ("AWS_ENDPOINT_URL_SQS", self.url.clone()),
@@ -128,17 +128,17 @@ impl MockSqs {
         sqs.into_iter().collect()
     }
 
-    /// URLs of the queues that its config file has made, in the order of the file.
+    /// URLs of the queues that the config file defines, in the order of the file.
     pub fn configured_queues(&self) -> &[String] {
         &self.configured_queues
     }
 
-    /// A client of this server. It uses no socket; what it sends is encoded and signed all the same.
+    /// A client of this server. It uses no socket, but encodes and signs its requests as usual.
     pub fn client(&self) -> Client {
         Client::from_conf(self.client_config().build())
     }
 
-    /// The settings of [`client`](Self::client), for changing some of them.
+    /// The configuration of [`client`](Self::client), to change parts of it.
     pub fn client_config(&self) -> sqs_client::config::Builder {
         ClientConfig::builder()
             .region(Region::new(self.region.clone()))
@@ -147,22 +147,22 @@ impl MockSqs {
             .transport(self.transport())
     }
 
-    /// The way to the server without a socket.
+    /// A transport that calls the server without a socket.
     pub fn transport(&self) -> InProcess {
         InProcess::new(Arc::clone(&self.services))
     }
 
-    /// The clock that the queues live by. Advancing it makes timeouts, delays and retention pass.
+    /// The clock of the queues. Advance it to let timeouts, delays and retention expire.
     pub fn clock(&self) -> &Clock {
         self.service.clock()
     }
 
-    /// What goes wrong on demand: refusals, lost and broken answers, latency.
+    /// The fault injection of this server: errors, lost and damaged responses, latency.
     pub fn faults(&self) -> &Faults {
         self.service.faults()
     }
 
-    /// A look into a queue of the server's own account and region, whether it exists or not.
+    /// A view of a queue in the server's own account and region, whether it exists or not.
     pub fn queue(&self, name: &str) -> QueueView<'_> {
         QueueView::new(&self.service, QueueArn::new(&self.region, &self.account, name))
     }
@@ -172,42 +172,45 @@ impl MockSqs {
         Requests::of_sqs(&self.services.journal)
     }
 
-    /// What strict mode has found since the start or the last reset: the first 1,000. None without
-    /// [strict mode](MockSqsBuilder::strict).
+    /// The findings of [strict mode](MockSqsBuilder::strict) since the start or the last reset, at most the first 1,000.
+    /// Empty without strict mode.
     pub fn findings(&self) -> Vec<Arc<Finding>> {
         self.service.all_findings().map(|(findings, _)| findings).unwrap_or_default()
     }
 
-    /// The number that everything random in this run comes from: ids, handles, sequence numbers. With
-    /// [`seed`](MockSqsBuilder::seed) of the same number another run gives the same. A test that fails while it holds
-    /// a server prints it.
+    /// The seed of all random values: ids, receipt handles, sequence numbers. Another server with the same
+    /// [`seed`](MockSqsBuilder::seed) repeats them. A test that panics prints the seed.
     pub fn seed(&self) -> u64 {
         self.service.seed().0
     }
 
-    /// Restores the state at the start: deletes queues, ends move tasks and long polls, forgets recorded requests and
-    /// findings, and sets the clock to its initial time, running or frozen as then. Queues of a config file, faults and
-    /// throughput quotas of the builder are created again. Objects in S3 stay if a directory was given for them.
+    /// Resets the server to its initial state: removes queues, move tasks, recorded requests and findings, and ends long
+    /// polls.
     ///
-    /// Receives that wait are answered as when their queue is deleted, and other running requests may be, too. Settings,
-    /// connections and clients stay. Ids continue, so that receipt handles from before fit no message of later queues.
+    /// - The clock returns to its start time, by default the system time, and is running or frozen as at the start.
+    /// - Queues of a config file, faults and throughput quotas of the builder are created again.
+    /// - S3 objects are kept if a directory was configured for them, and removed otherwise.
+    /// - Waiting receives return as if their queue was deleted; other requests in progress may fail in the same way.
+    /// - Settings, connections and clients stay.
+    /// - Ids do not repeat, so old receipt handles match no message of later queues.
     pub fn reset(&self) {
         self.services.reset();
     }
 
-    /// What `GET /metrics` answers: counters and gauges in the text format of Prometheus.
+    /// The response of `GET /metrics`: metrics in the text format of Prometheus.
     ///
     /// # Cancel safety
-    /// Nothing is changed.
+    /// Dropping the future changes nothing.
     pub async fn metrics(&self) -> String {
         self.services.metrics().await.into_text()
     }
 
-    /// Stops: no new connections, requests under way finish, long polls end at once with an empty answer.
-    /// What takes longer than [`Limits::grace`](crate::Limits::grace) is cut.
+    /// Stops the server gracefully: it accepts no new connections, lets requests in progress finish, and ends long
+    /// polls with an empty response. Requests that take longer than [`Limits::grace`](crate::Limits::grace) are cut
+    /// off.
     ///
     /// # Cancel safety
-    /// Dropped before its end, the server stops at once.
+    /// If the future is dropped, the server stops immediately.
     pub async fn shutdown(mut self) {
         self.services.sqs.shut_down();
         let server = self.server.take();

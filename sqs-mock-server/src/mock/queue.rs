@@ -1,4 +1,4 @@
-//! Looking into queues without receiving.
+//! Views of queues that receive no messages.
 
 use std::time::Duration;
 
@@ -6,11 +6,10 @@ use crate::service::arn::QueueArn;
 use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, WhyEmpty};
 use crate::sqs::ops::Service;
 
-/// How long waits take at most, unless a test says otherwise.
+/// The default time limit of waits.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A look into one queue of a [`MockSqs`](crate::MockSqs). Looking changes nothing: no message is received or
-/// hidden by it.
+/// A view of one queue of a [`MockSqs`](crate::MockSqs). It shows messages without receiving or hiding them.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -29,8 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// # }
 /// ```
 ///
-/// Code under test works while the test waits. The waits of a view are woken by what happens to the queue, and say
-/// what is there instead when they end in vain:
+/// The waiting methods let a test wait for the code under test. Changes of the queue wake them; nothing is polled. On a
+/// timeout their error lists the messages in the queue:
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -48,7 +47,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 ///
 /// let unmet = orders.wait_for(|messages| messages.iter().any(|message| message.body() == "milk")).await;
 /// let text = unmet.unwrap_err().to_string();
-/// assert!(text.starts_with("waited 2s for queue \"orders\" to be as wanted; it has 1:"), "{text}");
+/// assert!(text.starts_with("waited 2s for queue \"orders\" to meet the condition; it has 1:"), "{text}");
 ///
 /// client.purge_queue().queue_url(&url).send().await?;
 /// orders.wait_until_empty().await?;
@@ -68,49 +67,49 @@ impl<'s> QueueView<'s> {
         Self { service, arn, patience: PATIENCE }
     }
 
-    /// The queue of this name in another account, which is 12 digits.
+    /// The queue with this name in another account, given as 12 digits.
     pub fn of_account(mut self, account: &str) -> Self {
         self.arn.account = account.into();
         self
     }
 
-    /// The queue of this name in another region.
+    /// The queue with this name in another region.
     pub fn in_region(mut self, region: &str) -> Self {
         self.arn.region = region.into();
         self
     }
 
-    /// Its ARN, whether it exists or not.
+    /// The ARN, whether the queue exists or not.
     pub fn arn(&self) -> &QueueArn {
         &self.arn
     }
 
-    /// Whether there is such a queue now.
+    /// Whether the queue exists.
     pub fn exists(&self) -> bool {
         self.counts().is_some()
     }
 
-    /// How many messages it has, exactly; `None` when there is no such queue.
+    /// The exact numbers of messages; `None` if the queue does not exist.
     pub fn counts(&self) -> Option<Counts> {
         self.service.counts(&self.arn)
     }
 
-    /// Its attributes, tags and counts; `None` when there is no such queue.
+    /// Attributes, tags and counts; `None` if the queue does not exist.
     pub fn describe(&self) -> Option<QueueDescription> {
         self.service.describe(&self.arn)
     }
 
-    /// Why a receive would get nothing now.
+    /// The reason why a receive would return no message now.
     pub fn why_empty(&self) -> WhyEmpty {
         self.service.why_empty(&self.arn)
     }
 
-    /// Its messages from the oldest on, visible or not; none when there is no such queue.
+    /// All messages, visible or not, oldest first; empty if the queue does not exist.
     pub fn messages(&self) -> Vec<PeekedMessage> {
         self.service.peek(&self.arn, 0, usize::MAX).unwrap_or_default()
     }
 
-    /// The bodies of its messages from the oldest on.
+    /// The bodies of all messages, oldest first.
     pub fn bodies(&self) -> Vec<String> {
         self.messages().iter().map(|message| message.body().to_owned()).collect()
     }

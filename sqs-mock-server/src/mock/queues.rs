@@ -1,4 +1,4 @@
-//! Creates the queues of a config file by the rules of `CreateQueue`.
+//! Creates the queues of a config file with the rules of `CreateQueue`.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,13 +17,13 @@ use crate::service::arn::QueueArn;
 use crate::sqs::engine::ThroughputQuotas;
 use crate::sqs::ops::{Context, Serve, Service};
 
-/// The most names that an error suggests.
+/// The maximum number of names that an error suggests.
 const SUGGESTED: usize = 20;
 
-/// A queue of the file: its path there, its ARN, and its definition.
+/// A queue of the file: its path, its ARN and its definition.
 type Planned<'c> = (String, QueueArn, &'c QueueDefinition);
 
-/// Creates the queues of the settings. Redrive policies follow when all queues exist, so that their order in the file
+/// Creates the queues of the settings. Redrive policies are set when all queues exist, so that the order in the file
 /// does not matter.
 ///
 /// # Errors
@@ -96,7 +96,7 @@ fn context(arn: &QueueArn) -> Context {
     Context { account: arn.account.to_string(), region: arn.region.to_string(), ..Context::default() }
 }
 
-/// Problems of the queues with each other.
+/// Conflicts between queues.
 fn problems(planned: &[Planned<'_>], source: &Source) -> Vec<Problem> {
     let mut found = Vec::new();
     let mut defined: BTreeMap<&QueueArn, &str> = BTreeMap::new();
@@ -105,7 +105,7 @@ fn problems(planned: &[Planned<'_>], source: &Source) -> Vec<Problem> {
             Entry::Vacant(entry) => drop(entry.insert(path)),
             Entry::Occupied(first) => {
                 let first = source.line(&format!("{}.name", first.get()));
-                let text = format!("there is a queue of this name already, at {first}");
+                let text = format!("duplicate queue name; first defined at {first}");
                 found.push(Problem::new(format!("{path}.name"), text));
             }
         }
@@ -120,7 +120,7 @@ fn problems(planned: &[Planned<'_>], source: &Source) -> Vec<Problem> {
     found
 }
 
-/// Why a queue cannot take the dead letters of another.
+/// Why `target` cannot be the dead-letter queue of `source`.
 fn problem_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&QueueArn>) -> Option<String> {
     if defined.contains(target) {
         let text =
@@ -131,17 +131,17 @@ fn problem_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&Q
     let names: Vec<_> = defined.iter().filter(fits).map(|other| &*other.name).take(SUGGESTED).collect();
     let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     Some(format!(
-        "there is no queue {:?} in region {} and account {} of this file; possible are {names}",
+        "there is no queue {:?} in region {} and account {} of this file; candidates are {names}",
         target.name, target.region, target.account,
     ))
 }
 
-/// The result of an operation that does not wait: a server without a tokio runtime has queues too.
+/// The result of an operation that does not wait. A server without a tokio runtime can have queues too.
 fn at_once<T>(operation: impl Future<Output = Result<T, ServiceError>>) -> Result<T, ServiceError> {
     match pin!(operation).poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
         Poll::Pending => {
-            Err(sqs_client::wire::validate::error::invalid_parameter("it cannot be done at once"))
+            Err(sqs_client::wire::validate::error::invalid_parameter("the operation would wait"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! S3 beside the server in the hand of a test.
+//! The S3 server of an embedded server.
 
 use std::io;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::config::Config;
 use crate::s3::{Host, MockS3, S3};
 
 impl MockSqs {
-    /// The S3 beside this server.
+    /// The S3 server.
     ///
     /// # Panics
-    /// There is none: [`s3`](super::MockSqsBuilder::s3) asks for it, and it takes a socket.
+    /// The server was started without S3: call [`s3`](super::MockSqsBuilder::s3), and start it with a socket.
     pub fn s3(&self) -> &MockS3 {
         match &self.s3 {
             Some(s3) => s3,
@@ -22,12 +22,12 @@ impl MockSqs {
         }
     }
 
-    /// Base URL of the S3 beside this server, where there is one.
+    /// The base URL of S3, if it was started.
     pub fn s3_endpoint_url(&self) -> Option<&str> {
         self.s3.as_ref().map(MockS3::endpoint_url)
     }
 
-    /// Starts S3 beside it.
+    /// Starts S3.
     pub(super) fn start_s3(
         &mut self,
         settings: S3,

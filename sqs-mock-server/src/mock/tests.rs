@@ -1,4 +1,4 @@
-//! A server that stops, as clients without a socket see it.
+//! Shutdown and drop, with clients that use no socket.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ async fn request(transport: &InProcess) -> Result<u16, TransportError> {
     transport.send(request.unwrap()).await.map(|response| response.status().as_u16())
 }
 
-/// Long enough for woken tasks to run.
+/// Lets woken tasks run.
 async fn let_others_run() {
     for _ in 0..20 {
         tokio::task::yield_now().await;
     }
 }
 
-/// A long poll in another task, which has parked when this returns; it gives the count of messages.
+/// Starts a long poll in another task, which returns the number of messages. The poll waits when this returns.
 async fn parked(server: &MockSqs) -> JoinHandle<usize> {
     let client = server.client();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
@@ -31,7 +31,7 @@ async fn parked(server: &MockSqs) -> JoinHandle<usize> {
 }
 
 #[tokio::test]
-async fn client_without_a_socket_finds_no_server_after_a_drop() {
+async fn client_without_a_socket_cannot_connect_after_a_drop() {
     let server = MockSqs::in_process();
     let transport = server.transport();
     assert_eq!(request(&transport).await.unwrap(), 200);
@@ -40,7 +40,7 @@ async fn client_without_a_socket_finds_no_server_after_a_drop() {
 }
 
 #[tokio::test]
-async fn client_without_a_socket_finds_no_server_after_a_shutdown() {
+async fn client_without_a_socket_cannot_connect_after_a_shutdown() {
     for server in [MockSqs::in_process(), MockSqs::start().await] {
         let transport = server.transport();
         server.shutdown().await;
@@ -49,7 +49,7 @@ async fn client_without_a_socket_finds_no_server_after_a_shutdown() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn drop_and_shutdown_end_a_parked_poll_at_once_and_empty() {
+async fn drop_and_shutdown_end_a_waiting_poll_immediately_without_messages() {
     let start = tokio::time::Instant::now();
     let dropped = MockSqs::in_process();
     let poll = parked(&dropped).await;

@@ -1,4 +1,4 @@
-//! Whether a test has left something behind.
+//! Verification that a test leaves no messages behind.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::sqs::engine::{PeekedMessage, Visibility};
 use crate::sqs::findings::{Finding, FindingKind};
 use crate::sqs::ops::Service;
 
-/// What may be left in the queues of a server when a test is over. Nothing, unless it is allowed.
+/// The messages that may be left in the queues of a server at the end of a test. By default none.
 ///
 /// ```should_panic
 /// # #[tokio::main(flavor = "current_thread")]
@@ -21,7 +21,7 @@ use crate::sqs::ops::Service;
 /// let client = server.client();
 /// let url = client.create_queue().queue_name("orders").send().await.unwrap().queue_url.unwrap();
 /// client.send_message().queue_url(&url).message_body("tea").send().await.unwrap();
-/// // Here the server is dropped, and panics: nobody has received the tea.
+/// // The drop of the server panics: the message was not received.
 /// # }
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -32,32 +32,32 @@ pub struct Verification {
     ignored: Vec<String>,
 }
 
-/// In what way messages are left.
+/// The state of leftover messages.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum LeftoverKind {
-    /// They were received and not deleted, and are hidden still.
+    /// They were received but not deleted, and are still invisible.
     InFlight,
-    /// They are in a queue that other queues send their dead letters to.
+    /// They are in a dead-letter queue.
     DeadLetters,
-    /// They are visible or delayed: nobody has received them, or whoever did gave them back.
+    /// They are visible or delayed: not received, or visible again after a receive.
     Undelivered,
 }
 
-/// Messages of one queue that are left in one way.
+/// The leftover messages of one queue in one state.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Leftover {
     /// The queue.
     pub queue: QueueArn,
-    /// In what way they are left.
+    /// The state of the messages.
     pub kind: LeftoverKind,
-    /// They themselves, from the oldest on.
+    /// The messages, oldest first.
     pub messages: Vec<PeekedMessage>,
 }
 
-/// All that a test has left behind, and what [strict mode](crate::MockSqsBuilder::strict) found. It shows as a report, also by
-/// `unwrap`.
+/// All leftover messages, and the findings of [strict mode](crate::MockSqsBuilder::strict). `Display` and `Debug` show a
+/// report.
 #[derive(Clone)]
 pub struct Leftovers {
     messages: Vec<Leftover>,
@@ -67,28 +67,28 @@ pub struct Leftovers {
 }
 
 impl Verification {
-    /// Messages may be received and not deleted.
+    /// Allows messages that were received but not deleted.
     pub fn allow_in_flight(self) -> Self {
         self.allow(LeftoverKind::InFlight)
     }
 
-    /// Messages may be in dead-letter queues.
+    /// Allows messages in dead-letter queues.
     pub fn allow_dead_letters(self) -> Self {
         self.allow(LeftoverKind::DeadLetters)
     }
 
-    /// Messages may be visible or delayed.
+    /// Allows visible and delayed messages.
     pub fn allow_undelivered(self) -> Self {
         self.allow(LeftoverKind::Undelivered)
     }
 
-    /// [Strict mode](crate::MockSqsBuilder::strict) may find this.
+    /// Allows findings of this kind in [strict mode](crate::MockSqsBuilder::strict).
     pub fn allow_finding(mut self, kind: FindingKind) -> Self {
         self.allowed_findings.push(kind);
         self
     }
 
-    /// Queues of this name may have anything left, and findings of any kind.
+    /// Allows any messages in queues with this name, and any findings about them.
     pub fn ignore_queue(mut self, name: impl Into<String>) -> Self {
         self.ignored.push(name.into());
         self
@@ -99,7 +99,7 @@ impl Verification {
         self
     }
 
-    /// Looks into all queues of all accounts and regions.
+    /// Checks the queues of all accounts and regions.
     pub(super) fn verify(&self, service: &Service) -> Result<(), Leftovers> {
         let queues = service.queues().into_iter().filter(|queue| !self.is_ignored(queue));
         let messages: Vec<_> = queues.flat_map(|queue| self.left_in(service, &queue)).collect();
@@ -145,7 +145,7 @@ impl LeftoverKind {
 }
 
 impl Leftovers {
-    /// What is left, by queue and kind.
+    /// The leftover messages by queue and state.
     pub fn all(&self) -> &[Leftover] {
         &self.messages
     }
@@ -188,7 +188,7 @@ impl fmt::Display for Leftovers {
     }
 }
 
-/// As it shows.
+/// The same as `Display`, so that `unwrap` shows the report.
 impl fmt::Debug for Leftovers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")

@@ -1,4 +1,4 @@
-//! Waiting until a queue is as a test wants it.
+//! Waits for the state of a queue.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::messages::Messages;
 use super::queue::QueueView;
 use crate::sqs::engine::PeekedMessage;
 
-/// A queue was not as it was waited for. It shows what is there instead, also by `unwrap`.
+/// A wait that timed out, or an unexpected message. `Display` and `Debug` list the messages in the queue.
 #[derive(Clone)]
 pub struct Unmet {
     expected: String,
@@ -15,7 +15,7 @@ pub struct Unmet {
 }
 
 impl Unmet {
-    /// What was in the queue when the wait ended, from the oldest message on.
+    /// The messages in the queue at the end of the wait, oldest first.
     pub fn messages(&self) -> &[PeekedMessage] {
         self.seen.as_deref().unwrap_or_default()
     }
@@ -24,13 +24,13 @@ impl Unmet {
 impl fmt::Display for Unmet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.seen {
-            None => write!(f, "{}; there is no such queue", self.expected),
+            None => write!(f, "{}; the queue does not exist", self.expected),
             Some(seen) => write!(f, "{}; it has {}:\n{}", self.expected, seen.len(), Messages(seen)),
         }
     }
 }
 
-/// As it shows.
+/// The same as `Display`, so that `unwrap` shows the messages.
 impl fmt::Debug for Unmet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
@@ -40,60 +40,60 @@ impl fmt::Debug for Unmet {
 impl std::error::Error for Unmet {}
 
 impl QueueView<'_> {
-    /// How long the waits of this view take at most, in real time whatever the clock of the server does: 5 seconds
-    /// by default. It is the time of tokio, so that under its paused clock a wait in vain takes no time.
+    /// Sets the time limit of waits, 5 seconds by default. It is measured in real time, whatever the clock of the
+    /// server does. Under tokio's paused clock, a wait that times out takes no real time.
     pub fn within(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Waits until the messages of the queue, visible or not and from the oldest on, are as `accept` wants them, and
-    /// gives them. It is asked at first, and then whenever something was done to the queue or a moment of it has
-    /// come; nothing is polled. A queue that does not exist yet has no messages.
+    /// Waits until `accept` returns true for the messages of the queue, visible or not and oldest first, and returns
+    /// them. Calls `accept` at first, and after each change of the queue or its messages. A queue that does not exist
+    /// yet has no messages.
     ///
     /// # Errors
-    /// They were not so in time.
+    /// The wait timed out.
     ///
     /// # Cancel safety
-    /// Nothing is lost when the future is dropped.
+    /// Dropping the future loses nothing.
     pub async fn wait_for(
         &self,
         accept: impl Fn(&[PeekedMessage]) -> bool,
     ) -> Result<Vec<PeekedMessage>, Unmet> {
-        self.wait("to be as wanted", || Some(self.messages()).filter(|messages| accept(messages))).await
+        self.wait("to meet the condition", || Some(self.messages()).filter(|messages| accept(messages))).await
     }
 
-    /// Waits until there are exactly `count` messages, visible or not, and gives them, the oldest first.
+    /// Waits until the queue has exactly `count` messages, visible or not, and returns them, oldest first.
     ///
     /// # Errors
-    /// There were more or fewer when the time was over.
+    /// The number differed when the wait timed out.
     ///
     /// # Cancel safety
-    /// Nothing is lost when the future is dropped.
+    /// Dropping the future loses nothing.
     pub async fn expect_messages(&self, count: usize) -> Result<Vec<PeekedMessage>, Unmet> {
         let messages = if count == 1 { "message" } else { "messages" };
         let look = || self.service.peek_if(&self.arn, |total| total == count);
         self.wait(&format!("to have {count} {messages}"), look).await
     }
 
-    /// Waits until there are no messages any more: all that came were deleted, or grew too old.
+    /// Waits until the queue has no messages: all were deleted, moved or have expired.
     ///
     /// # Errors
-    /// There were still some when the time was over.
+    /// There were still messages when the wait timed out.
     ///
     /// # Cancel safety
-    /// Nothing is lost when the future is dropped.
+    /// Dropping the future loses nothing.
     pub async fn wait_until_empty(&self) -> Result<(), Unmet> {
         let look = || self.service.peek_if(&self.arn, |total| total == 0);
         self.wait("to be empty", look).await.map(drop)
     }
 
-    /// Watches that the queue has no messages for the time of `within`, in real time as with [`within`](Self::within).
+    /// Checks that the queue has no messages during `within`, in real time as with [`within`](Self::within).
     ///
     /// # Errors
-    /// There is one, or one came; this is known at once.
+    /// The queue has a message, or gets one. Returns immediately then.
     ///
     /// # Cancel safety
-    /// Nothing is lost when the future is dropped.
+    /// Dropping the future loses nothing.
     pub async fn expect_none(&self, within: Duration) -> Result<(), Unmet> {
         let look = || self.service.peek_if(&self.arn, |total| total > 0);
         match self.clone().within(within).wait("", look).await {
@@ -107,13 +107,13 @@ impl QueueView<'_> {
 
     async fn wait(
         &self,
-        for_what: &str,
+        condition: &str,
         look: impl FnMut() -> Option<Vec<PeekedMessage>>,
     ) -> Result<Vec<PeekedMessage>, Unmet> {
         match tokio::time::timeout(self.patience, self.service.until(&self.arn, look)).await {
             Ok(messages) => Ok(messages),
             Err(_) => Err(Unmet {
-                expected: format!("waited {:?} for {} {for_what}", self.patience, self.name()),
+                expected: format!("waited {:?} for {} {condition}", self.patience, self.name()),
                 seen: self.service.peek(&self.arn, 0, usize::MAX),
             }),
         }

@@ -1,4 +1,4 @@
-//! The service as a transport of `sqs-client`, without a socket.
+//! A transport of `sqs-client` that calls the server without a socket.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use sqs_client::transport::{Transport, TransportError, TransportErrorKind, Trans
 use crate::http::{Break, Reply};
 use crate::services::Services;
 
-/// Hands requests of a client straight to a server in the same process.
+/// A transport that passes requests of a client to a server in the same process.
 ///
-/// Requests and answers are those of the wire, encoded and signed; only the connection is missing. So tests
-/// under tokio's paused clock work, and nothing is lost on the way but by a [fault](crate::service::faults). Once the server has
-/// stopped, there is nobody to connect to.
+/// Requests and responses are encoded and signed as over HTTP; only the connection is missing. Tests can therefore use
+/// tokio's paused clock, and only a [fault](crate::service::faults) can lose a request or a response. After the server
+/// has stopped, requests fail with a connection error.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

@@ -1,4 +1,4 @@
-//! From a request to the service that answers it.
+//! Routes requests to the admin API or to SQS.
 //!
 //! ```text
 //! socket -> Router (reads the body) --+
@@ -19,17 +19,17 @@ use crate::services::Services;
 pub use in_process::InProcess;
 pub(crate) use socket::Router;
 
-/// Answers a request in its own protocol, and in the form that it accepts.
+/// Answers a request in its own protocol and in the form that it accepts.
 ///
 /// # Cancel safety
-/// Dropped while it waits for messages, a receive takes none.
+/// If the future is dropped while a receive waits, the receive takes no messages.
 async fn answer(services: &Services, request: Request<Bytes>) -> Reply {
     let (head, body) = request.into_parts();
     if let Some(answer) = services.guard().preflight(&head) {
         return answer.into();
     }
     let mut reply = if admin::owns(head.uri.path()) {
-        // Boxed, so that the future of other requests does not grow by it.
+        // Boxed, so that the future of SQS requests stays small.
         Box::pin(admin::answer(services, &head, &body)).await.into()
     } else {
         services.sqs.answer(&head, &body).await

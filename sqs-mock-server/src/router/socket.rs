@@ -1,4 +1,4 @@
-//! Requests of sockets: reads the body, or refuses it.
+//! Requests from sockets: reads their bodies.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Router {
             Err(error) => {
                 let mut response = self.services.sqs.refuse_body(&head, error, self.intake.limits());
                 self.services.guard().allow_reading(&head, response.headers_mut());
-                // The rest of the body would be read as the next request.
+                // Otherwise the rest of the body would be read as the next request.
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 response.into()
             }
@@ -45,7 +45,7 @@ impl Site for Router {
     type Body = Outgoing;
 
     /// # Cancel safety
-    /// Dropped before its end, the request is as if it had not been made, or as if its answer had been lost.
+    /// If the future is dropped, the request is either not applied, or applied as if its response was lost.
     async fn route(&self, request: Request<Incoming>) -> Result<Response<Outgoing>, Break> {
         match self.serve(request).await {
             Reply::Whole(response) => Ok(response.map(|body| Outgoing::Whole(Full::new(body)))),

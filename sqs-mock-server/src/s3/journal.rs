@@ -1,4 +1,4 @@
-//! The journal as tests of S3 read it.
+//! S3 requests in the journal.
 
 use crate::service::journal::{Journal, Record};
 use crate::service::operation::ServiceName;

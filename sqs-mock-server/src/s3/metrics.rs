@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use crate::service::metrics::{ABORTED, Connections, Exposition, Kind, UNKNOWN};
 use crate::service::operation::S3Action;
 
-/// Operation and status. The operation is `None` if the server does not implement it, or if the request was rejected before it
-/// was known; the status, if there was no complete response.
+/// Operation and status. The operation is `None` if the server does not implement it, or rejected the request before
+/// the operation was known. The status is `None` without a complete response.
 type Series = (Option<S3Action>, Option<u16>);
 
 /// Counters since the start of the server.
@@ -27,7 +27,7 @@ impl Metrics {
     /// Writes all counters. Requests that never occurred have no sample.
     pub(super) fn write(&self, text: &mut Exposition) {
         let name = "sqs_mock_s3_requests_total";
-        let help = "Requests to S3 by operation and status; aborted where there was no answer.";
+        let help = "Requests to S3 by operation and status; the status is aborted without a complete response.";
         text.family(name, Kind::Counter, help);
         let requests = self.requests.lock().clone();
         for ((action, status), count) in requests {
@@ -39,6 +39,6 @@ impl Metrics {
             text.sample(name, &labels, count);
         }
         let open = self.connections.count();
-        text.single("sqs_mock_s3_open_connections", Kind::Gauge, "Connections to S3 that are open.", open);
+        text.single("sqs_mock_s3_open_connections", Kind::Gauge, "Open connections to S3.", open);
     }
 }

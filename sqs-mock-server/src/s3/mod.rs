@@ -2,7 +2,7 @@
 //! process and keeps objects in files.
 //!
 //! ```text
-//! setup -> server -> front: HTTP, faults -> s3s: signatures, XML -> ops: one method an operation -> store: files
+//! setup -> server -> front: HTTP, faults -> s3s: signatures, XML -> ops: one method per operation -> store: files
 //! ```
 //!
 //! ```no_run

@@ -39,7 +39,7 @@ pub(crate) struct Content {
     metrics: Arc<Metrics>,
 }
 
-/// What the S3 server takes over from the SQS server.
+/// The parts that the S3 server shares with the SQS server.
 pub(crate) struct Host {
     pub(crate) clock: Clock,
     pub(crate) faults: Faults,
@@ -59,7 +59,7 @@ impl MockS3 {
         let shown = directory.display().to_string();
         let opened = Store::open(directory, is_temporary, host.seed);
         let explain = |error: io::Error| {
-            io::Error::new(error.kind(), format!("cannot keep objects in {shown}: {error}"))
+            io::Error::new(error.kind(), format!("cannot store objects in {shown}: {error}"))
         };
         let store = Arc::new(opened.map_err(explain)?);
         let metrics = Arc::new(Metrics::default());

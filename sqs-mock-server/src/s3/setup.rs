@@ -7,7 +7,7 @@ use std::{env, fs, io, process};
 use s3s::path::check_bucket_name;
 use serde::{Deserialize, Deserializer};
 
-/// The initial bucket if the settings name none.
+/// The initial bucket if the settings list none.
 pub(crate) const DEFAULT_BUCKET: &str = "payloads";
 
 /// Settings of the S3 server.

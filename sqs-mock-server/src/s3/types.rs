@@ -1,4 +1,4 @@
-//! Objects and uploads as tests see them.
+//! Descriptions of objects and uploads.
 
 use crate::service::clock::Timestamp;
 

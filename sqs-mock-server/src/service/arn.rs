@@ -1,9 +1,9 @@
-//! Names of queues across accounts and regions.
+//! ARNs of queues.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// More than any ARN of a queue has: what callers give is kept in policies.
+/// Longer than the ARN of any queue. Policies store ARNs that callers send, so their length is bounded.
 const MAX_BYTES: usize = 256;
 
 /// `arn:aws:sqs:<region>:<account>:<name>`.
@@ -18,7 +18,7 @@ pub struct QueueArn {
 }
 
 impl QueueArn {
-    /// The ARN of a queue.
+    /// Builds the ARN of a queue.
     pub fn new(region: &str, account: &str, name: &str) -> Self {
         Self { region: region.into(), account: account.into(), name: name.into() }
     }
@@ -28,7 +28,7 @@ impl QueueArn {
         is_fifo_name(&self.name)
     }
 
-    /// The queue of another name in the same account and region.
+    /// The ARN of another queue in the same account and region.
     pub fn neighbour(&self, name: &str) -> Self {
         Self { name: name.into(), ..self.clone() }
     }
@@ -50,7 +50,7 @@ impl fmt::Display for QueueArn {
     }
 }
 
-/// A text is not the ARN of a queue.
+/// The error for text that is not the ARN of a queue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NotAQueueArn;
 
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_arns_of_queues() {
+    fn text_that_is_not_a_queue_arn_is_rejected() {
         let long = format!("arn:aws:sqs:a:b:{}", "c".repeat(300));
         for text in [
             &long,

@@ -1,15 +1,17 @@
-//! The clock that queues live by: it can be advanced, frozen and resumed.
+//! The clock of a server: it can be advanced, frozen and resumed.
 //!
-//! Tests turn it where waiting would take too long: visibility timeouts, delays, retention, deduplication windows.
-//! [`MockSqs::clock`](crate::MockSqs::clock) gives the [`Clock`] of a server; moments are [`Timestamp`]s, in milliseconds.
+//! Visibility timeouts, delays, retention and deduplication windows follow this clock, so that tests need not wait for
+//! them.
+//! [`MockSqs::clock`](crate::MockSqs::clock) returns the [`Clock`] of a server. Times are [`Timestamp`]s, in
+//! milliseconds.
 //!
 //! ```text
-//! advance(d), advance_to(t) --> clock --> all who sleep until a moment that has come: long polls, delays, move tasks
+//! advance(d), advance_to(t) --> clock --> wakes long polls, delays and move tasks that are due
 //! freeze(), resume() ---------^   ^------ tokio's time, real or paused
 //! ```
 //!
-//! Time passes as `tokio::time::Instant` says, so that the clock follows tokio's paused clock too, from a start
-//! that is read once from the system.
+//! The system time is read once, at the start. From then on the clock follows `tokio::time::Instant`, so tokio's paused
+//! time also works.
 
 mod timestamp;
 
@@ -23,7 +25,7 @@ use tokio::time::Instant;
 pub use timestamp::Timestamp;
 use timestamp::millis;
 
-/// The clock of one server. Clones show the same time. It goes forward only.
+/// The clock of one server. Clones share their state. It never goes backwards.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -51,29 +53,29 @@ pub struct Clock {
 
 #[derive(Debug)]
 struct Shared {
-    /// Where `Hand::Running` counts from.
+    /// The start of `Mode::Running`.
     origin: Instant,
-    hand: AtomicI64,
-    /// Sleepers wait here for the hand to be moved; whoever moves it wakes them all.
+    mode: AtomicI64,
+    /// Wakes all sleepers when the clock is changed.
     moved: Notify,
 }
 
-/// What the system's clock shows.
+/// The system time.
 #[expect(clippy::disallowed_methods, reason = "the one place where the time of the system comes in")]
-pub(crate) fn time_of_the_system() -> SystemTime {
+pub(crate) fn system_time() -> SystemTime {
     SystemTime::now()
 }
 
-/// How to tell the time. It is kept in one word, so that telling the time takes no lock.
+/// The state of the clock. It fits in one atomic word, so that reading the time takes no lock.
 #[derive(Clone, Copy)]
-enum Hand {
-    /// This many milliseconds more than have passed since the origin.
+enum Mode {
+    /// The offset in milliseconds that is added to the time since the origin.
     Running(i64),
-    /// This many milliseconds after the epoch.
+    /// Milliseconds since the epoch.
     Frozen(i64),
 }
 
-impl Hand {
+impl Mode {
     const fn pack(self) -> i64 {
         match self {
             Self::Running(offset) => offset << 1,
@@ -85,7 +87,7 @@ impl Hand {
         if word & 1 == 0 { Self::Running(word >> 1) } else { Self::Frozen(word >> 1) }
     }
 
-    /// What it shows so many milliseconds after the origin.
+    /// The time of the clock, `passed` milliseconds after the origin.
     fn shown_after(self, passed: i64) -> Timestamp {
         let millis = match self {
             Self::Running(offset) => offset.saturating_add(passed),
@@ -102,7 +104,7 @@ impl Hand {
     }
 }
 
-/// One bit of the word is the state of the clock; 292 million years less a half remain.
+/// One bit of the word stores the state; the rest still holds 146 million years of milliseconds.
 fn capped(millis: i64) -> i64 {
     millis.min(i64::MAX >> 1)
 }
@@ -112,91 +114,93 @@ fn signed(millis: u64) -> i64 {
 }
 
 impl Clock {
-    /// A clock that shows the time of the system.
+    /// A clock that starts at the system time.
     pub fn real() -> Self {
-        Self::starting_at(time_of_the_system().into())
+        Self::starting_at(system_time().into())
     }
 
-    /// A clock that shows `start` now.
+    /// A clock that starts at `start`.
     pub fn starting_at(start: Timestamp) -> Self {
         Self {
             shared: Arc::new(Shared {
                 origin: Instant::now(),
-                hand: AtomicI64::new(Hand::Running(signed(start.0)).pack()),
+                mode: AtomicI64::new(Mode::Running(signed(start.0)).pack()),
                 moved: Notify::new(),
             }),
         }
     }
 
-    /// What the clock shows.
+    /// The current time of this clock.
     pub fn now(&self) -> Timestamp {
-        self.show(self.hand())
+        self.show(self.mode())
     }
 
-    /// What the clock shows at an instant that is just past, for those who read the instant anyway.
+    /// The time of this clock at an instant in the recent past. Saves callers that already have an `Instant` a second
+    /// read.
     pub(crate) fn at(&self, instant: Instant) -> Timestamp {
         let passed = signed(millis(instant.saturating_duration_since(self.shared.origin)));
-        self.hand().shown_after(passed)
+        self.mode().shown_after(passed)
     }
 
-    /// Whether the clock stands still.
+    /// Whether the clock is frozen.
     pub fn is_frozen(&self) -> bool {
-        matches!(self.hand(), Hand::Frozen(_))
+        matches!(self.mode(), Mode::Frozen(_))
     }
 
-    /// Moves the clock on. Sleepers whose moment has come wake.
+    /// Advances the clock by `duration` and wakes sleepers that are due.
     pub fn advance(&self, duration: Duration) {
         let millis = signed(millis(duration));
-        self.turn(|hand| hand.moved_by(millis));
+        self.update(|mode| mode.moved_by(millis));
     }
 
-    /// Moves the clock on to `moment`, unless that is past. Sleepers whose moment has come wake.
+    /// Advances the clock to `moment` and wakes sleepers that are due. Does nothing if `moment` is in the past.
     pub fn advance_to(&self, moment: Timestamp) {
         let moment = signed(moment.0);
-        self.turn(|hand| hand.moved_by(moment.saturating_sub(signed(self.show(hand).0)).max(0)));
+        self.update(|mode| mode.moved_by(moment.saturating_sub(signed(self.show(mode).0)).max(0)));
     }
 
-    /// How many milliseconds the clock is ahead of that of the system; negative when it is behind.
+    /// The difference to the system time in milliseconds; negative if this clock is behind.
     pub fn offset_millis(&self) -> i64 {
-        signed(self.now().0).saturating_sub(signed(Timestamp::from(time_of_the_system()).0))
+        signed(self.now().0).saturating_sub(signed(Timestamp::from(system_time()).0))
     }
 
-    /// Puts the clock to a moment, earlier ones too: nothing that it was asked before may matter any more.
+    /// Sets the clock, also back in time. Only valid if all state that depends on earlier times is discarded.
     pub(crate) fn restart(&self, start: Option<Timestamp>, frozen: bool) {
-        let start = signed(start.unwrap_or_else(|| time_of_the_system().into()).0);
-        self.turn(|_| if frozen { Hand::Frozen(start) } else { Hand::Running(start - self.passed()) });
+        let start = signed(start.unwrap_or_else(|| system_time().into()).0);
+        self.update(|_| if frozen { Mode::Frozen(start) } else { Mode::Running(start - self.passed()) });
     }
 
-    /// Stops the clock; from now on it moves only by [`advance`](Self::advance).
+    /// Stops the clock. Until [`resume`](Self::resume), only [`advance`](Self::advance) and
+    /// [`advance_to`](Self::advance_to) change it.
     pub fn freeze(&self) {
-        self.turn(|hand| Hand::Frozen(signed(self.show(hand).0)));
+        self.update(|mode| Mode::Frozen(signed(self.show(mode).0)));
     }
 
-    /// Lets a frozen clock run on from where it stands.
+    /// Resumes a frozen clock from its current time.
     pub fn resume(&self) {
-        self.turn(|hand| match hand {
-            Hand::Frozen(at) => Hand::Running(at.saturating_sub(self.passed())),
-            running @ Hand::Running(_) => running,
+        self.update(|mode| match mode {
+            Mode::Frozen(at) => Mode::Running(at.saturating_sub(self.passed())),
+            running @ Mode::Running(_) => running,
         });
     }
 
-    /// Waits until the clock shows `moment` or later.
+    /// Waits until the clock reaches `moment`.
     ///
     /// # Cancel safety
-    /// Nothing is lost when the future is dropped.
+    /// Dropping the future loses nothing.
     pub async fn sleep_until(&self, moment: Timestamp) {
         loop {
             let mut moved = std::pin::pin!(self.shared.moved.notified());
-            // Listening starts before the clock is read, so that no movement in between is missed.
+            // Subscribe before reading the clock, so that no change in between is missed.
             moved.as_mut().enable();
-            let hand = self.hand();
-            let left = moment.saturating_since(self.show(hand));
+            let mode = self.mode();
+            let left = moment.saturating_since(self.show(mode));
             if left.is_zero() {
                 return;
             }
-            match hand {
-                Hand::Frozen(_) => moved.await,
-                Hand::Running(_) => tokio::select! {
+            match mode {
+                Mode::Frozen(_) => moved.await,
+                Mode::Running(_) => tokio::select! {
                     () = moved => {}
                     () = tokio::time::sleep(left) => {}
                 },
@@ -204,14 +208,14 @@ impl Clock {
         }
     }
 
-    fn hand(&self) -> Hand {
-        Hand::unpack(self.shared.hand.load(Ordering::Acquire))
+    fn mode(&self) -> Mode {
+        Mode::unpack(self.shared.mode.load(Ordering::Acquire))
     }
 
-    fn show(&self, hand: Hand) -> Timestamp {
-        match hand {
-            Hand::Running(_) => hand.shown_after(self.passed()),
-            Hand::Frozen(_) => hand.shown_after(0),
+    fn show(&self, mode: Mode) -> Timestamp {
+        match mode {
+            Mode::Running(_) => mode.shown_after(self.passed()),
+            Mode::Frozen(_) => mode.shown_after(0),
         }
     }
 
@@ -220,12 +224,12 @@ impl Clock {
         signed(millis(self.shared.origin.elapsed()))
     }
 
-    fn turn(&self, change: impl Fn(Hand) -> Hand) {
-        let hand = &self.shared.hand;
-        let mut seen = hand.load(Ordering::Acquire);
-        while let Err(now) = hand.compare_exchange_weak(
+    fn update(&self, change: impl Fn(Mode) -> Mode) {
+        let mode = &self.shared.mode;
+        let mut seen = mode.load(Ordering::Acquire);
+        while let Err(now) = mode.compare_exchange_weak(
             seen,
-            change(Hand::unpack(seen)).pack(),
+            change(Mode::unpack(seen)).pack(),
             Ordering::AcqRel,
             Ordering::Acquire,
         ) {

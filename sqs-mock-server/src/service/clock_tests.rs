@@ -6,7 +6,7 @@ fn clock() -> Clock {
     Clock::starting_at(Timestamp::from_millis(1_000_000))
 }
 
-/// Long enough for woken tasks to run under the paused clock, which does not move on meanwhile.
+/// Lets woken tasks run without advancing tokio's paused clock.
 async fn let_others_run() {
     for _ in 0..10 {
         tokio::task::yield_now().await;
@@ -14,7 +14,7 @@ async fn let_others_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn clock_follows_the_passing_of_time() {
+async fn clock_follows_tokio_time() {
     let clock = clock();
     assert_eq!(clock.now().as_millis(), 1_000_000);
     tokio::time::advance(SECOND).await;
@@ -22,7 +22,7 @@ async fn clock_follows_the_passing_of_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn frozen_clock_moves_only_when_told() {
+async fn frozen_clock_changes_only_by_advance() {
     let clock = clock();
     clock.freeze();
     tokio::time::advance(SECOND).await;
@@ -46,7 +46,7 @@ async fn clock_near_the_epoch_survives_a_long_freeze() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sleeper_wakes_by_itself() {
+async fn sleeper_wakes_when_time_passes() {
     let clock = clock();
     let before = Instant::now();
     clock.sleep_until(clock.now() + SECOND).await;
@@ -71,7 +71,7 @@ async fn sleeper_wakes_when_the_clock_is_advanced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sleeper_sleeps_on_while_the_clock_is_frozen() {
+async fn sleeper_does_not_wake_while_the_clock_is_frozen() {
     let clock = clock();
     clock.freeze();
     let sleep = clock.sleep_until(clock.now() + SECOND);
@@ -87,7 +87,7 @@ async fn sleeper_sleeps_on_while_the_clock_is_frozen() {
 }
 
 #[test]
-fn no_advance_overflows() {
+fn advance_by_the_maximum_does_not_overflow() {
     let clock = clock();
     clock.advance(Duration::MAX);
     clock.advance(Duration::MAX);

@@ -1,4 +1,4 @@
-//! The access keys that a server accepts, and their secrets.
+//! The access keys that a server accepts, with their secrets.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ pub(crate) struct Keys(pub(crate) BTreeMap<String, Secret>);
 pub struct Secret(String);
 
 impl Keys {
-    /// The pair that the server's own client signs with.
+    /// The key that the server's own client uses.
     pub(crate) fn first(&self) -> Option<(&str, &str)> {
         self.0.first_key_value().map(|(id, secret)| (id.as_str(), secret.as_str()))
     }

@@ -1,4 +1,5 @@
-//! What the services of a server share. Nothing here depends on a service; only names and resources are known.
+//! Parts shared by all services of a server. Nothing here depends on a service, except for names of operations and
+//! resources.
 
 pub(crate) mod arn;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! The names of services and of their operations.
+//! The names of services and their operations.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ impl ServiceName {
     }
 }
 
-/// In upper case, such as `SQS`.
+/// The name in upper case, such as `SQS`.
 impl fmt::Display for ServiceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.as_str().to_uppercase())
@@ -45,10 +45,10 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
-    /// The operation with this name, of one service or of any.
+    /// Finds an operation by name, among those of one service or of all.
     ///
     /// # Errors
-    /// There is none; the text lists all names.
+    /// Fails if there is none; the text lists all names.
     pub(crate) fn find(service: Option<ServiceName>, name: &str) -> Result<Self, String> {
         let sqs = Action::ALL.into_iter().map(Self::from);
         let all = sqs.chain(S3Action::ALL.iter().copied().map(Self::from));
@@ -72,7 +72,7 @@ impl From<S3Action> for Operation {
     }
 }
 
-/// As its name.
+/// Serializes as the name.
 impl Serialize for Operation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name)

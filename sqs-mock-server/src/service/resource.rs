@@ -6,11 +6,11 @@ use super::arn::QueueArn;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Resource {
-    /// A queue of SQS, whether it exists or not.
+    /// An SQS queue, which may not exist.
     Queue(QueueArn),
-    /// A bucket of S3.
+    /// An S3 bucket.
     Bucket(String),
-    /// An object of S3.
+    /// An S3 object.
     #[non_exhaustive]
     Object {
         /// The bucket.
@@ -21,7 +21,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// The bucket, also that of an object.
+    /// The bucket, or the bucket of an object.
     pub fn bucket(&self) -> Option<&str> {
         match self {
             Self::Bucket(bucket) | Self::Object { bucket, .. } => Some(bucket),
@@ -37,7 +37,7 @@ impl Resource {
         }
     }
 
-    /// Its length in bytes.
+    /// The size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Queue(arn) => arn.region.len() + arn.account.len() + arn.name.len(),
@@ -46,7 +46,7 @@ impl Resource {
         }
     }
 
-    /// The resource of a request to S3.
+    /// The resource of an S3 request.
     #[cfg(feature = "s3")]
     pub(crate) fn in_s3(bucket: Option<&str>, key: Option<&str>) -> Option<Self> {
         let bucket = bucket?.to_owned();

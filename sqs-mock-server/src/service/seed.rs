@@ -1,11 +1,12 @@
-//! The one home of randomness: everything random comes from one number, so that a run can be repeated.
+//! Randomness. All random values of a server derive from one seed, so that a run can be repeated.
 //!
-//! Each purpose has a generator of its own. Queues therefore share no lock for their ids, and what one queue
-//! does changes nothing in the ids of another.
+//! Each purpose has its own generator. Queues therefore share no lock for ids, and the traffic of one queue does not
+//! change
+//! the ids of another.
 
 use fastrand::Rng;
 
-/// The number that everything random of a run comes from.
+/// The seed of all random values of a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Seed(pub(crate) u64);
 
@@ -16,23 +17,23 @@ impl std::fmt::Display for Seed {
 }
 
 impl Seed {
-    /// A seed that nobody chose.
+    /// A random seed.
     #[expect(clippy::disallowed_methods, reason = "the one place where chance comes in")]
     pub(crate) fn random() -> Self {
         Self(Rng::new().u64(..))
     }
 
-    /// The generator for one purpose. The same seed and purpose give the same numbers.
+    /// The generator for one purpose. The same seed and purpose produce the same numbers.
     pub(crate) fn generator(self, purpose: &str) -> Rng {
         Rng::with_seed(self.mixed_with(purpose.as_bytes()))
     }
 
-    /// The seed of one queue: `incarnation` tells queues apart that had the same name one after the other.
+    /// The seed of one queue. `incarnation` distinguishes successive queues of the same name.
     pub(crate) fn of_queue(self, arn: &str, incarnation: u64) -> Self {
         Self(scramble(self.mixed_with(arn.as_bytes()) ^ scramble(incarnation)))
     }
 
-    /// FNV-1a over the bytes, begun with the seed: the same in every version and on every machine.
+    /// FNV-1a over the bytes, starting from the seed. Stable across versions and machines.
     fn mixed_with(self, bytes: &[u8]) -> u64 {
         let start = scramble(self.0) ^ 0xcbf2_9ce4_8422_2325;
         let hash =
@@ -41,8 +42,9 @@ impl Seed {
     }
 }
 
-/// The finaliser of `SplitMix64` (<https://prng.di.unimi.it/splitmix64.c>): each bit of the input changes half of
-/// the bits of the result.
+/// The finaliser of `SplitMix64` (<https://prng.di.unimi.it/splitmix64.c>): on average, each input bit flips half of
+/// the
+/// output bits.
 pub(crate) const fn scramble(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -55,7 +57,7 @@ pub(crate) fn uuid(generator: &mut Rng) -> Uuid {
     Uuid::of_bits(generator.u128(..))
 }
 
-/// UUIDs by number: whoever knows the number needs to keep no UUID.
+/// UUIDs computed from numbers: callers store the number instead of the UUID.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UuidSeries([u64; 2]);
 
@@ -72,7 +74,7 @@ impl UuidSeries {
 
 /// A UUID, shown as 36 lower-case characters.
 ///
-/// It is kept as bytes, since a 128-bit number would align whatever holds it to 16 bytes.
+/// Stored as bytes, since `u128` would align the containing type to 16 bytes.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Uuid([u8; 16]);
 
@@ -104,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn same_seed_and_purpose_give_the_same_numbers() {
+    fn same_seed_and_purpose_produce_the_same_numbers() {
         let draw = |seed: u64, purpose: &str| Seed(seed).generator(purpose).u64(..);
         assert_eq!(draw(7, "request ids"), draw(7, "request ids"));
         assert_ne!(draw(7, "request ids"), draw(8, "request ids"));
@@ -112,14 +114,14 @@ mod tests {
     }
 
     #[test]
-    fn successor_of_a_queue_draws_other_numbers() {
+    fn recreated_queue_draws_different_numbers() {
         let arn = "arn:aws:sqs:us-east-1:000000000000:a";
         assert_eq!(Seed(1).of_queue(arn, 0), Seed(1).of_queue(arn, 0));
         assert_ne!(Seed(1).of_queue(arn, 0), Seed(1).of_queue(arn, 1));
     }
 
     #[test]
-    fn ids_have_the_form_of_a_random_uuid() {
+    fn ids_have_the_format_of_a_random_uuid() {
         let mut generator = Seed(3).generator("ids");
         let series = UuidSeries::new(Seed(3).generator("series"));
         let all = (0..100).flat_map(|number| [uuid(&mut generator), series.of(number)]);

@@ -1,10 +1,10 @@
-//! How long the work of the server itself takes.
+//! Measures real durations, such as the time to handle a request.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Measures how long things take. It does not follow the hand of the clock: what it measures is work.
+/// Measures real time, not the virtual clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 

@@ -1,5 +1,5 @@
-//! Amazon SQS: pure queues ([`engine`]), the 23 operations on them ([`ops`]), their HTTP protocols ([`front`]),
-//! recorded requests ([`journal`]), and what strict mode finds ([`findings`]).
+//! Amazon SQS: queues without I/O ([`engine`]), the 23 operations on them ([`ops`]), their HTTP protocols ([`front`]),
+//! recorded requests ([`journal`]), and findings of strict mode ([`findings`]).
 
 pub(crate) mod engine;
 pub(crate) mod findings;

@@ -77,7 +77,7 @@ async fn guide_lists_every_route_and_no_other() {
 async fn unknown_paths_methods_and_parameters_are_refused_with_what_is_allowed() {
     let (_server, mut wire) = Wire::with_queue().await;
     let answer = wire.get("/_mock/colour").await;
-    assert_eq!(answer.error(404), "there is nothing at /_mock/colour; GET /_mock lists what there is");
+    assert_eq!(answer.error(404), "unknown path /_mock/colour; GET /_mock lists all paths");
     let answer = wire.exchange("POST /health", "", b"").await;
     assert_eq!(answer.error(405), "POST is not allowed here; allowed: GET");
     assert_eq!(answer.header("allow"), "GET");

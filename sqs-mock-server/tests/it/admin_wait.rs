@@ -53,7 +53,7 @@ async fn shutdown_ends_a_wait() {
     tokio::time::sleep(Duration::from_millis(1)).await;
     server.shutdown().await;
     let (status, answer) = waiting.await.unwrap();
-    assert_eq!((status, &answer["error"]), (503, &json!("the server stops; nothing is waited for any more")));
+    assert_eq!((status, &answer["error"]), (503, &json!("the server is shutting down")));
     assert!(start.elapsed() < Duration::from_secs(1));
 }
 

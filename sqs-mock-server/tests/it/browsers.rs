@@ -271,7 +271,7 @@ async fn admin_token_is_asked_for_where_one_is_set() {
             let answer = wire.exchange(line, headers, b"").await;
             assert_eq!(
                 answer.error(401),
-                "this needs the header `Authorization: Bearer` with the admin token"
+                "the header `Authorization: Bearer` with the admin token is required"
             );
             assert_eq!(answer.header("www-authenticate"), "Bearer");
         }

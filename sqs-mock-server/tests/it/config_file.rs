@@ -138,7 +138,7 @@ fn same_name_can_be_in_two_regions() {
     let same = "region = 'eu-west-1'\n[[queues]]\nname = 'a'\n[[queues]]\nname = 'a'\nregion = 'eu-west-1'";
     assert_eq!(
         refusal(same),
-        "config:5:8: queues[1].name: there is a queue of this name already, at config:3:8"
+        "config:5:8: queues[1].name: duplicate queue name; first defined at config:3:8"
     );
 }
 

@@ -61,7 +61,7 @@ async fn queue_may_come_after_the_wait_began() {
     let server = MockSqs::in_process();
     let waiting = server.queue("late");
     let unmet = waiting.clone().within(SECOND).expect_messages(1).await.unwrap_err();
-    assert_eq!(unmet.to_string(), "waited 1s for queue \"late\" to have 1 message; there is no such queue");
+    assert_eq!(unmet.to_string(), "waited 1s for queue \"late\" to have 1 message; the queue does not exist");
     let (sent, waited) = tokio::join!(
         async {
             let (client, url) = queue(&server, "late").await;

@@ -8,20 +8,20 @@ fn parse(text: &str) -> Config {
     Config::parse(text, "sqs.toml").unwrap()
 }
 
-/// All faults, one a line.
+/// All errors, one per line.
 fn faults(text: &str) -> String {
     let error = Config::parse(text, "sqs.toml").unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     error.to_string()
 }
 
-/// The only fault of one queue.
+/// The only error of a file with one queue.
 fn fault_of_queue(name: &str, rest: &str) -> String {
     faults(&format!("[[queues]]\nname = \"{name}\"\n{rest}"))
 }
 
 #[test]
-fn empty_file_says_nothing() {
+fn empty_file_has_the_defaults() {
     let file = parse("# nothing\n");
     assert_eq!(format!("{file:?}"), format!("{:?}", Config::default()));
 }
@@ -59,7 +59,7 @@ fn sizes_are_bytes_or_have_a_unit() {
 }
 
 #[test]
-fn fault_names_place_key_and_what_is_allowed() {
+fn error_names_position_key_and_allowed_values() {
     assert_eq!(
         faults("# ports\n  port = 70000"),
         "sqs.toml:2:10: port: 70000 is not allowed; allowed is a whole number from 0 to 65535"
@@ -85,7 +85,7 @@ fn column_counts_characters() {
 }
 
 #[test]
-fn values_that_are_not_allowed_are_all_reported_in_the_order_of_the_file() {
+fn all_invalid_values_are_reported_in_the_order_of_the_file() {
     let text = faults(
         "region = 'Mars!'\n[[queues]]\nname = 'a'\ndelay = 901\n[[queues]]\nname = ''\naccount = '1'\n[limits]\n\
          max_queues = 0\nbody_timeout = '0s'",
@@ -103,28 +103,28 @@ fn values_that_are_not_allowed_are_all_reported_in_the_order_of_the_file() {
 }
 
 #[test]
-fn wrong_types_and_missing_settings_are_reported_at_their_places() {
+fn wrong_types_and_missing_settings_are_reported_at_their_positions() {
     for (text, expected) in [
         (
             "port = true",
-            "sqs.toml:1:8: port: it is of type boolean; allowed is a whole number from 0 to 65535",
+            "sqs.toml:1:8: port: type boolean is not allowed; allowed is a whole number from 0 to 65535",
         ),
         (
             "relaxed_timing = 1",
-            "sqs.toml:1:18: relaxed_timing: it is of type integer; allowed is true or false",
+            "sqs.toml:1:18: relaxed_timing: type integer is not allowed; allowed is true or false",
         ),
-        ("account = 12", "sqs.toml:1:11: account: it is of type integer; allowed is a string"),
+        ("account = 12", "sqs.toml:1:11: account: type integer is not allowed; allowed is a string"),
         (
             "[limits]\ngrace = {}",
-            "sqs.toml:2:9: limits.grace: it is of type table; allowed is a whole number of ",
+            "sqs.toml:2:9: limits.grace: type table is not allowed; allowed is a whole number of ",
         ),
         (
             "cors_origins = ['a', 5]",
-            "sqs.toml:1:22: cors_origins[1]: it is of type integer; allowed is a string",
+            "sqs.toml:1:22: cors_origins[1]: type integer is not allowed; allowed is a string",
         ),
-        ("limits = ['1KiB']", "sqs.toml:1:10: limits: it is of type array; allowed is a table"),
-        ("queues = [['a']]", "sqs.toml:1:11: queues[0]: it is of type array; allowed is a table"),
-        ("limits = 5", "sqs.toml:1:10: limits: it is of type integer; allowed is a table"),
+        ("limits = ['1KiB']", "sqs.toml:1:10: limits: type array is not allowed; allowed is a table"),
+        ("queues = [['a']]", "sqs.toml:1:11: queues[0]: type array is not allowed; allowed is a table"),
+        ("limits = 5", "sqs.toml:1:10: limits: type integer is not allowed; allowed is a table"),
         ("\n[[queues]]\ndelay = 3", "sqs.toml:2:1: queues[0]: `name` is missing"),
         ("auth = 'basic'", "sqs.toml:1:8: auth: 'basic' is not allowed; allowed is `none` or `sigv4`"),
     ] {
@@ -134,20 +134,20 @@ fn wrong_types_and_missing_settings_are_reported_at_their_places() {
 }
 
 #[test]
-fn unknown_setting_is_refused_with_those_that_are_known() {
+fn unknown_setting_is_rejected_with_a_list_of_known_settings() {
     let text = faults("prot = 1");
     assert!(
-        text.starts_with("sqs.toml:1:1: prot: there is no such setting; known are account, admin_token, "),
+        text.starts_with("sqs.toml:1:1: prot: unknown setting; known are account, admin_token, "),
         "{text}"
     );
     for name in ["VisibilityTimeout", "visibility-timeout", "visibility_timeout_seconds"] {
         let text = fault_of_queue("orders", &format!("{name} = 5"));
-        assert!(text.ends_with("it is called visibility_timeout here"), "{text}");
+        assert!(text.ends_with("did you mean visibility_timeout?"), "{text}");
     }
 }
 
 #[test]
-fn broken_file_is_refused_without_quoting_it() {
+fn syntax_error_does_not_quote_the_file() {
     let text = faults("port = 1\n[keys]\nAKID = \"top secret\nhost = \"x\"\n");
     assert!(text.starts_with("sqs.toml:3:"), "{text}");
     assert!(!text.contains("top secret"), "{text}");
@@ -155,10 +155,10 @@ fn broken_file_is_refused_without_quoting_it() {
 }
 
 #[test]
-fn secrets_show_neither_in_faults_nor_in_debug() {
+fn secrets_appear_neither_in_errors_nor_in_debug() {
     for (text, expected) in [
-        ("AKID = [\"top secret\"]", "it is of type array; allowed is a string"),
-        ("AKID = { is = \"top secret\" }", "it is of type table; allowed is a string"),
+        ("AKID = [\"top secret\"]", "type array is not allowed; allowed is a string"),
+        ("AKID = { is = \"top secret\" }", "type table is not allowed; allowed is a string"),
         ("AKID = \"\"", "allowed is a secret that is not empty"),
     ] {
         let text = faults(&format!("[keys]\n{text}"));
@@ -166,7 +166,7 @@ fn secrets_show_neither_in_faults_nor_in_debug() {
     }
     for text in ["keys = 'top secret'", "port = 'top secret'", "admin_token = ['top secret']"] {
         let text = faults(text);
-        assert!(text.contains(": it is of type ") && !text.contains("top secret"), "{text}");
+        assert!(text.contains(": type ") && !text.contains("top secret"), "{text}");
     }
     let file = parse("auth = \"sigv4\"\n[keys]\nAKID = \"top secret\"");
     assert!(!format!("{file:?}").contains("top secret"));
@@ -206,7 +206,7 @@ fn queue_settings_become_attributes() {
 }
 
 #[test]
-fn rules_of_the_service_hold_for_queues_too() {
+fn queues_follow_the_rules_of_create_queue() {
     let table = [
         ("a b", "", "queues[0].name: "),
         ("a", "policy = '[]'", "queues[0].policy: "),
@@ -217,8 +217,8 @@ fn rules_of_the_service_hold_for_queues_too() {
         ("a.fifo", "fifo_throughput_limit = 'perMessageGroupId'", "queues[0].fifo_throughput_limit: "),
         ("a", "kms_master_key_id = 'k'\nsqs_managed_sse_enabled = true", "queues[0].kms_master_key_id: "),
         ("a", "tags = { 'aws:x' = 'y' }", "queues[0].tags: "),
-        ("a", "dead_letter_queue = 'b'", "queues[0].dead_letter_queue: it needs max_receive_count too"),
-        ("a", "max_receive_count = 3", "queues[0].max_receive_count: it needs dead_letter_queue"),
+        ("a", "dead_letter_queue = 'b'", "queues[0].dead_letter_queue: requires max_receive_count"),
+        ("a", "max_receive_count = 3", "queues[0].max_receive_count: requires dead_letter_queue"),
         (
             "a",
             "dead_letter_queue = 'b'\nmax_receive_count = 1001",
@@ -232,7 +232,7 @@ fn rules_of_the_service_hold_for_queues_too() {
 }
 
 #[test]
-fn each_wrong_attribute_of_a_queue_is_told_at_its_own_place() {
+fn each_invalid_attribute_of_a_queue_is_reported_at_its_position() {
     let text = fault_of_queue("a", "policy = '[]'\nredrive_allow_policy = '{}'\ndelay = 3");
     let places: Vec<_> = text.lines().map(|line| line.splitn(3, ": ").take(2).collect::<Vec<_>>()).collect();
     let expected =
@@ -246,7 +246,7 @@ fn each_wrong_attribute_of_a_queue_is_told_at_its_own_place() {
 }
 
 #[test]
-fn faults_are_read_as_from_json() {
+fn faults_deserialize_as_from_json() {
     let file = parse(
         r#"
         [[faults]]
@@ -273,7 +273,7 @@ fn faults_are_read_as_from_json() {
 }
 
 #[test]
-fn wrong_faults_are_reported_with_their_place() {
+fn invalid_faults_are_reported_with_their_position() {
     for (fault, expected) in [
         ("effect = 'latency'", "sqs.toml:3:1: faults[1]: not a fault: missing field `latency_ms`"),
         (
@@ -295,13 +295,13 @@ fn wrong_faults_are_reported_with_their_place() {
     }
     assert!(
         faults("[faults]\neffect = 'throttle'")
-            .ends_with("faults: it is a table; a list of tables has two brackets, as in [[faults]]")
+            .ends_with("faults: type table is not allowed; a list of tables has two brackets, as in [[faults]]")
     );
-    assert!(faults("faults = ['throttle']").ends_with("faults[0]: it is of type string; allowed is a table"));
+    assert!(faults("faults = ['throttle']").ends_with("faults[0]: type string is not allowed; allowed is a table"));
 }
 
 #[test]
-fn too_many_tags_are_refused() {
+fn too_many_tags_are_rejected() {
     let tags = |count: usize| (0..count).map(|tag| format!("{tag} = ''")).collect::<Vec<_>>().join("\n");
     let queue = |count| format!("[[queues]]\nname = 'a'\n[queues.tags]\n{}", tags(count));
     parse(&queue(1_000));
@@ -312,6 +312,6 @@ fn too_many_tags_are_refused() {
 fn queues_need_two_brackets() {
     assert!(
         faults("[queues]\nname = 'a'")
-            .ends_with("queues: it is a table; a list of tables has two brackets, as in [[queues]]")
+            .ends_with("queues: type table is not allowed; a list of tables has two brackets, as in [[queues]]")
     );
 }

@@ -89,7 +89,7 @@ impl Access {
     }
 }
 
-/// The error of a fault. S3 has its own code for too many requests.
+/// The error of a fault. S3 has its own error code for too many requests.
 fn error(failure: &Failure) -> S3Error {
     let (code, message) = match failure.code.as_deref() {
         None | Some("RequestThrottled") => ("SlowDown", "Please reduce your request rate."),

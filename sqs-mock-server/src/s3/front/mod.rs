@@ -4,7 +4,7 @@
 //! connection -> guard -> Front: RequestBody (timeout, pace) -> anonymous (without --auth) -> s3s -> Access -> operations
 //!                               ResponseBody (pace, truncate, corrupt) <--------------------------------+
 //! ```
-//! `Access` asks for the fault plan once s3s knows the operation, and stores it in the [`RequestState`], where the bodies
+//! `Access` computes the fault plan once s3s knows the operation, and stores it in the [`RequestState`], where the bodies
 //! and `Front` find it.
 
 mod access;
@@ -42,7 +42,7 @@ use request_body::RequestBody;
 use response_body::ResponseBody;
 use state::RequestState;
 
-/// What [`Front::new`] needs.
+/// The arguments of [`Front::new`].
 pub(super) struct FrontSettings {
     pub(super) store: Arc<Store>,
     pub(super) access: Access,
@@ -50,7 +50,7 @@ pub(super) struct FrontSettings {
     pub(super) limits: Limits,
     /// The accepted access keys; `None` accepts any credentials.
     pub(super) keys: Option<Keys>,
-    /// What browsers may do.
+    /// The rules for requests of browsers.
     pub(super) guard: Guard,
     pub(super) ids: Rng,
 }
@@ -83,7 +83,7 @@ impl Front {
         }
     }
 
-    /// Answers what browsers may do.
+    /// Handles a request after the rules for browsers.
     async fn guarded(&self, request: Request<Incoming>, state: &RequestState) -> Response<Body> {
         let (head, incoming) = request.into_parts();
         if let Some(answer) = self.guard.preflight(&head) {
@@ -177,7 +177,7 @@ fn damaged(
         response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let length = announced.or_else(|| response.body().size_hint().exact());
     if damage == Some(Damage::Truncated) {
-        // An empty body could not break off.
+        // An empty body could not be truncated.
         response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length.unwrap_or(0).max(1)));
     }
     response.map(|body| ResponseBody::new(body, damage, length, pace))

@@ -10,7 +10,7 @@ use crate::service::clock::Clock;
 use crate::service::journal::{Journal, PendingRecord};
 use crate::service::operation::{S3Action, ServiceName};
 
-/// What observes requests.
+/// The observers of requests: counters, log and journal.
 #[derive(Clone, Debug)]
 pub(in crate::s3) struct Observers {
     pub(in crate::s3) metrics: Arc<Metrics>,
@@ -35,7 +35,7 @@ impl Observers {
 }
 
 impl Observer<'_> {
-    /// Sets the status, or that a fault broke the connection.
+    /// Sets the status; `None` if a fault broke the connection.
     pub(super) fn answered(&mut self, status: Option<StatusCode>) {
         self.status = status.map(|status| status.as_u16());
         self.pending.answered(status);

@@ -13,7 +13,7 @@ use super::pace::Pace;
 use super::state::RequestState;
 use crate::s3::ops::BodyTimeout;
 
-/// A request body with a timeout and, if a fault says so, a limited pace. On drop, unread bytes go to the state.
+/// A request body with a timeout and, if a fault limits it, a pace. On drop, the state keeps the unread bytes.
 pub(super) struct RequestBody {
     incoming: Option<Incoming>,
     state: RequestState,
@@ -21,7 +21,7 @@ pub(super) struct RequestBody {
     timeout: Duration,
     /// Starts with the first read that has to wait.
     deadline: Option<Pin<Box<Sleep>>>,
-    /// Whether the client sends the body only after `100 Continue`, and no read has asked for it yet.
+    /// Whether the client waits for `100 Continue`, which the first read sends.
     expects_continue: bool,
 }
 
@@ -87,7 +87,7 @@ impl Body for RequestBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // s3s asks only before the first read.
+        // s3s calls this only before the first read.
         self.incoming.as_ref().map_or_else(SizeHint::default, Body::size_hint)
     }
 }

@@ -109,7 +109,7 @@ impl hyper::body::Body for ResponseBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // hyper asks before it reads, while nothing is held.
+        // hyper calls this before the first read, when nothing is held.
         let is_whole = self.left.is_none() && self.pending.is_empty() && self.pace.is_none();
         if is_whole { self.body.size_hint() } else { SizeHint::default() }
     }

@@ -49,12 +49,12 @@ impl RequestState {
         self.0.info.get()
     }
 
-    /// Why a fault rejects the request, if one does.
+    /// The rejection of a fault.
     pub(super) fn rejection(&self) -> Option<&Rejection> {
         self.0.plan.get()?.rejection.as_ref()
     }
 
-    /// How a fault damages the response.
+    /// The damage of a fault to the response.
     pub(super) fn damage(&self) -> Option<Damage> {
         self.0.plan.get()?.damage
     }
@@ -81,7 +81,7 @@ impl RequestState {
                 }
             }
         };
-        // A client that is slower loses its connection.
+        // On timeout the connection is closed.
         let _ = tokio::time::timeout(limit, read).await;
     }
 }

@@ -13,7 +13,7 @@ use crate::s3::store::{Object, StoredChecksum};
 /// The largest page: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>.
 const MAX_KEYS: i32 = 1000;
 
-/// The page size that a request asks for, limited to [`MAX_KEYS`].
+/// The requested page size, limited to [`MAX_KEYS`].
 pub(super) fn page_size(asked: Option<i32>) -> S3Result<(i32, usize)> {
     let asked = asked.unwrap_or(MAX_KEYS).min(MAX_KEYS);
     let rows = usize::try_from(asked);

@@ -79,7 +79,7 @@ impl Bucket {
         self.state.lock().objects.get(key).cloned()
     }
 
-    /// Gives `look` all objects, sorted by key.
+    /// Calls `look` with all objects, sorted by key.
     pub(in crate::s3) fn objects<T>(&self, look: impl FnOnce(&BTreeMap<String, Arc<Object>>) -> T) -> T {
         look(&self.state.lock().objects)
     }

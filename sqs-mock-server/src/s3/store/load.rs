@@ -51,7 +51,7 @@ fn uploads(
         let paths = finished(&directory)?.into_iter().filter(|path| !path.ends_with("upload.json"));
         let parts = paths.map(|path| disk::read(&path)).collect::<io::Result<Vec<Part>>>()?;
         if parts.iter().any(|part| of_objects.contains(part.segment.file.as_str())) {
-            // The upload is complete. The object has the files of its parts; those of unused parts may be gone.
+            // The upload is complete. The object has the files of its parts; files of unused parts may be removed.
             fs::remove_dir_all(&directory)?;
             continue;
         }

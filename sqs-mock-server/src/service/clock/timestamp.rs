@@ -1,8 +1,8 @@
-//! Moments, as SQS counts them.
+//! Timestamps of the mock clock.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A moment, in milliseconds since the Unix epoch. Sums end at the last moment there is, and differences at zero.
+/// A point in time, in milliseconds since the Unix epoch. Arithmetic saturates at the largest value and at zero.
 ///
 /// ```
 /// use std::time::Duration;
@@ -16,10 +16,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub struct Timestamp(pub(super) u64);
 
 impl Timestamp {
-    /// The last moment that RFC 3339 has a text for.
+    /// The last timestamp that RFC 3339 can express.
     pub(crate) const END_OF_9999: Self = Self(253_402_300_799_999);
 
-    /// The moment this many milliseconds after the Unix epoch.
+    /// The timestamp `millis` milliseconds after the Unix epoch.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
@@ -34,12 +34,12 @@ impl Timestamp {
         self.0 / 1000
     }
 
-    /// The time from `earlier` to here; zero when `earlier` is later.
+    /// The time from `earlier` to this timestamp; zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
 
-    /// The moment this long before; the epoch when there is none.
+    /// The timestamp `duration` earlier; the epoch if that is before the epoch.
     pub fn saturating_before(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(millis(duration)))
     }
@@ -60,8 +60,9 @@ impl From<SystemTime> for Timestamp {
     }
 }
 
-/// RFC 3339 in UTC with milliseconds, such as `2026-11-21T04:25:38.120Z`; moments after the year 9999, which that
-/// format cannot say, show as its end.
+/// RFC 3339 in UTC with milliseconds, such as `2026-11-21T04:25:38.120Z`. Timestamps after the year 9999, which RFC
+/// 3339
+/// cannot express, show as the end of 9999.
 impl std::fmt::Display for Timestamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let shown = Duration::from_millis(self.0.min(Self::END_OF_9999.0));

@@ -12,9 +12,9 @@ use crate::service::operation::{Operation, ServiceName};
 pub(super) enum Effect {
     /// The service rejects the request.
     Error { code: String, message: Option<String> },
-    /// The service rejects the request, with its own code for too many requests.
+    /// The service rejects the request with its own error code for too many requests.
     Throttle { message: Option<String> },
-    /// The response is not one of the service.
+    /// The response does not come from the service, as if from a proxy.
     Status {
         status: u16,
         #[serde(default)]
@@ -37,7 +37,7 @@ pub(super) enum Effect {
     ResetAfter {},
     /// The response ends early.
     Truncate {},
-    /// The response is wrong.
+    /// A checksum in the response is wrong.
     Corrupt {},
     /// Received messages are delivered again.
     Redeliver {},
@@ -48,11 +48,11 @@ pub(super) enum Effect {
 /// How a fault damages the response to a request that is applied.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Damage {
-    /// A checksum in it is wrong, or, if it has none, its body.
+    /// One checksum is wrong; without a checksum, the body is.
     Corrupted,
-    /// The connection breaks in the middle of it.
+    /// The connection breaks within the response.
     Truncated,
-    /// The connection breaks before it.
+    /// The connection breaks before the response.
     Lost,
 }
 
@@ -74,7 +74,7 @@ impl From<Millis> for u64 {
 }
 
 impl Effect {
-    /// The only service that has this effect, if it is one.
+    /// The service of an effect that only one service has.
     pub(super) fn service(&self) -> Option<ServiceName> {
         match self {
             Self::FailEntries { .. } | Self::OmitEntries {} | Self::Redeliver {} => Some(ServiceName::Sqs),
@@ -92,7 +92,7 @@ impl Effect {
         }
     }
 
-    /// The text of the error, if the effect is one.
+    /// The error text, if the effect has one.
     pub(super) fn message_mut(&mut self) -> Option<&mut Option<String>> {
         match self {
             Self::Error { message, .. } | Self::Throttle { message } | Self::FailEntries { message, .. } => {

@@ -39,7 +39,7 @@ use crate::service::operation::ServiceName;
 /// # Ok(())
 /// # }
 /// ```
-// The derived functions are inherent; `json` wraps them with checks.
+// serde derives inherent functions because of `remote`; `json` wraps them with checks.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[must_use]
 #[serde(remote = "Self")]
@@ -53,9 +53,9 @@ pub struct Fault {
     /// 0 to 1.
     #[serde(default = "always", skip_serializing_if = "is_always")]
     pub(super) probability: f64,
-    /// A rate per second that is not affected.
+    /// Requests per second that are not affected.
     pub(super) above: Option<u32>,
-    /// The last field: it rejects all fields that the others leave.
+    /// Must be the last field: it rejects all fields that the others do not accept.
     #[serde(flatten)]
     pub(super) effect: Effect,
 }
@@ -69,7 +69,7 @@ fn is_always(probability: &f64) -> bool {
     *probability >= 1.0
 }
 
-/// The name of a queue, from its name, URL or ARN.
+/// The name of a queue, given its name, URL or ARN.
 pub(super) fn name_of(queue: &str) -> &str {
     queue.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default()
 }
@@ -163,7 +163,7 @@ impl Fault {
 
 /// Which requests are affected, and how often.
 impl Fault {
-    /// Sets the text of the error. Without effect for faults that are not errors.
+    /// Sets the text of the error. Has no effect on faults that are not errors.
     pub fn message(mut self, text: impl Into<String>) -> Self {
         if let Some(message) = self.effect.message_mut() {
             *message = Some(text.into());
@@ -250,11 +250,12 @@ impl Fault {
     }
 }
 
-/// For S3. A fault affects SQS unless it names S3 or something in it. One that names something of both affects nothing.
+/// For S3. A fault affects SQS unless it names S3 or an S3 property. One that names properties of both affects nothing.
 #[cfg(feature = "s3")]
 impl Fault {
-    /// S3 rejects the request and does not apply it. The code is one of S3, such as `NoSuchKey`, `AccessDenied` or
-    /// `SlowDown`, and determines the status; that of unknown codes is 500.
+    /// S3 rejects the request and does not apply it. The code is an S3 error code, such as `NoSuchKey`, `AccessDenied`
+    /// or
+    /// `SlowDown`, and determines the status; unknown codes have status 500.
     pub fn s3_error(code: impl Into<String>) -> Self {
         Self::new(Effect::Error { code: code.into(), message: None }).of_s3()
     }
@@ -292,7 +293,7 @@ impl Fault {
 
 /// The service.
 impl Fault {
-    /// What it says about its service, by field.
+    /// The services that its fields imply, with the name of each field.
     pub(super) fn services(&self) -> impl Iterator<Item = (&'static str, ServiceName)> {
         use ServiceName::{S3, Sqs};
         let Self { filter, entry_filter: entry, .. } = self;

@@ -9,7 +9,7 @@ use super::{Entry, Request};
 use crate::service::operation::{Operation, ServiceName};
 use crate::service::resource::Resource;
 
-/// A condition in Rust.
+/// A condition as a Rust closure.
 pub(super) struct Condition<F: ?Sized>(pub(super) Arc<F>);
 
 impl<F: ?Sized> Clone for Condition<F> {

@@ -15,7 +15,7 @@ use super::effect::Effect;
 use super::fault::name_of;
 use crate::service::operation::ServiceName;
 
-/// The fields that every effect has, apart from its own.
+/// The fields of every effect, in addition to its own.
 pub(super) const COMMON_FIELDS: [&str; 12] = [
     "service",
     "actions",
@@ -31,7 +31,7 @@ pub(super) const COMMON_FIELDS: [&str; 12] = [
     "above",
 ];
 
-/// A text does not describe a fault; the reason is part of the message.
+/// The error for text that does not describe a fault. `Display` includes the reason.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct InvalidFault(String);
 
@@ -56,9 +56,10 @@ impl std::error::Error for InvalidFault {}
 /// | `pace` | `bytes_per_second` |
 /// | `omit_entries`, `reset_before`, `reset_after`, `truncate`, `corrupt`, `redeliver` | none |
 ///
-/// All other fields are optional and as the methods of [`Fault`]: `actions` (a list), `queue`, `group`, `body_contains`,
-/// `entries` (a list of positions), `bucket`, `key_prefix`, `skip`, `times`, `probability`, `above` (a rate per second), and
-/// `service` (`sqs` or `s3`) if nothing else names it.
+/// All other fields are optional and correspond to methods of [`Fault`]: `actions` (a list), `queue`, `group`,
+/// `body_contains`, `entries` (a list of positions), `bucket`, `key_prefix`, `skip`, `times`, `probability`, and
+/// `above`
+/// (a rate per second). `service` (`sqs` or `s3`) is needed only if no other field implies it.
 ///
 /// ```
 /// use sqs_mock_server::faults::Fault;
@@ -78,7 +79,7 @@ impl FromStr for Fault {
     }
 }
 
-/// As from JSON, from any format.
+/// Accepts the same fields as the JSON form, in any format.
 impl<'de> Deserialize<'de> for Fault {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let read = Self::from_json(&Map::deserialize(deserializer)?).map_err(InvalidFault);
@@ -86,7 +87,7 @@ impl<'de> Deserialize<'de> for Fault {
     }
 }
 
-/// Without conditions in Rust, and without fields that are not set.
+/// Omits closures, and fields that are not set.
 impl Serialize for Fault {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut value = Self::serialize(self, serde_json::value::Serializer).map_err(S::Error::custom)?;
@@ -113,11 +114,11 @@ impl Fault {
     }
 
     fn read(fields: Map<String, Value>) -> Result<Self, String> {
-        // The derived function, not that of the trait.
+        // The inherent function that serde derives, not the trait's.
         Self::deserialize(Value::Object(fields)).map_err(|error| error.to_string())
     }
 
-    /// Takes the service from the field, or from the other fields.
+    /// Sets the service from its field, or from the other fields.
     fn set_service(&mut self) -> Result<(), String> {
         let implied = self.services().map(|(_, service)| service).find(|service| *service == ServiceName::S3);
         self.filter.service = self.filter.service.or(implied);
@@ -154,7 +155,7 @@ impl Fault {
         }
     }
 
-    /// Faults stay in memory.
+    /// Faults stay in memory, so their size is bounded.
     fn check_lengths(&self) -> Result<(), String> {
         let Self { filter, entry_filter: entry, effect, .. } = self;
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -214,7 +215,7 @@ fn is_code_of_s3(_: &str) -> bool {
     false
 }
 
-/// Adds to an error of serde the fields of every effect, or the field with the wrong value.
+/// Adds context to an error of serde: the fields that every effect has, or the name of the invalid field.
 fn explain(fields: &Map<String, Value>, error: String) -> String {
     if error.starts_with("unknown field") {
         return format!("{error}; every effect also has {}", COMMON_FIELDS.join(", "));
@@ -227,7 +228,7 @@ fn explain(fields: &Map<String, Value>, error: String) -> String {
     if error.starts_with("missing field") {
         return error;
     }
-    // Without `effect`, the error is always another one.
+    // Without `effect`, the error always differs.
     let field = fields.keys().filter(|field| *field != "effect").find(is_wrong);
     format!("`{}`: {error}", field.map_or("effect", String::as_str))
 }

@@ -7,8 +7,8 @@
 //! Rules apply in the order of their injection. Latencies add up. Of all rules that reject a request or damage its response,
 //! the first one applies; the later ones do not count it. Entries of a batch fail one by one.
 //!
-//! Nothing here knows how a service encodes requests and responses: each service describes its requests as a [`Request`] and
-//! carries out the plan.
+//! This module does not know how a service encodes requests and responses: each service describes its requests as a
+//! [`Request`] and carries out the plan.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -21,7 +21,7 @@
 //! let client = server.client();
 //! let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
 //!
-//! // The first response is lost: the message is stored, and the client sends it again.
+//! // The first response is lost: the message is stored, and the client retries.
 //! let lost = server.faults().inject(Fault::reset_after().on(Action::SendMessage).times(1));
 //! client.send_message().queue_url(&url).message_body("tea").send().await?;
 //! assert_eq!(lost.hits(), 1);

@@ -1,4 +1,4 @@
-//! What faults do to one request.
+//! The effects of all faults on one request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,26 +7,26 @@ use super::effect::Effect;
 use super::rule::Rule;
 use super::{Damage, Request};
 
-/// What faults do to a request, in the order of the fields.
+/// The effects of all faults on a request, in the order in which they apply.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// How long it waits.
+    /// The delay.
     pub(crate) latency: Duration,
-    /// Why it is not applied.
+    /// The response, if the request is not applied.
     pub(crate) rejection: Option<Rejection>,
-    /// The throughput limit of its bodies, in bytes per second.
+    /// The throughput limit of the bodies, in bytes per second.
     pub(crate) pace: Option<u64>,
     /// Entries that fail.
     pub(crate) failing: Vec<FailingEntry>,
     /// Ids of entries that the response leaves out.
     pub(crate) omitted: Vec<String>,
-    /// The rules that have its messages delivered again; they take their hit back if it receives none.
+    /// Rules that have the received messages delivered again; their hits are reverted if there are no messages.
     pub(crate) redeliver: Vec<Arc<Rule>>,
-    /// How the response is damaged.
+    /// The damage to the response.
     pub(crate) damage: Option<Damage>,
 }
 
-/// The response, or none, to a request that is not applied.
+/// The response, or the reset, to a request that is not applied.
 #[derive(Clone, Debug)]
 pub(crate) enum Rejection {
     Error(Failure),
@@ -37,9 +37,9 @@ pub(crate) enum Rejection {
 /// An error of the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    /// `None` for the code that the service has for too many requests.
+    /// `None` for the service's own error code for too many requests.
     pub(crate) code: Option<String>,
-    /// `None` for the text of the service.
+    /// `None` for the service's own text.
     pub(crate) message: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl Plan {
         for rule in &rules {
             plan.add_to_request(rule, request);
         }
-        // Other effects need a request that is applied.
+        // All other effects need a request that is applied.
         if plan.rejection.is_none() {
             for rule in rules {
                 plan.add_to_entries(rule, request);
@@ -92,7 +92,7 @@ impl Plan {
         }
     }
 
-    /// Effects of which a request has one.
+    /// Sets one of the effects of which a request has at most one.
     fn decide(&mut self, effect: Effect) {
         let error = |code, message| Some(Rejection::Error(Failure { code, message }));
         match effect {

@@ -9,7 +9,7 @@ use super::rule::Rule;
 use super::{Fault, Plan, Request};
 use crate::service::seed::Seed;
 
-/// The faults of a server, from [`MockSqs::faults`](crate::MockSqs::faults). Clones share them.
+/// The faults of a server, returned by [`MockSqs::faults`](crate::MockSqs::faults). Clones share them.
 #[derive(Clone, Debug)]
 pub struct Faults {
     shared: Arc<Shared>,
@@ -18,10 +18,10 @@ pub struct Faults {
 #[derive(Debug)]
 struct Shared {
     seed: Seed,
-    /// All that a request reads while there are no faults.
+    /// Whether there are faults. Requests read nothing else while it is false.
     any: AtomicBool,
     injected: AtomicU64,
-    /// Nobody holds it while a rule is locked, or while conditions of the user run.
+    /// Not held while a rule is locked or while user conditions run.
     rules: RwLock<Vec<Arc<Rule>>>,
 }
 
@@ -36,7 +36,7 @@ impl Faults {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Adds a fault, which applies from now on.
+    /// Adds a fault. It applies to all later requests.
     pub fn inject(&self, fault: Fault) -> InjectedFault {
         let id = self.shared.injected.fetch_add(1, Ordering::Relaxed) + 1;
         let chance = self.shared.seed.generator(&format!("fault {id}"));
@@ -61,13 +61,13 @@ impl Faults {
         }
     }
 
-    /// The faults that were injected and not removed, spent ones included, in the order of their injection.
+    /// All injected faults that were not removed, spent ones included, in the order of their injection.
     pub fn list(&self) -> Vec<InjectedFault> {
         let injected = |rule: &Arc<Rule>| InjectedFault { rule: Arc::clone(rule), faults: self.clone() };
         self.shared.rules.read().iter().map(injected).collect()
     }
 
-    /// What faults do to a request, which is built only if there are faults.
+    /// The effects of all faults on a request. Builds the request only if there are faults.
     pub(crate) fn plan<'a>(&self, request: impl FnOnce() -> Request<'a>) -> Plan {
         if !self.shared.any.load(Ordering::Acquire) {
             return Plan::default();
@@ -83,7 +83,7 @@ impl Faults {
     }
 }
 
-/// A fault that was injected. Dropping this does not remove it.
+/// An injected fault. Dropping this handle does not remove the fault.
 #[derive(Clone, Debug)]
 pub struct InjectedFault {
     rule: Arc<Rule>,
@@ -91,17 +91,17 @@ pub struct InjectedFault {
 }
 
 impl InjectedFault {
-    /// The number, from 1.
+    /// The number of the fault, from 1.
     pub fn id(&self) -> u64 {
         self.rule.id
     }
 
-    /// How many requests, or entries, it affected.
+    /// The number of requests, or entries, it affected.
     pub fn hits(&self) -> u64 {
         self.rule.hits()
     }
 
-    /// Whether it affected as many as [`times`](Fault::times) allows.
+    /// Whether it reached its limit of [`times`](Fault::times).
     pub fn is_spent(&self) -> bool {
         self.rule.is_spent()
     }

@@ -1,4 +1,4 @@
-//! A request as faults see it.
+//! A request as conditions of faults see it.
 
 use sqs_client::operation::Action;
 
@@ -14,28 +14,29 @@ pub struct Request<'a> {
     pub service: ServiceName,
     /// The name of its operation, such as `SendMessage`.
     pub operation: &'a str,
-    /// The resource that it addresses, if it names one.
+    /// The resource that the request addresses, if it names one.
     pub resource: Option<Resource>,
     /// The account of the caller, 12 digits.
     pub account: &'a str,
     /// The region of the caller.
     pub region: &'a str,
-    /// When it arrived, by the clock of the server.
+    /// The arrival time, by the clock of the server.
     pub time: Timestamp,
-    /// Its messages or receipt handles: one for each entry of a batch, one for a single send, delete or change of
-    /// visibility, none for other requests.
+    /// The messages or receipt handles: one for each entry of a batch, one for a single send, delete or change of
+    /// visibility,
+    /// none for other requests.
     pub entries: Vec<Entry<'a>>,
     /// Whether the messages in its response can be delivered again.
     pub(crate) can_redeliver: bool,
 }
 
 impl Request<'_> {
-    /// The action, if it is one of SQS.
+    /// The action, if the request is for SQS.
     pub fn action(&self) -> Option<Action> {
         Action::from_name(self.operation).filter(|_| self.service == ServiceName::Sqs)
     }
 
-    /// The name of the queue, if it addresses one.
+    /// The name of the queue, if the request addresses one.
     pub fn queue(&self) -> Option<&str> {
         match &self.resource {
             Some(Resource::Queue(arn)) => Some(&arn.name),

@@ -8,7 +8,6 @@ use parking_lot::Mutex;
 use super::Fault;
 use crate::service::clock::Timestamp;
 
-/// A fault that was injected.
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub(super) id: u64,
@@ -19,21 +18,22 @@ pub(crate) struct Rule {
 
 #[derive(Debug)]
 struct State {
-    /// How many requests or entries it has still to skip.
+    /// Matching requests or entries that it still has to skip.
     skip: u64,
-    allowance: Allowance,
+    bucket: TokenBucket,
     chance: Rng,
 }
 
-/// How many requests below the rate of a fault may pass now, in thousandths; at most a tenth of those of a second.
+/// A token bucket for `above`, in thousandths of a request. Its capacity is a tenth of a second's requests, at least
+/// one.
 #[derive(Debug, Default)]
-struct Allowance {
+struct TokenBucket {
     thousandths: u64,
     filled: Option<Timestamp>,
 }
 
-impl Allowance {
-    /// Uses up one request, if there is one at that time.
+impl TokenBucket {
+    /// Takes one request from the bucket, if it has one at time `now`.
     fn take(&mut self, per_second: u32, now: Timestamp) -> bool {
         let most = (u64::from(per_second) * 100).max(1_000);
         let since = self.filled.map(|filled| now.saturating_since(filled));
@@ -49,11 +49,11 @@ impl Allowance {
 
 impl Rule {
     pub(super) fn new(id: u64, fault: Fault, chance: Rng) -> Self {
-        let state = State { skip: fault.skip.unwrap_or(0), allowance: Allowance::default(), chance };
+        let state = State { skip: fault.skip.unwrap_or(0), bucket: TokenBucket::default(), chance };
         Self { id, fault, hits: AtomicU64::new(0), state: Mutex::new(state) }
     }
 
-    /// Whether it applies to something that its filter accepts; if so, counts it.
+    /// Decides whether the fault affects something that its filter accepts; if so, counts a hit.
     pub(super) fn hit(&self, now: Timestamp) -> bool {
         let mut state = self.state.lock();
         if self.is_spent() || state.chance.f64() >= self.fault.probability {
@@ -63,16 +63,16 @@ impl Rule {
             state.skip -= 1;
             return false;
         }
-        if self.fault.above.is_some_and(|per_second| state.allowance.take(per_second, now)) {
+        if self.fault.above.is_some_and(|per_second| state.bucket.take(per_second, now)) {
             return false;
         }
         self.hits.fetch_add(1, Ordering::Relaxed);
         true
     }
 
-    /// Removes a hit without effect from the count.
+    /// Reverts a hit that had no effect.
     pub(crate) fn take_back(&self) {
-        // Each hit is counted first, and taken back once at most.
+        // Does not underflow: each hit is counted before, and is reverted at most once.
         self.hits.fetch_sub(1, Ordering::Relaxed);
     }
 

@@ -1,4 +1,4 @@
-//! Which requests faults affect, how often, and how.
+//! Tests of filters, counts and effects of faults.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ fn fault_with_a_rate_affects_requests_above_it() {
             .filter(|millis| !is_rejected(&faults, &at(*millis)))
             .count()
     };
-    assert_eq!(accepted(0..1, 100), 30, "a tenth passes at once");
+    assert_eq!(accepted(0..1, 100), 30, "a burst is a tenth of the rate");
     assert_eq!(accepted(1..1_001, 1), 300);
     assert_eq!(accepted(5_000..5_001, 100), 30, "unused requests are not saved");
     assert_eq!(injected.hits(), 70 + 700 + 70);
@@ -109,7 +109,7 @@ fn all_conditions_must_hold() {
 }
 
 #[test]
-fn fault_skips_the_first_requests_and_then_affects_a_number_of_them() {
+fn fault_skips_requests_and_then_affects_a_limited_number() {
     let faults = faults();
     let injected = faults.inject(Fault::reset_before().on(Action::ListQueues).skip(2).times(3));
     let affected: Vec<_> = (0..7).map(|_| is_rejected(&faults, &request(Action::ListQueues))).collect();
@@ -220,7 +220,7 @@ fn every_effect_survives_json() {
 }
 
 #[test]
-fn error_text_of_an_unknown_field_lists_the_fields_of_the_effect_and_those_of_every_effect() {
+fn error_for_an_unknown_field_lists_the_fields_of_the_effect_and_of_every_effect() {
     let everything =
         Fault::corrupt().on(Action::SendMessage).queue("q").group("g").body_contains("b").entry(1);
     let mut everything = everything.skip(1).times(1).probability(0.5).above(1);

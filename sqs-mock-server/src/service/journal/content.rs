@@ -8,7 +8,7 @@ use super::ring::MAX_BYTES;
 const SECRETS: [&[u8]; 3] = [b"Signature", b"SecurityToken", b"AWSAccessKeyId"];
 const SECRET_PREFIX: &[u8] = b"X-Amz-";
 
-/// A copy of the body of AWS JSON or of the form of the Query protocol; `None` if it is too long.
+/// A copy of the AWS JSON body or the Query form; `None` if it is too long.
 pub(super) fn kept(protocol: Protocol, input: &[u8]) -> Option<Box<[u8]>> {
     let kept = || match protocol {
         Protocol::AwsJson => input.into(),
@@ -22,7 +22,7 @@ fn without_secrets(form: &[u8]) -> Box<[u8]> {
     kept.join(&b'&').into()
 }
 
-/// An escaped name counts as secret too: no parameter of SQS needs escapes.
+/// Names with escapes count as secret, since no parameter of SQS needs escapes.
 fn is_secret(pair: &[u8]) -> bool {
     let name = pair.split(|byte| *byte == b'=').next().unwrap_or_default();
     let starts_as =
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn signature_of_a_form_is_not_kept() {
+    fn signature_in_a_form_is_not_recorded() {
         let form = b"Action=SendMessage&X-Amz-Security-Token=s1&MessageBody=X-Amz-%26&x-amz-signature=s2&\
             Signature=s3&SignatureMethod=m&SecurityToken=s4&AWSAccessKeyId=k&X%2DAmz-Signature=s5&QueueUrl=q";
         let kept = of(Protocol::Query, form);
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_kept_as_it_is() {
+    fn json_is_recorded_unchanged() {
         assert_eq!(&*of(Protocol::AwsJson, b"{\"a\":\"Signature=1&b\"}"), b"{\"a\":\"Signature=1&b\"}");
     }
 }

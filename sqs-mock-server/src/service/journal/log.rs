@@ -12,8 +12,8 @@ use super::ring::Ring;
 #[derive(Debug)]
 pub(crate) struct Journal {
     capacity: usize,
-    /// Every request locks it. Records are built before and shared after, so nothing is copied under the lock. Its holder
-    /// takes no other lock.
+    /// Every request locks it. Records are built before locking and shared afterwards, so nothing is copied under the
+    /// lock. Holders take no other lock.
     ring: Mutex<Ring>,
     generation: AtomicU64,
 }
@@ -29,7 +29,7 @@ impl Journal {
         self.capacity > 0
     }
 
-    /// All records, in the order of the responses.
+    /// All records, in the order of their responses.
     pub(crate) fn records(&self) -> Vec<Arc<Record>> {
         self.ring.lock().all()
     }

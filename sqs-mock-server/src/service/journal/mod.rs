@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn long_contents_are_bounded_together_and_alone() {
+    fn total_size_of_records_is_bounded() {
         let journal = Journal::new(100);
         let third = vec![b'x'; MAX_BYTES / 3 - 9];
         for id in ["a", "b", "c", "d"] {
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn journal_that_is_off_records_nothing() {
+    fn disabled_journal_records_nothing() {
         let journal = Journal::new(0);
         record(&journal, "a", b"{}");
         assert!(journal.records().is_empty());

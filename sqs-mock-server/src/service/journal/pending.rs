@@ -1,4 +1,4 @@
-//! A request that is being answered, on its way into the journal.
+//! A request in progress, before it is recorded.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use super::record::{Ending, Record, RecordedInput};
 use crate::service::clock::Clock;
 use crate::service::operation::ServiceName;
 
-/// A request that is being answered. Its drop records it: after [`answered`](Self::answered) with the response, otherwise
-/// as abandoned by the caller.
+/// A request in progress. Dropping it adds it to the journal: with the response after
+/// [`answered`](Self::answered), otherwise as abandoned by the caller.
 #[derive(Debug)]
 pub(crate) struct PendingRecord<'a>(Option<Open<'a>>);
 
@@ -23,7 +23,7 @@ pub(crate) struct PendingRecord<'a>(Option<Open<'a>>);
 pub(crate) struct Input<'a> {
     pub(crate) protocol: Protocol,
     pub(crate) path: &'a str,
-    /// The body of AWS JSON, the form of the Query protocol.
+    /// The body of AWS JSON, or the form of the Query protocol.
     pub(crate) content: &'a [u8],
 }
 
@@ -38,7 +38,7 @@ struct Open<'a> {
 }
 
 impl<'a> PendingRecord<'a> {
-    /// Opens a record. `input` is absent if the service streams it.
+    /// Opens a record. `input` is `None` if the service streams it.
     pub(crate) fn open(
         journal: &'a Journal,
         clock: &Clock,
@@ -66,7 +66,7 @@ impl<'a> PendingRecord<'a> {
         Self(journal.is_on().then(open))
     }
 
-    /// Adds what became known, such as the operation.
+    /// Updates the record, for example with the operation once it is known.
     pub(crate) fn note(&mut self, change: impl FnOnce(&mut Record)) {
         if let Some(open) = &mut self.0 {
             change(&mut open.record);
@@ -80,7 +80,7 @@ impl<'a> PendingRecord<'a> {
         }
     }
 
-    /// Sets the status, or that a fault broke the connection.
+    /// Sets the status; `None` if a fault broke the connection.
     pub(crate) fn answered(&mut self, status: Option<StatusCode>) {
         if let Some(open) = &mut self.0 {
             open.record.ending = match status {
@@ -96,7 +96,7 @@ impl Drop for PendingRecord<'_> {
         let Some(open) = self.0.take() else { return };
         let input = open.input.map(|Input { protocol, path, content }| RecordedInput {
             protocol,
-            // Only forms can leave the queue to the path.
+            // Only Query requests can name the queue in the path.
             path: (protocol == Protocol::Query && path != "/").then(|| path.into()),
             content: content::kept(protocol, content),
         });

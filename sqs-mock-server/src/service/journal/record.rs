@@ -1,4 +1,4 @@
-//! One request, as its service records it.
+//! One request in the journal.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::service::resource::Resource;
 /// A request to any service.
 #[derive(Debug)]
 pub(crate) struct Record {
-    /// Counts from 1 in the order of the responses, over all services. A reset does not restart it.
+    /// Numbered from 1 in the order of the responses, over all services. A reset does not restart the numbers.
     pub(crate) number: u64,
     pub(crate) service: ServiceName,
     /// `None` if the request was rejected before the operation was known.
@@ -22,9 +22,9 @@ pub(crate) struct Record {
     pub(crate) request_id: Box<str>,
     /// The arrival, by the clock of the server.
     pub(crate) time: Timestamp,
-    /// `None` if the service does not know it, or the request was rejected before.
+    /// `None` if the service does not know callers, or rejected the request before it knew the caller.
     pub(crate) caller: Option<Caller>,
-    /// `None` also if the input names it.
+    /// `None` also if the input names the resource.
     pub(crate) resource: Option<Resource>,
     /// `None` for services that stream their input.
     pub(crate) input: Option<RecordedInput>,
@@ -42,27 +42,27 @@ pub(crate) struct Caller {
     pub(crate) account: Box<str>,
 }
 
-/// The input of a request in AWS JSON or the Query protocol. It is decoded when somebody reads it.
+/// The input of a request in AWS JSON or the Query protocol. It is decoded when it is read.
 #[derive(Debug)]
 pub(crate) struct RecordedInput {
     pub(crate) protocol: Protocol,
     /// The path of a form, which may name the resource.
     pub(crate) path: Option<Box<str>>,
-    /// `None` if it is longer than the whole journal may be.
+    /// `None` if it is larger than the limit of the whole journal.
     pub(crate) content: Option<Box<[u8]>>,
 }
 
 /// How a request ended.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Ending {
-    /// It was answered.
+    /// The server responded.
     Answered {
         /// The HTTP status.
         status: u16,
-        /// The error code of SQS, if there is one.
+        /// The error code of SQS, if the request failed.
         error: Option<ErrorCode>,
     },
-    /// The caller disconnected before the response: a timeout, a dropped future, a lost connection.
+    /// The caller disconnected before the response: after a timeout, a dropped future or a lost connection.
     Abandoned,
     /// A fault broke the connection, before the response or within it.
     Broken,
@@ -87,12 +87,12 @@ impl Ending {
 }
 
 impl Record {
-    /// The input; empty if it was not kept.
+    /// The input; empty if it was not recorded.
     pub(crate) fn content(&self) -> &[u8] {
         self.input.as_ref().and_then(|input| input.content.as_deref()).unwrap_or_default()
     }
 
-    /// Its share of the memory that all records have together.
+    /// Its approximate size, for the limit of the journal.
     pub(super) fn bytes(&self) -> usize {
         let caller = self.caller.as_ref().map_or(0, |caller| caller.region.len() + caller.account.len());
         let path = self.input.as_ref().and_then(|input| input.path.as_ref()).map_or(0, |path| path.len());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::record::Record;
 
-/// The most bytes of all records, unless the latest alone has more.
+/// The maximum total size of the records; the latest record alone may exceed it.
 pub(super) const MAX_BYTES: usize = 16 << 20;
 
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Adds a record that nobody else has yet, and removes the oldest ones to make room.
+    /// Adds a record, which must not be shared yet, and removes the oldest ones over the limits.
     pub(super) fn push(&mut self, mut record: Arc<Record>, capacity: usize) {
         self.recorded += 1;
         if let Some(record) = Arc::get_mut(&mut record) {
@@ -30,7 +30,7 @@ impl Ring {
         }
     }
 
-    /// Takes all records; the caller drops them without the lock.
+    /// Takes all records, so that the caller can drop them after it releases the lock.
     pub(super) fn take(&mut self) -> VecDeque<Arc<Record>> {
         self.bytes = 0;
         std::mem::take(&mut self.records)

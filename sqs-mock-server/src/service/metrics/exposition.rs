@@ -12,11 +12,11 @@ pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8"
 /// Labels with their values.
 pub(crate) type Labels<'a> = [(&'a str, &'a str)];
 
-/// A text that grows by families of samples.
+/// A text that consists of metric families.
 #[derive(Debug, Default)]
 pub(crate) struct Exposition(String);
 
-/// What kind of numbers a family has.
+/// The type of a metric family.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Counter,
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
 }
 
 impl Exposition {
-    /// Begins a family: all its samples have to follow at once. `help` is one line.
+    /// Starts a family; its samples must follow immediately. `help` is one line.
     pub(crate) fn family(&mut self, name: &str, kind: Kind, help: &str) {
         let kind = match kind {
             Kind::Counter => "counter",
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn histogram_ends_with_all_sum_and_count() {
+    fn histogram_ends_with_infinite_bucket_sum_and_count() {
         let mut text = Exposition::default();
         text.histogram("h", &[("a", "b")], &Reading { buckets: vec![(0.5, 2)], count: 3, sum: 9.0 });
         let expected = "h_bucket{a=\"b\",le=\"0.5\"} 2\nh_bucket{a=\"b\",le=\"+Inf\"} 3\nh_sum{a=\"b\"} 9\nh_count{a=\"b\"} 3\n";

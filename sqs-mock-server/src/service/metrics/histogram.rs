@@ -1,22 +1,22 @@
-//! How long things take.
+//! Histograms of durations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Counts of durations between `N` bounds, which are in microseconds and ascend.
+/// A histogram with `N` ascending bounds, in microseconds.
 #[derive(Debug)]
 pub(crate) struct Histogram<const N: usize> {
     bounds: &'static [u64; N],
-    /// Each without those of the buckets before it.
+    /// Not cumulative: each bucket excludes the smaller ones.
     within: [AtomicU64; N],
     beyond: AtomicU64,
     sum_in_nanos: AtomicU64,
 }
 
-/// A histogram at a moment.
+/// A snapshot of a histogram.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reading {
-    /// Upper bounds in seconds, and how many are not above each.
+    /// Upper bounds in seconds, with cumulative counts.
     pub(crate) buckets: Vec<(f64, u64)>,
     pub(crate) count: u64,
     /// In seconds.
@@ -41,7 +41,7 @@ impl<const N: usize> Histogram<N> {
         self.sum_in_nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
-    /// What was observed so far; `None` when that is nothing.
+    /// A snapshot; `None` if nothing was observed.
     pub(crate) fn read(&self) -> Option<Reading> {
         let mut count = 0;
         let buckets = self.bounds.iter().zip(&self.within).map(|(bound, bucket)| {
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_count_all_that_is_not_above_them() {
+    fn buckets_are_cumulative_and_include_their_bound() {
         let histogram = Histogram::new(&[10, 100]);
         assert_eq!(histogram.read(), None);
         for micros in [10, 11, 100, 5000] {

@@ -1,4 +1,4 @@
-//! What the metrics of all services share.
+//! Metric types shared by all services.
 
 mod connections;
 mod exposition;
@@ -8,7 +8,7 @@ pub(crate) use connections::Connections;
 pub(crate) use exposition::{CONTENT_TYPE, Exposition, Kind};
 pub(crate) use histogram::Histogram;
 
-/// Label of requests whose operation is unknown.
+/// The label of requests whose operation is unknown.
 pub(crate) const UNKNOWN: &str = "unknown";
-/// Label of requests whose caller got no answer.
+/// The label of requests whose caller got no response.
 pub(crate) const ABORTED: &str = "aborted";

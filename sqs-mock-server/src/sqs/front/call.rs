@@ -1,4 +1,4 @@
-//! What a request asks for: its protocol and action, with the input still encoded.
+//! Finds the protocol and the action of a request, without decoding its input.
 
 use std::borrow::Cow;
 
@@ -15,12 +15,12 @@ pub(super) enum Call<'a> {
     Query(Action, Form<'a>),
 }
 
-/// Why a request asks for nothing.
+/// The reason why a request has no action.
 #[derive(Debug)]
 pub(super) enum NoCall {
-    /// The answer is an error of the service.
+    /// The request is invalid.
     Refused(ServiceError),
-    /// A visit to a queue URL without an action, as a browser makes it.
+    /// The URL of a queue without an action, as opened in a browser.
     NoAction,
 }
 
@@ -58,14 +58,14 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Which of the 23 actions it is.
+    /// The action.
     pub(super) fn action(&self) -> Action {
         match self {
             Self::AwsJson(action, _) | Self::Query(action, _) => *action,
         }
     }
 
-    /// The protocol that it came in and is answered in.
+    /// The protocol of the request and its response.
     pub(super) fn protocol(&self) -> Protocol {
         match self {
             Self::AwsJson(..) => Protocol::AwsJson,

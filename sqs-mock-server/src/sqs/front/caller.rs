@@ -1,17 +1,18 @@
-//! Who calls and where: account and region from the credential scope, the base of queue URLs from the host.
+//! The caller of a request: account and region from the credential scope, the base of queue URLs from the host.
 
 use http::header::{AUTHORIZATION, HOST};
 use http::request::Parts;
 use sqs_client::wire::sign::Claim;
 use sqs_client::wire::validate::permission::is_account;
 
-/// Longest region name that is taken from a request; those of AWS have at most 15 characters.
+/// The maximum length of a region name in a request; those of AWS have at most 15 characters.
 const MAX_REGION: usize = 32;
 
 /// The account and region of a caller: what the request claims, or what its signature proves.
+/// The account and region of a caller, claimed by the request or proven by its signature.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Caller<'a> {
-    /// The access key, when it is 12 digits: that is how callers choose their account.
+/// The access key if it has 12 digits, so that callers can choose their account.
     pub(crate) account: Option<&'a str>,
     /// The region of the credential scope.
     pub(crate) region: Option<&'a str>,
@@ -25,13 +26,13 @@ impl<'a> Caller<'a> {
         credential.map(|(_, rest)| Self::from_credential(rest)).unwrap_or_default()
     }
 
-    /// Takes what a signature proves.
+    /// Reads a verified claim.
     pub(super) fn of_claim(claim: &'a Claim) -> Self {
         let account = Some(claim.access_key_id.as_str()).filter(|key| is_account(key));
         Self { account, region: Some(claim.region.as_str()).filter(|region| is_region(region)) }
     }
 
-    /// Reads `<key>/<date>/<region>/sqs/aws4_request`, up to the comma that ends it.
+    /// Parses `<key>/<date>/<region>/sqs/aws4_request`, up to a comma.
     pub(super) fn from_credential(text: &'a str) -> Self {
         let credential = text.split([',', ' ']).next().unwrap_or_default();
         let mut parts = credential.split('/');
@@ -47,8 +48,8 @@ pub(crate) fn is_region(text: &str) -> bool {
     (1..=MAX_REGION).contains(&text.len()) && text.bytes().all(legal)
 }
 
-/// The host that the caller used, with its port. It goes into queue URLs, so that these work wherever the
-/// caller sits: on the machine, in a container, behind a forwarded port.
+/// The host that the caller used, with its port. Queue URLs contain it, so that they work for callers on this machine,
+/// in containers and behind forwarded ports.
 pub(super) fn host(head: &Parts) -> Option<&str> {
     if let Some(authority) = head.uri.authority() {
         return Some(authority.as_str());
@@ -71,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn twelve_digit_key_chooses_the_account() {
+    fn access_key_of_twelve_digits_selects_the_account() {
         let value = "AWS4-HMAC-SHA256 Credential=123456789012/20260102/eu-west-1/sqs/aws4_request, SignedHeaders=host";
         let head = head(&[("authorization", value)]);
         let expected = Caller { account: Some("123456789012"), region: Some("eu-west-1") };
@@ -79,13 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn other_keys_choose_only_the_region() {
+    fn other_access_keys_select_only_the_region() {
         let caller = Caller::from_credential("AKIDEXAMPLE/20260102/us-west-2/sqs/aws4_request");
         assert_eq!(caller, Caller { account: None, region: Some("us-west-2") });
     }
 
     #[test]
-    fn garbage_in_the_scope_is_ignored() {
+    fn invalid_scope_is_ignored() {
         for text in ["", "/", "//", "x", "1/2/ÜBER/sqs", "1/2/../3", &format!("1/2/{}/sqs", "a".repeat(33))]
         {
             assert_eq!(Caller::from_credential(text), Caller::default(), "{text}");

@@ -1,4 +1,4 @@
-//! What operations have to know of a request: who calls, and by which address.
+//! The context of an operation: its caller, and the address that the caller used.
 
 use http::request::Parts;
 use sqs_client::wire::protocol::Protocol;
@@ -9,7 +9,7 @@ use super::queue_url::Styled;
 use crate::sqs::ops::{Context, Trace};
 
 impl Endpoint {
-    /// How queue URLs of that region begin for a caller.
+    /// The base of queue URLs in a region, for a caller.
     pub(crate) fn base_url(&self, head: &Parts, region: &str) -> String {
         match &self.names().public_url {
             Some(url) => url.clone(),
@@ -17,8 +17,7 @@ impl Endpoint {
         }
     }
 
-    /// What an operation has to know of a request. A region that the caller does not name is that of the host, if it
-    /// has one.
+    /// The context of an operation. If the caller does not name a region, the host may.
     pub(crate) fn context(&self, head: &Parts, caller: Caller<'_>, protocol: Protocol) -> Context {
         let of_host = || Some(Styled::of(self.host(head))?.region);
         let region = caller.region.or_else(of_host).unwrap_or(&self.names().region);

@@ -1,4 +1,4 @@
-//! From an action to its operation.
+//! Dispatches an action to its operation.
 
 use sqs_client::operation::Action;
 use sqs_client::wire::protocol::EncodedResponse;
@@ -12,7 +12,7 @@ use super::target::Target;
 use crate::service::faults::{Damage, Rejection};
 use crate::sqs::ops::{Context, Serve, Service};
 
-/// One arm for each operation; a missing one does not compile.
+/// Has one arm for each operation; a missing one is a compile error.
 macro_rules! by_action {
     ($action:expr, $run:ident $arguments:tt; $( $operation:ident in $module:ident; )*) => {
         match $action {
@@ -24,9 +24,9 @@ macro_rules! by_action {
 /// The result of a call.
 #[derive(Debug)]
 pub(super) enum Dispatched {
-    /// An output or an error, and how a fault damages the response.
+    /// An output or an error, with the damage of a fault to the response.
     Answered(Result<EncodedResponse, ServiceError>, Option<Damage>),
-    /// A fault replaces the response by one that is not of SQS.
+    /// A fault replaces the response, as if by a proxy.
     Foreign { status: u16, body: String },
     /// A fault breaks the connection.
     Lost,

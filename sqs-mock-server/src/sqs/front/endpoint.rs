@@ -24,22 +24,22 @@ use crate::service::keys::Keys;
 use crate::service::metrics::Exposition;
 use crate::sqs::ops::Service;
 
-/// Defaults for requests, and who may send them.
+/// Defaults for requests, and the rules for callers.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
-    /// Account of callers whose access key is not one.
+    /// Account of callers whose access key is not an account number.
     pub(crate) account: String,
-    /// Region of callers that do not sign, and whose host names none.
+    /// Region of callers that do not sign and whose host does not name a region.
     pub(crate) region: String,
-    /// Base of all queue URLs; without it, the host that the caller used.
+    /// Base of all queue URLs; by default the host that the caller used.
     pub(crate) public_url: Option<String>,
-    /// How queue URLs name the region, without that base.
+    /// The region in queue URLs without a configured base.
     pub(crate) queue_url_style: QueueUrlStyle,
-    /// Host in queue URLs for callers that name none.
+    /// Host in queue URLs for callers that send no `Host`.
     pub(crate) own_host: String,
-    /// Who may call; anyone when absent.
+    /// The accepted access keys; `None` accepts any caller.
     pub(crate) keys: Option<Keys>,
-    /// What browsers may do.
+    /// The rules for requests of browsers.
     pub(crate) guard: Guard,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Puts HTTP in front of a service.
+    /// Creates the HTTP layer of a service.
     pub(crate) fn new(service: Arc<Service>, names: Names, journal: Arc<Journal>) -> Self {
         Self { service, names, journal, metrics: Metrics::new() }
     }
@@ -70,7 +70,7 @@ impl Endpoint {
     /// Answers a request in its own protocol, and in the form that it accepts.
     ///
     /// # Cancel safety
-    /// Dropped while it waits for messages, a receive takes none.
+    /// If the future is dropped while a receive waits, the receive takes no messages.
     pub(crate) async fn answer(&self, head: &Parts, body: &[u8]) -> Reply {
         let request_id = self.service.request_id();
         let detected = Detected::from_headers(&head.headers);
@@ -125,7 +125,7 @@ impl Endpoint {
         Reply::damaged(response, damage)
     }
 
-    /// What observes requests.
+    /// The observers of requests: metrics, log and journal.
     pub(super) fn observers(&self) -> Observers<'_> {
         Observers { metrics: &self.metrics, journal: &self.journal, clock: self.service.clock() }
     }
@@ -133,24 +133,24 @@ impl Endpoint {
     /// The metrics of requests and queues.
     ///
     /// # Cancel safety
-    /// Nothing is changed.
+    /// Dropping the future changes nothing.
     pub(crate) async fn metrics(&self) -> Exposition {
         metrics::render(&self.metrics, &self.service).await
     }
 
-    /// Counts a connection as open until the answer is dropped.
+    /// Counts a connection as open until the returned guard is dropped.
     pub(crate) fn count_connection(&self) -> impl Drop + '_ {
         self.metrics.connection()
     }
 
-    /// Rejects pages of other sites, and wrong signatures if signatures are required. The system's time counts, not the clock
-    /// of the queues: callers sign with theirs.
+    /// Rejects pages of other sites, and wrong signatures if signatures are required. Signatures are checked with the
+    /// system time, not the mock clock, since callers sign with theirs.
     fn admit(&self, head: &Parts, body: &[u8], action: Action) -> Result<Option<Claim>, ServiceError> {
         let checked = self.names.guard.check_action(head, self.service.changes(action));
         checked.map_err(|text| ServiceError::new(ErrorCode::AccessDenied, text))?;
         let Some(keys) = &self.names.keys else { return Ok(None) };
         let region = Caller::of(head).region.unwrap_or(&self.names.region);
-        signature::check(keys, head, body, clock::time_of_the_system(), region).map(Some)
+        signature::check(keys, head, body, clock::system_time(), region).map(Some)
     }
 
     /// The service.
@@ -158,7 +158,7 @@ impl Endpoint {
         &self.service
     }
 
-    /// Ends long polls with empty answers, and move tasks.
+    /// Ends move tasks, and long polls with empty responses.
     pub(crate) fn shut_down(&self) {
         self.service.shut_down();
     }

@@ -1,4 +1,4 @@
-//! Faults of SQS: its requests as faults see them, and the errors that they inject.
+//! Faults of SQS: the description of its requests, and the injected errors.
 
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
@@ -10,7 +10,7 @@ use crate::service::faults::{FailingEntry, Failure, Request, Resource, ServiceNa
 use crate::sqs::engine::Metered;
 use crate::sqs::ops::{Context, FailedEntry};
 
-/// A request as faults see it.
+/// Describes a request for faults.
 pub(super) fn request<'a, O: Target>(
     context: &'a Context,
     input: &'a O::Input,
@@ -37,7 +37,7 @@ fn queue<O: Target>(context: &Context, input: &O::Input) -> Option<QueueArn> {
     Some(QueueArn::named(text, &context.region, account))
 }
 
-/// The error of a request.
+/// The injected error of a request.
 pub(super) fn error<O: Target>(failure: Failure, context: &Context, input: &O::Input) -> ServiceError {
     let code = failure.code.map_or(ErrorCode::RequestThrottled, |code| ErrorCode::from_name(&code));
     let message = failure.message.unwrap_or_else(|| match code {
@@ -47,14 +47,14 @@ pub(super) fn error<O: Target>(failure: Failure, context: &Context, input: &O::I
     ServiceError::new(code, message)
 }
 
-/// The error of an entry.
+/// The injected error of an entry.
 pub(super) fn entry<O: Target>(failing: FailingEntry, context: &Context, input: &O::Input) -> FailedEntry {
     let error = error::<O>(failing.failure, context, input);
     let sender_fault = failing.sender_fault.unwrap_or(error.code.fault() == Blame::Sender);
     FailedEntry { index: failing.index, error, sender_fault }
 }
 
-/// The text of AWS for a caller without a policy that allows the action.
+/// The text that AWS sends to callers without a policy for the action.
 fn denial<O: Target>(context: &Context, input: &O::Input) -> String {
     let Context { account, region, .. } = context;
     let action = O::ACTION.as_str().to_lowercase();
@@ -65,7 +65,7 @@ fn denial<O: Target>(context: &Context, input: &O::Input) -> String {
     )
 }
 
-/// The text of SQS, as far as logs of AWS show it.
+/// The text of SQS, where logs of AWS show it.
 fn default_text(code: &ErrorCode, action: Action) -> &'static str {
     match (code, action) {
         (
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn code_determines_whose_fault_an_entry_is_unless_the_fault_says_it() {
+    fn code_determines_sender_fault_unless_the_fault_sets_it() {
         let is_sender_fault = |code, sender_fault| {
             let failing = FailingEntry { index: 0, failure: failure(code), sender_fault };
             entry::<SendMessageBatch>(failing, &Context::default(), &SendMessageBatchInput::default())

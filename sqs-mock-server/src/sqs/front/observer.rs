@@ -20,7 +20,7 @@ pub(super) struct Observer<'a> {
     pending: PendingRecord<'a>,
 }
 
-/// What observes requests.
+/// The observers of requests: metrics, log and journal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Observers<'a> {
     pub(super) metrics: &'a Metrics,
@@ -29,7 +29,7 @@ pub(super) struct Observers<'a> {
 }
 
 impl<'a> Observer<'a> {
-    /// `input` is the body in AWS JSON, the form in the Query protocol.
+    /// `input` is the body in AWS JSON, or the form in the Query protocol.
     pub(super) fn begin(
         observers: Observers<'a>,
         request_id: &'a str,
@@ -66,7 +66,7 @@ impl<'a> Observer<'a> {
         self.record.context(context)
     }
 
-    /// Sets that it succeeded.
+    /// Marks the request as successful.
     pub(super) fn answered(&mut self) {
         self.record.answered();
     }
@@ -77,13 +77,13 @@ impl<'a> Observer<'a> {
         self.record.refused(error)
     }
 
-    /// As [`refused`](Self::refused), without a text.
+    /// Like [`refused`](Self::refused), without a text.
     pub(super) fn refused_as(&mut self, code: &ErrorCode) -> &'a str {
         self.pending.refused(code);
         self.record.refused_as(code)
     }
 
-    /// Ends it with a status, or `None` if a fault broke the connection.
+    /// Ends the request with a status; `None` if a fault broke the connection.
     pub(super) fn end(mut self, status: Option<StatusCode>) {
         let findings = self.record.findings();
         self.pending.note(|record| record.warnings = findings.iter().map(ToString::to_string).collect());

@@ -1,8 +1,8 @@
-//! The JSON with which the Query protocol answers requests that accept `application/json`.
+//! JSON responses of the Query protocol, for requests that accept `application/json`.
 //!
-//! Recorded from AWS: the two envelopes, `queueUrls`, `messages`, and `Attributes` as a list of `Name` and `Value`. The rest is
-//! inferred: other members keep their names, all maps are lists of pairs, and all leaves are strings as in XML. Absent
-//! members and empty lists are left out.
+//! Recorded from AWS: the two envelopes, `queueUrls`, `messages`, and `Attributes` as a list of `Name` and `Value`. The
+//! rest is inferred: other members keep their names, all maps are lists of pairs, and all leaves are strings as in XML.
+//! Absent members and empty lists are omitted.
 
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Map, Value, json};
@@ -12,7 +12,8 @@ use sqs_client::wire::service_error::ServiceError;
 
 const MEDIA_TYPE: &str = "application/json";
 
-/// Whether a request asks for JSON: it names `application/json`, and no XML media type with the same or a higher quality.
+/// Whether a request accepts JSON: it lists `application/json`, and no XML media type with the same or a higher
+/// quality.
 /// Wildcards do not count, since almost every HTTP client sends them.
 pub(super) fn is_accepted(headers: &HeaderMap) -> bool {
     let (mut json, mut xml) = (0.0_f32, 0.0_f32);
@@ -30,13 +31,13 @@ pub(super) fn is_accepted(headers: &HeaderMap) -> bool {
     json > xml
 }
 
-/// The value of a parameter `q`; one that is not a number counts as 0.
+/// The value of a parameter `q`; an invalid number counts as 0.
 fn quality(parameter: &str) -> Option<f32> {
     let (name, value) = parameter.split_once('=')?;
     name.trim().eq_ignore_ascii_case("q").then(|| value.trim().parse().unwrap_or(0.0))
 }
 
-/// Encodes an output; those of void actions have only metadata.
+/// Encodes an output. Actions without an output have only metadata.
 pub(super) fn encode<O: Operation>(
     output: &O::Output,
     request_id: &str,
@@ -50,7 +51,7 @@ pub(super) fn encode<O: Operation>(
     Ok(response(200, &json!({ (format!("{action}Response")): members }), request_id))
 }
 
-/// Encodes a refusal. `Type` is inferred from the XML.
+/// Encodes an error. `Type` is inferred from the XML.
 pub(super) fn encode_error(error: &ServiceError, request_id: &str) -> EncodedResponse {
     let mut members = Map::new();
     members.insert("Type".to_owned(), error.code.fault().as_str().into());
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_chosen_where_it_is_named() {
+    fn json_is_selected_if_it_is_listed() {
         for value in [
             "application/json",
             "Application/JSON",
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_gets_xml() {
+    fn all_other_requests_get_xml() {
         assert!(!is_chosen(&[]));
         for value in [
             "",
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn void_answer_has_only_metadata_and_empty_answer_an_empty_result() {
+    fn void_response_has_only_metadata_and_empty_response_an_empty_result() {
         let void = answer::<DeleteQueue>(&DeleteQueueOutput::default());
         assert_eq!(void, json!({ "DeleteQueueResponse": { "ResponseMetadata": metadata() } }));
         let empty = json!({ "ListQueuesResult": {}, "ResponseMetadata": metadata() });
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn refusal_has_recorded_code_message_and_id_and_inferred_type() {
+    fn error_has_recorded_code_message_and_id_and_inferred_type() {
         let encoded = encode_error(&ServiceError::new(ErrorCode::QueueDoesNotExist, "gone"), "id");
         let error = json!({
             "Type": "Sender", "Code": "AWS.SimpleQueueService.NonExistentQueue", "Message": "gone",

@@ -1,4 +1,4 @@
-//! How queue URLs begin: with the host that the caller used, in one of the styles that AWS has had.
+//! The base of queue URLs: the host that the caller used, in one of the styles of AWS.
 
 use std::net::IpAddr;
 
@@ -8,27 +8,26 @@ use super::caller::is_region;
 
 /// How queue URLs name the region.
 ///
-/// Requests are understood in all styles, whichever one is given out: a queue URL is known by its last two segments,
-/// and the host of an unsigned request names the region when it has one of these forms.
+/// Requests may use any style: only the last two segments of a queue URL matter, and the host of an unsigned request
+/// names the region if it has one of these forms.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum QueueUrlStyle {
-    /// Not at all: `http://<host>/<account>/<name>`.
+    /// Without a region: `http://<host>/<account>/<name>`.
     #[default]
     Path,
-    /// As AWS does now: `http://sqs.<region>.<host>/<account>/<name>`.
+    /// The current style of AWS: `http://sqs.<region>.<host>/<account>/<name>`.
     Subdomain,
-    /// As AWS did before: `http://<region>.queue.<host>/<account>/<name>`.
+    /// The previous style of AWS: `http://<region>.queue.<host>/<account>/<name>`.
     Legacy,
 }
 
 impl QueueUrlStyle {
-    /// The URL of a queue up to the slash before its account. The host may have a port, and may be in one of the
-    /// styles already.
+    /// The URL of a queue up to the slash before its account. The host may have a port, and may already have a style.
     ///
-    /// A subdomain needs a domain: `localhost` stands in for addresses of the loopback interface, and other addresses
-    /// are left as they are, without a region.
+    /// Subdomains need a domain: `localhost` replaces loopback addresses, and other addresses stay unchanged, without a
+    /// region.
     pub(crate) fn base(self, host: &str, region: &str) -> String {
         if self == Self::Path {
             return format!("http://{host}");
@@ -47,7 +46,7 @@ impl QueueUrlStyle {
     }
 }
 
-/// Name or address, and the port with its colon.
+/// The name or address, and the port with its colon.
 fn split_port(host: &str) -> (&str, &str) {
     match host.rfind(':') {
         Some(colon) if !host.ends_with(']') => host.split_at(colon),
@@ -59,7 +58,7 @@ fn split_port(host: &str) -> (&str, &str) {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Styled<'h> {
     pub(super) region: &'h str,
-    /// The host without that.
+    /// The host without the region.
     rest: &'h str,
 }
 
@@ -79,7 +78,7 @@ impl<'h> Styled<'h> {
     }
 }
 
-/// Whether a label of a host is a region like `us-gov-west-1`: any other can be anything.
+/// Whether a label of a host has the form of an AWS region, such as `us-gov-west-1`.
 pub(super) fn looks_like_aws(label: &str) -> bool {
     let mut parts = label.rsplit('-');
     let numbered =
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn styles_put_the_region_in_front_of_the_domain() {
+    fn styles_add_the_region_before_the_domain() {
         use QueueUrlStyle::{Legacy, Path, Subdomain};
         for (style, host, base) in [
             (Path, "127.0.0.1:9324", "http://127.0.0.1:9324"),

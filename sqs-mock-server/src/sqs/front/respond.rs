@@ -1,4 +1,4 @@
-//! Answers: encoded outputs and refusals as HTTP responses.
+//! Encodes outputs and errors as HTTP responses.
 
 use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
@@ -10,16 +10,16 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::query_json;
 
-/// How a request is answered: in its own protocol and, where that has more than one, in the form that it accepts.
+/// The protocol of a response and, for the Query protocol, its format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     pub(crate) protocol: Protocol,
-    /// Whether the Query protocol answers with JSON instead of XML.
+    /// Whether a Query response is JSON instead of XML.
     in_json: bool,
 }
 
 impl Style {
-    /// What the head of a request asks for.
+    /// The style that the headers of a request select.
     pub(crate) fn of(detected: &Detected, head: &Parts) -> Self {
         match detected {
             Detected::AwsJson(_) => Self { protocol: Protocol::AwsJson, in_json: false },
@@ -45,7 +45,7 @@ impl Style {
     }
 }
 
-/// An encoded answer as it goes out.
+/// Converts an encoded response to HTTP.
 pub(crate) fn answer(encoded: EncodedResponse) -> Response<Bytes> {
     let mut response = Response::new(encoded.body);
     *response.status_mut() =
@@ -54,7 +54,7 @@ pub(crate) fn answer(encoded: EncodedResponse) -> Response<Bytes> {
     response
 }
 
-/// A refusal with the status of its code.
+/// An error with the status of its code.
 pub(crate) fn refuse(style: Style, error: &ServiceError, request_id: &str) -> Response<Bytes> {
     answer(if style.in_json {
         query_json::encode_error(error, request_id)
@@ -63,8 +63,8 @@ pub(crate) fn refuse(style: Style, error: &ServiceError, request_id: &str) -> Re
     })
 }
 
-/// A refusal that HTTP itself has a status for, while SQS has no code. In AWS JSON its `__type` is in the namespace
-/// that AWS has for what is no shape of the service; elsewhere the code stands as it is.
+/// An error that has an HTTP status but no SQS code. In AWS JSON, its `__type` has the namespace that AWS uses for
+/// codes that are not shapes of the service; the Query protocol has the code as is.
 pub(super) fn refuse_with_status(
     style: Style,
     status: StatusCode,
@@ -83,7 +83,7 @@ pub(super) fn refuse_with_status(
     response
 }
 
-/// The answer to other methods than GET and POST.
+/// The response to methods other than GET and POST.
 pub(super) fn method_not_allowed(style: Style, request_id: &str) -> Response<Bytes> {
     let status = StatusCode::METHOD_NOT_ALLOWED;
     let message = "Only GET and POST are supported.";
@@ -92,8 +92,8 @@ pub(super) fn method_not_allowed(style: Style, request_id: &str) -> Response<Byt
     response
 }
 
-/// The answer to a request without an action, such as a visit to a queue URL. What AWS answers to those that accept
-/// JSON is not recorded: they get the same.
+/// The response to a request without an action, such as opening a queue URL in a browser. The response of AWS to
+/// requests that accept JSON is not recorded; they get the same one.
 pub(super) fn no_action() -> Response<Bytes> {
     let mut response = Response::new(Bytes::from_static(b"<UnknownOperationException/>\n"));
     *response.status_mut() = StatusCode::NOT_FOUND;

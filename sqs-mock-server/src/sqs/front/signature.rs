@@ -1,4 +1,4 @@
-//! Signatures of requests, where they are required.
+//! Verifies signatures of requests.
 
 use std::time::SystemTime;
 
@@ -8,7 +8,7 @@ use sqs_client::wire::sign::{Claim, Verifiable, VerifyError, verify};
 
 use crate::service::keys::Keys;
 
-/// Who signed a request. One that is not signed with one of the keys, or for another time, is refused.
+/// The verified caller. Fails if the signature has an unknown key, a wrong value or a wrong time.
 pub(super) fn check(
     keys: &Keys,
     head: &Parts,
@@ -26,7 +26,7 @@ pub(super) fn check(
     verify(request, keys, now).map_err(|refusal| answer(&refusal, region))
 }
 
-/// As AWS answers.
+/// Maps an error to that of AWS.
 fn answer(refusal: &VerifyError, region: &str) -> ServiceError {
     let code = match refusal {
         VerifyError::Unsigned => {

@@ -1,4 +1,4 @@
-//! Each operation as faults see it: its queue, its entries, and how its output is damaged.
+//! The parts of operations that faults need: queue, entries, and ways to damage the output.
 
 use sqs_client::operation::{Input as _, Operation};
 
@@ -11,7 +11,7 @@ pub(super) trait Target: Operation {
         input.queue_url()
     }
 
-    /// The account of the queue, if the input names it apart from the queue.
+    /// The account of the queue, if the input has it in a separate field.
     fn owner(input: &Self::Input) -> Option<&str> {
         let _ = input;
         None

@@ -14,7 +14,7 @@ use crate::service::journal::{Input, PendingRecord};
 use crate::service::operation::ServiceName;
 
 impl Endpoint {
-    /// Answers a request whose body could not be read.
+    /// The error for a request whose body could not be read.
     pub(crate) fn refuse_body(&self, head: &Parts, error: BodyError, limits: &Limits) -> Response<Bytes> {
         let (status, code, message) = match error {
             BodyError::TooLong => (
@@ -30,12 +30,12 @@ impl Endpoint {
             BodyError::Broken => (
                 StatusCode::BAD_REQUEST,
                 "MalformedInput",
-                "The request body is cut or malformed.".to_owned(),
+                "The request body is incomplete or malformed.".to_owned(),
             ),
-            BodyError::NoRoom => (
+            BodyError::OutOfMemory => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "ServiceUnavailable",
-                "Too many large requests are under way.".to_owned(),
+                "Too many large requests are in progress.".to_owned(),
             ),
         };
         let Observers { metrics, journal, clock } = self.observers();

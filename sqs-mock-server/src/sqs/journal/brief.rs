@@ -1,11 +1,11 @@
-//! The input of a request in one line, for tables.
+//! Shows the input of a request on one line, for tables.
 
 use serde_json::{Map, Value};
 use sqs_client::wire::protocol::Protocol;
 
 use super::RecordedRequest;
 
-/// Members that other columns show, or that are the same in every request.
+/// Members that other columns show, or that are the same in all requests.
 const LEFT_OUT: [&str; 4] = ["QueueUrl", "QueueName", "Action", "Version"];
 
 /// The members of the input, such as `MessageBody="tea" DelaySeconds=5`. An input that cannot be decoded is shown as text.
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_are_cut_and_stay_on_one_line() {
+    fn long_texts_are_truncated_and_stay_on_one_line() {
         assert_eq!(one_line("a\nbäc", 4), "a bä..");
         assert_eq!(one_line("abcd", 4), "abcd");
     }

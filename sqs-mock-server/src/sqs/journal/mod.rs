@@ -1,4 +1,4 @@
-//! The journal as tests of SQS read it: typed requests, filters and expectations.
+//! The journal of SQS for tests: typed requests, filters and expectations.
 
 mod brief;
 mod named;

@@ -14,14 +14,14 @@ use crate::service::clock::Timestamp;
 use crate::service::journal::{Ending, Record};
 use crate::service::operation::ServiceName;
 
-/// A request to SQS. Clones share it.
+/// A recorded request to SQS. Clones share it.
 #[derive(Clone, Debug)]
 pub struct RecordedRequest {
     record: Arc<Record>,
     protocol: Protocol,
 }
 
-/// A recorded request does not have the requested input; the text says what it has.
+/// The error of [`RecordedRequest::input`]: the request has another action, or no readable input.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NotThisInput(String);
 
@@ -32,7 +32,7 @@ impl RecordedRequest {
         Some(Self { record: Arc::clone(record), protocol })
     }
 
-    /// Counts from 1 in the order of the responses, over all services. A reset does not restart it.
+    /// The number of the request, from 1 in the order of the responses, over all services. A reset does not restart it.
     pub fn number(&self) -> u64 {
         self.record.number
     }
@@ -42,7 +42,7 @@ impl RecordedRequest {
         &self.record.request_id
     }
 
-    /// When it arrived, by the clock of the server.
+    /// The arrival time, by the clock of the server.
     pub fn time(&self) -> Timestamp {
         self.record.time
     }
@@ -52,22 +52,22 @@ impl RecordedRequest {
         self.protocol
     }
 
-    /// The action; `None` if it is not one of SQS.
+    /// The action; `None` if SQS has no such action.
     pub fn action(&self) -> Option<Action> {
         Action::from_name(self.record.operation.as_deref()?)
     }
 
-    /// The account of the caller; `None` if the request was rejected before it was known.
+    /// The account of the caller; `None` if the request was rejected before the account was known.
     pub fn account(&self) -> Option<&str> {
         self.record.caller.as_ref().map(|caller| &*caller.account)
     }
 
-    /// The region of the caller; `None` if the request was rejected before it was known.
+    /// The region of the caller; `None` if the request was rejected before the region was known.
     pub fn region(&self) -> Option<&str> {
         self.record.caller.as_ref().map(|caller| &*caller.region)
     }
 
-    /// How it ended.
+    /// The end of the request.
     pub fn ending(&self) -> &Ending {
         &self.record.ending
     }
@@ -77,28 +77,28 @@ impl RecordedRequest {
         self.record.ending.status()
     }
 
-    /// The error code, if it was rejected.
+    /// The error code, if the request failed.
     pub fn error_code(&self) -> Option<&ErrorCode> {
         self.record.ending.error_code()
     }
 
-    /// The findings of [strict mode](crate::MockSqsBuilder::strict) in it.
+    /// The findings of [strict mode](crate::MockSqsBuilder::strict) in this request.
     pub fn warnings(&self) -> &[String] {
         &self.record.warnings
     }
 
-    /// The time to the response, in real time.
+    /// The duration until the response, in real time.
     pub fn elapsed(&self) -> Duration {
         self.record.elapsed
     }
 
-    /// The body of AWS JSON, or the form of the Query protocol without its signature; empty if it is longer than the whole
-    /// journal may be.
+    /// The body of AWS JSON, or the form of the Query protocol without its signature. Empty if it exceeds the size
+    /// limit of the journal.
     pub fn content(&self) -> &[u8] {
         self.record.content()
     }
 
-    /// The queue that it addresses: by URL, by name, or as the source of a move task. `None` for requests that name no
+    /// The queue that the request addresses: by URL, by name, or as the source of a move task. `None` if it names no
     /// queue.
     pub fn queue(&self) -> Option<QueueArn> {
         let caller = self.record.caller.as_ref()?;
@@ -112,7 +112,7 @@ impl RecordedRequest {
         Some(QueueArn::named(&text, &caller.region, account))
     }
 
-    /// Whether it addresses this queue, given as in [`Requests::on`](super::Requests::on).
+    /// Whether the request addresses this queue, given as in [`Requests::on`](super::Requests::on).
     pub(crate) fn is_on(&self, queue: &str) -> bool {
         let Some(found) = self.queue() else { return false };
         match queue.parse::<QueueArn>() {
@@ -126,7 +126,7 @@ impl RecordedRequest {
     /// [`SendMessageInput`](sqs_client::operation::send_message::SendMessageInput).
     ///
     /// # Errors
-    /// The request is for another action, cannot be decoded, or was too long to be kept.
+    /// The request is for another action, cannot be decoded, or was too long to be recorded.
     pub fn input<I: Input>(&self) -> Result<I, NotThisInput> {
         let wanted = <I::Operation as Operation>::ACTION;
         if self.action() != Some(wanted) {
@@ -134,7 +134,7 @@ impl RecordedRequest {
         }
         let content = self.record.input.as_ref().and_then(|input| input.content.as_ref());
         let content =
-            content.ok_or_else(|| NotThisInput("the request was too long for the journal".to_owned()))?;
+            content.ok_or_else(|| NotThisInput("the request was too long to be recorded".to_owned()))?;
         self.protocol.decode_request(content).map_err(|error| NotThisInput(error.to_string()))
     }
 

@@ -8,12 +8,12 @@ use super::{RecordedRequest, Times, brief};
 use crate::service::journal::Journal;
 use crate::table::Table;
 
-/// The most rows in the message of a failed expectation.
+/// The maximum number of rows in the message of a failed expectation.
 const ROWS: usize = 20;
-/// The most characters of an input in it.
+/// The maximum number of characters of an input in such a row.
 const CONTENT: usize = 80;
 
-/// The requests to SQS so far, in the order of the responses.
+/// The recorded requests to SQS, in the order of their responses.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -49,28 +49,28 @@ impl Requests {
         Self { matching: all.clone(), unfiltered: all, filter: String::new() }
     }
 
-    /// Keeps those for an action.
+    /// Keeps requests for an action.
     pub fn of(self, action: Action) -> Self {
         self.narrow(action.as_str(), |request| request.action() == Some(action))
     }
 
-    /// Keeps those that address a queue, given by name, URL or ARN. A name matches queues in all accounts and regions, a URL
-    /// those in all regions.
+    /// Keeps requests that address a queue, given by name, URL or ARN. A name matches queues in all accounts and
+    /// regions, a URL in all regions.
     pub fn on(self, queue: &str) -> Self {
         self.narrow(&format!("on {queue}"), |request| request.is_on(queue))
     }
 
-    /// Keeps those that were answered with an error.
+    /// Keeps requests that failed with an error.
     pub fn refused(self) -> Self {
         self.narrow("refused", |request| request.status().is_some_and(|status| status >= 400))
     }
 
-    /// Keeps those for which `accept` returns true.
+    /// Keeps requests for which `accept` returns true.
     pub fn that(self, accept: impl Fn(&RecordedRequest) -> bool) -> Self {
         self.narrow("by a condition", accept)
     }
 
-    /// The remaining requests, the earliest response first.
+    /// The remaining requests, in the order of their responses.
     pub fn all(&self) -> &[RecordedRequest] {
         &self.matching
     }
@@ -85,14 +85,14 @@ impl Requests {
         self.matching.is_empty()
     }
 
-    /// The inputs of the remaining requests for one action. Requests that cannot be decoded are left out.
+    /// The inputs of the remaining requests for one action. Omits requests that cannot be decoded.
     pub fn inputs<I: Input>(&self) -> Vec<I> {
         let action = <I::Operation as Operation>::ACTION;
         let of_action = self.matching.iter().filter(|request| request.action() == Some(action));
         of_action.filter_map(|request| request.input().ok()).collect()
     }
 
-    /// Asserts how many requests remain: `3`, `1..`, `..=2` or `2..=4`.
+    /// Asserts the number of remaining requests: `3`, `1..`, `..=2` or `2..=4`.
     ///
     /// # Panics
     /// The number differs. The message shows the requests.
@@ -123,19 +123,19 @@ impl Requests {
     }
 }
 
-/// The remaining requests, as a table.
+/// Shows the remaining requests as a table.
 impl fmt::Display for Requests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         latest(&self.matching).fmt(f)
     }
 }
 
-/// The latest requests, the latest last.
+/// The latest requests, in the order of their responses.
 fn latest(requests: &[RecordedRequest]) -> Latest<'_> {
     Latest { requests, rows: ROWS }
 }
 
-/// The latest requests as a table.
+/// A table of the latest requests.
 pub(crate) struct Latest<'r> {
     pub(crate) requests: &'r [RecordedRequest],
     pub(crate) rows: usize,

@@ -176,7 +176,7 @@ async fn invalid_s3_settings_are_rejected() {
         ("directory = ''", "config:2:13: s3.directory: it is empty; allowed is the path of a directory"),
         (
             "directory = 'd'\nprot = 1",
-            "config:3:1: s3.prot: there is no such setting; known are buckets, directory, port",
+            "config:3:1: s3.prot: unknown setting; known are buckets, directory, port",
         ),
         ("port = 1", "config:1:1: s3: `directory` is missing"),
     ] {

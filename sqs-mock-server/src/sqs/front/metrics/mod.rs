@@ -1,10 +1,10 @@
-//! What the server counts about itself, for Prometheus.
+//! Metrics of SQS for Prometheus.
 //!
 //! ```text
 //! request -> Record (begins) -> ... -> Record (ends, or is dropped) -> Metrics: one counter, one histogram
-//! GET /metrics -> Metrics + what Service holds at this moment, one queue's lock at a time -> text
+//! GET /metrics -> Metrics + current state of Service, one queue's lock at a time -> text
 //! ```
-//! Counting takes three atomic additions: no lock, no allocation.
+//! Counting takes three atomic additions, without locks or allocations.
 
 mod record;
 mod render;
@@ -23,7 +23,7 @@ pub(super) use render::render;
 
 const ACTIONS: usize = Action::ALL.len() + 1;
 
-/// Codes that are no errors of the service. The last one stands for all that have no label of their own.
+/// Labels that are not errors of SQS. The last one stands for all unlisted codes.
 const OTHER_CODES: [&str; 6] =
     ["OK", metrics::ABORTED, "NoAction", "MethodNotAllowed", "RequestEntityTooLarge", "other"];
 const OK: usize = 0;
@@ -39,7 +39,7 @@ const WAITS: [u64; 8] = [10_000, 100_000, 500_000, 1_000_000, 2_000_000, 5_000_0
 #[derive(Debug)]
 pub(crate) struct Metrics {
     started: Stopwatch,
-    /// By action and code.
+    /// Indexed by action and code.
     requests: [[AtomicU64; CODES]; ACTIONS],
     durations: [Histogram<{ DURATIONS.len() }>; ACTIONS],
     waits: Histogram<{ WAITS.len() }>,
@@ -57,7 +57,7 @@ impl Metrics {
         }
     }
 
-    /// Counts a request that came so far that it has a duration.
+    /// Counts a request that has a duration.
     fn record(&self, action: Option<Action>, code: usize, took: Duration) {
         let action = action_index(action);
         self.count_at(action, code);
@@ -66,7 +66,7 @@ impl Metrics {
         }
     }
 
-    /// Counts a request that was refused before it was read.
+    /// Counts a request that was rejected before its body was read.
     pub(super) fn count_unread(&self, code: &ErrorCode) {
         self.count_at(action_index(None), code_index(code));
     }
@@ -77,7 +77,7 @@ impl Metrics {
         }
     }
 
-    /// Counts a connection as open until the answer is dropped.
+    /// Counts a connection as open until the returned guard is dropped.
     pub(super) fn connection(&self) -> impl Drop + '_ {
         self.connections.open()
     }
@@ -91,7 +91,7 @@ fn action_label(index: usize) -> &'static str {
     Action::ALL.get(index).map_or(UNKNOWN, |action| action.as_str())
 }
 
-/// The search is for refused requests only.
+/// Searches linearly, but only for failed requests.
 fn code_index(code: &ErrorCode) -> usize {
     if let ErrorCode::Other(name) = code {
         let found = OTHER_CODES.iter().position(|other| other == name);
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_action_and_code_has_a_label_of_its_own() {
+    fn every_action_and_code_has_its_own_label() {
         for (at, action) in Action::ALL.into_iter().enumerate() {
             assert_eq!((action_index(Some(action)), action_label(at)), (at, action.as_str()));
         }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_that_nobody_foresaw_share_a_label() {
+    fn unknown_codes_share_a_label() {
         assert_eq!(code_label(code_index(&ErrorCode::from_name("MethodNotAllowed"))), "MethodNotAllowed");
         assert_eq!(code_label(code_index(&ErrorCode::from_name("Surprise"))), "other");
     }

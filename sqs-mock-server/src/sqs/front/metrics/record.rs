@@ -1,4 +1,4 @@
-//! One request on its way: what becomes of it is counted and logged when it ends.
+//! One request in progress, which is counted and logged when it ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::service::stopwatch::Stopwatch;
 use crate::sqs::findings::Finding;
 use crate::sqs::ops::Context;
 
-/// What is known of a request so far. Dropped before its end, it counts as aborted: the caller went away.
+/// A request in progress. Dropped without [`end`](Self::end), it counts as aborted by the caller.
 #[derive(Debug)]
 pub(in crate::sqs::front) struct Record<'m> {
     metrics: &'m Metrics,
@@ -41,27 +41,27 @@ impl<'m> Record<'m> {
         }
     }
 
-    /// Notes what is asked for.
+    /// Sets the action.
     pub(in crate::sqs::front) fn action(&mut self, action: Action) {
         self.action = Some(action);
     }
 
-    /// Notes by whom.
+    /// Sets the caller.
     pub(in crate::sqs::front) fn context(&mut self, context: Context) -> &mut Context {
         self.context.insert(context)
     }
 
-    /// The id that the caller is told.
+    /// The request id in the response.
     pub(in crate::sqs::front) fn request_id(&self) -> &'m str {
         self.request_id
     }
 
-    /// Notes that it was answered.
+    /// Marks the request as successful.
     pub(in crate::sqs::front) fn answered(&mut self) {
         self.code = OK;
     }
 
-    /// Notes that it was refused, and gives the id for the answer. The text of the error is kept for the log alone.
+    /// Marks the request as failed, and returns the request id. The error text is kept only for the log.
     pub(in crate::sqs::front) fn refused(&mut self, error: &ServiceError) -> &'m str {
         if tracing::enabled!(Level::DEBUG) {
             self.error.clone_from(&error.message);
@@ -69,13 +69,13 @@ impl<'m> Record<'m> {
         self.refused_as(&error.code)
     }
 
-    /// As [`refused`](Self::refused), where HTTP says it all.
+    /// Like [`refused`](Self::refused), for errors without a text.
     pub(in crate::sqs::front) fn refused_as(&mut self, code: &ErrorCode) -> &'m str {
         self.code = code_index(code);
         self.request_id
     }
 
-    /// Ends it; without a status when the connection breaks, which counts as if the caller had gone.
+    /// Ends the request. `None` means that the connection broke, which counts as aborted.
     pub(in crate::sqs::front) fn end(mut self, status: Option<StatusCode>) {
         self.status = status;
         if status.is_none() {
@@ -92,7 +92,7 @@ impl<'m> Record<'m> {
         self.context.as_ref()?.trace.waited()
     }
 
-    /// What a server that fails says is for whoever runs it; all else is for whoever wants to see each request.
+    /// Logs failures of the server as warnings, for its operator, and all other requests at debug level.
     fn log(&self, took: Duration, waited: Option<Duration>) {
         if !tracing::enabled!(Level::WARN) {
             return;

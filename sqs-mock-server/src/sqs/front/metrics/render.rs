@@ -1,4 +1,4 @@
-//! All metrics of a server as text.
+//! Renders the metrics of a server as text.
 
 use std::sync::atomic::Ordering;
 
@@ -6,10 +6,10 @@ use super::{Metrics, action_label, code_label};
 use crate::service::metrics::{Exposition, Kind};
 use crate::sqs::ops::{QueueUsage, Service};
 
-/// All metrics of queues. They are looked at one by one, and other requests run in between.
+/// Renders all metrics. Queues are read one by one, with other requests in between.
 ///
 /// # Cancel safety
-/// Nothing is changed.
+/// Dropping the future changes nothing.
 pub(in crate::sqs::front) async fn render(metrics: &Metrics, service: &Service) -> Exposition {
     let mut text = Exposition::default();
     metrics.requests(&mut text);
@@ -23,10 +23,10 @@ pub(in crate::sqs::front) async fn render(metrics: &Metrics, service: &Service) 
 }
 
 impl Metrics {
-    /// What never happened has no sample.
+    /// Combinations that never occurred have no sample.
     fn requests(&self, text: &mut Exposition) {
         let name = "sqs_mock_requests_total";
-        text.family(name, Kind::Counter, "Requests by action and error code; OK where there was none.");
+        text.family(name, Kind::Counter, "Requests by action and error code; the code of successful requests is OK.");
         for (action, codes) in self.requests.iter().enumerate() {
             for (code, counter) in codes.iter().enumerate() {
                 let count = counter.load(Ordering::Relaxed);
@@ -37,7 +37,7 @@ impl Metrics {
             }
         }
         let name = "sqs_mock_request_duration_seconds";
-        text.family(name, Kind::Histogram, "Time to answer a request, without what a long poll waited.");
+        text.family(name, Kind::Histogram, "Time to answer a request, without the wait of long polls.");
         for (action, durations) in self.durations.iter().enumerate() {
             if let Some(reading) = durations.read() {
                 text.histogram(name, &[("action", action_label(action))], &reading);
@@ -47,7 +47,7 @@ impl Metrics {
         text.family(
             name,
             Kind::Histogram,
-            "How long receives waited for messages that were not there at once.",
+            "Time that receives waited for messages.",
         );
         if let Some(reading) = self.waits.read() {
             text.histogram(name, &[], &reading);
@@ -62,20 +62,20 @@ impl Metrics {
         let mut gauge = |name: &str, help: &str, value: &dyn std::fmt::Display| {
             text.single(name, Kind::Gauge, help, value);
         };
-        gauge("sqs_mock_open_connections", "Connections that are open.", &open);
+        gauge("sqs_mock_open_connections", "Open connections.", &open);
         gauge("sqs_mock_parked_receives", "Receives that wait for messages.", &usage.parked);
         gauge("sqs_mock_queues", "Queues in all accounts and regions.", &usage.queues);
-        gauge("sqs_mock_stored_bytes", "Bytes that all messages take.", &usage.stored_bytes);
-        gauge("sqs_mock_stored_bytes_limit", "Bytes that all messages may take.", &usage.max_memory);
+        gauge("sqs_mock_stored_bytes", "Memory of all messages in bytes.", &usage.stored_bytes);
+        gauge("sqs_mock_stored_bytes_limit", "Maximum memory of all messages in bytes.", &usage.max_memory);
         gauge("sqs_mock_uptime_seconds", "Time since the start.", &uptime);
-        gauge("sqs_mock_clock_seconds", "What the clock of the queues shows, since 1970.", &clock);
+        gauge("sqs_mock_clock_seconds", "Time of the mock clock, since the Unix epoch.", &clock);
         let name = "sqs_mock_build_info";
         text.family(name, Kind::Gauge, "Always 1; the version is a label.");
         text.sample(name, &[("version", env!("CARGO_PKG_VERSION"))], 1);
     }
 }
 
-/// A gauge that each queue has.
+/// A gauge with one sample per queue.
 struct QueueFamily {
     name: &'static str,
     help: &'static str,
@@ -85,27 +85,27 @@ struct QueueFamily {
 const QUEUE_FAMILIES: [QueueFamily; 5] = [
     QueueFamily {
         name: "sqs_mock_queue_messages_available",
-        help: "Messages that are visible.",
+        help: "Visible messages.",
         value: |queue| number(queue.counts.available),
     },
     QueueFamily {
         name: "sqs_mock_queue_messages_in_flight",
-        help: "Messages that were received and are neither deleted nor visible again.",
+        help: "Messages that were received and are still invisible.",
         value: |queue| number(queue.counts.in_flight),
     },
     QueueFamily {
         name: "sqs_mock_queue_messages_delayed",
-        help: "Messages that are not visible for the first time yet.",
+        help: "Delayed messages.",
         value: |queue| number(queue.counts.delayed),
     },
     QueueFamily {
         name: "sqs_mock_queue_oldest_message_age_seconds",
-        help: "Age of the oldest message by the clock of the queues; 0 without messages.",
+        help: "Age of the oldest message by the mock clock; 0 without messages.",
         value: |queue| queue.oldest_age.as_secs_f64(),
     },
     QueueFamily {
         name: "sqs_mock_queue_stored_bytes",
-        help: "Bytes that the messages take, with the ids that a FIFO queue remembers.",
+        help: "Memory of the messages, with the deduplication ids of a FIFO queue.",
         value: |queue| number(queue.stored_bytes),
     },
 ];
@@ -121,7 +121,7 @@ impl QueueFamily {
     }
 }
 
-/// Prometheus has no other numbers.
+/// Prometheus supports only floating-point numbers.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53 messages and bytes")]
 fn number(count: usize) -> f64 {
     count as f64

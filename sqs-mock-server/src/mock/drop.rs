@@ -1,31 +1,34 @@
-//! The end of a server: what is left is verified, and a test that fails learns how to repeat it.
+//! Drop of a server: verifies leftover messages, and reports seed and requests if a test fails.
 
 use std::fmt;
 
 use super::{Leftovers, MockSqs};
 use crate::sqs::journal::Latest;
 
-/// How many requests a test that fails prints.
+/// The number of requests in the report of a failing test.
 const LAST_REQUESTS: usize = 10;
 
 impl MockSqs {
-    /// Looks whether messages are left in the queues of any account and region, by the rules of
-    /// [`verify_on_drop`](super::MockSqsBuilder::verify_on_drop), or, without those, whether there is any at all.
+    /// Checks for leftover messages in the queues of all accounts and regions. Applies the rules of
+    /// [`verify_on_drop`](super::MockSqsBuilder::verify_on_drop); without them, any message is an error.
     ///
     /// # Errors
-    /// There are some. The error shows them queue by queue.
+    /// There are leftover messages. The error lists them by queue.
     pub fn verify(&self) -> Result<(), Leftovers> {
         self.verification.clone().unwrap_or_default().verify(&self.service)
     }
 }
 
 impl Drop for MockSqs {
-    /// Clients without a socket share the endpoint, and move tasks the queues: both would outlive the server.
-    /// While a test fails, this prints the seed and the latest requests; else it verifies, when that was asked for.
+    /// Shuts down first, since clients without a socket share the endpoint, and move tasks share the queues: both would
+    /// outlive the server.
+    ///
+    /// During a panic, this prints the seed and the latest requests. Otherwise it verifies leftover messages if
+    /// `verify_on_drop` was set.
     fn drop(&mut self) {
         self.services.sqs.shut_down();
         if std::thread::panicking() {
-            eprint!("{}", LastWords(self));
+            eprint!("{}", FailureReport(self));
         } else if let Some(Err(leftovers)) =
             self.verification.as_ref().map(|rules| rules.verify(&self.service))
         {
@@ -34,10 +37,10 @@ impl Drop for MockSqs {
     }
 }
 
-/// What a test that fails wants to know of its server.
-struct LastWords<'s>(&'s MockSqs);
+/// The seed and the latest requests, for the output of a failing test.
+struct FailureReport<'s>(&'s MockSqs);
 
-impl fmt::Display for LastWords<'_> {
+impl fmt::Display for FailureReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seed = self.0.service.seed();
         writeln!(f, "sqs-mock-server: seed {seed}; repeat with MockSqs::builder().seed({seed})")?;

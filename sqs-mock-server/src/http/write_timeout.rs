@@ -1,4 +1,4 @@
-//! Patience with callers that do not read their answers.
+//! A write timeout, for callers that do not read their responses.
 
 use std::io;
 use std::pin::Pin;
@@ -8,28 +8,27 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// A stream whose writes fail once the other side has taken nothing for a while.
+/// A stream whose writes fail if the peer reads nothing for a time limit.
 ///
-/// Time counts only while there is something to write: a connection that waits for messages is left alone.
+/// The limit applies only to pending writes, not to idle connections and long polls.
 #[derive(Debug)]
-pub(super) struct Patient<S> {
+pub(super) struct WriteTimeout<S> {
     stream: S,
     limit: Duration,
-    /// There while a write is stuck.
+    /// Set while a write is pending.
     stuck: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
+impl<S> WriteTimeout<S> {
     pub(super) fn new(stream: S, limit: Duration) -> Self {
         Self { stream, limit, stuck: None }
     }
 
-    /// The stream itself.
     pub(super) fn get_ref(&self) -> &S {
         &self.stream
     }
 
-    /// What came of a write, or an error when it has been stuck for too long.
+    /// Passes on the result of a write, or fails if writes are pending for too long.
     fn within_limit<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stuck = None;
@@ -38,11 +37,11 @@ impl<S> Patient<S> {
         let limit = self.limit;
         let stuck = self.stuck.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
         ready!(stuck.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the answer is not read")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "write timeout: the peer does not read the response")))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -52,7 +51,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, data);
         self.within_limit(cx, written)
@@ -90,18 +89,18 @@ mod tests {
     const LIMIT: Duration = Duration::from_secs(60);
 
     #[tokio::test(start_paused = true)]
-    async fn write_fails_when_the_other_side_takes_nothing() {
+    async fn write_fails_when_the_peer_reads_nothing() {
         let (stream, _other) = tokio::io::duplex(4);
-        let mut stream = Patient::new(stream, LIMIT);
+        let mut stream = WriteTimeout::new(stream, LIMIT);
         let start = tokio::time::Instant::now();
         let error = stream.write_all(b"too much").await.unwrap_err();
         assert_eq!((error.kind(), start.elapsed()), (io::ErrorKind::TimedOut, LIMIT));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn slow_reader_that_goes_on_reading_is_waited_for() {
+    async fn slow_reader_does_not_time_out() {
         let (stream, mut other) = tokio::io::duplex(1);
-        let mut stream = Patient::new(stream, LIMIT);
+        let mut stream = WriteTimeout::new(stream, LIMIT);
         let reading = tokio::spawn(async move {
             let mut read = Vec::new();
             while let Ok(byte) = other.read_u8().await {
