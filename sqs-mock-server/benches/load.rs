@@ -1,4 +1,4 @@
-//! Load with faults over sockets, for as long as you like: what was lost, doubled or disordered ends it with an error.
+//! Load with faults over sockets, for any duration. Fails if messages are lost, duplicated or reordered.
 //!
 //! Run with: `cargo bench -p sqs-mock-server --bench load -- --seconds 60`
 
@@ -13,27 +13,26 @@ use load::{End, Load, Plan, Tally};
 use sqs_benchmarks::arguments::{Arguments, Failed, ended};
 use tokio::time::{Instant, MissedTickBehavior};
 
-/// Cells of the progress bar.
+/// Width of the progress bar in cells.
 const WIDTH: usize = 30;
 
 const HELP: &str = "\
-Producers and consumers on a standard and on a FIFO queue of sqs-mock-server, with faults at every turn.
+Runs producers and consumers on a standard and a FIFO queue of sqs-mock-server, with faults in every operation.
 
 cargo bench -p sqs-mock-server --bench load -- [OPTION..]
 
-  --seconds COUNT       how long producers send, 10 by default, fractions of one are allowed; what is on its way then is
-                        received all the same
-  --messages COUNT      messages of each group, whatever time that takes, instead of --seconds
+  --seconds COUNT       duration of sends, 10 by default, may be fractional; messages sent until then are still received
+  --messages COUNT      messages per group, instead of --seconds
   --producers COUNT     producers of each queue, 4 by default
   --consumers COUNT     consumers of each queue, 8 by default
   --groups COUNT        message groups of each producer, 100 by default
-  --visibility SECONDS  visibility timeout of both queues, 2 by default: what a lost receive took with it comes back after it
+  --visibility SECONDS  visibility timeout of both queues, 2 by default; messages of a lost receive return after it
   --faults SHARE        probability of each of the eleven faults, 0.05 by default; with more than 0.2, no request succeeds
   --seed NUMBER         repeats the faults, bodies and ids of another run; a random one by default
   --help                this text
 
-The table goes to standard output. When messages were lost, doubled or disordered, that is said instead, and the exit status
-is 1.";
+The table goes to standard output. If messages were lost, duplicated or reordered, the exit status is 1 and the output
+lists them.";
 
 fn main() -> ExitCode {
     ended(start(Arguments::of_process()))
@@ -49,7 +48,7 @@ fn start(arguments: Arguments) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Nothing where help is wanted.
+/// `None` if help is requested.
 fn read(mut arguments: Arguments) -> Result<Option<Plan>, Failed> {
     let mut plan = Plan {
         seed: u64::from(std::process::id()),
@@ -59,7 +58,7 @@ fn read(mut arguments: Arguments) -> Result<Option<Plan>, Failed> {
         end: End::After(Duration::from_secs(10)),
         visibility: Duration::from_secs(2),
         overlap: true,
-        misfortune: 0.05,
+        fault_rate: 0.05,
     };
     let (mut time, mut messages) = (None, None);
     while let Some(option) = arguments.option() {
@@ -70,7 +69,7 @@ fn read(mut arguments: Arguments) -> Result<Option<Plan>, Failed> {
             "--consumers" => plan.consumers = arguments.number(1..=1000)?,
             "--groups" => plan.lanes = arguments.number(1..=65_535)?,
             "--visibility" => plan.visibility = Duration::from_secs(arguments.number(1..=43_200)?),
-            "--faults" => plan.misfortune = arguments.number(0.0..=0.2)?,
+            "--faults" => plan.fault_rate = arguments.number(0.0..=0.2)?,
             "--seed" => plan.seed = arguments.number(0..=u64::MAX)?,
             "--help" | "-h" => return Ok(None),
             _ => return Err(arguments.unknown(HELP)),
@@ -103,7 +102,7 @@ async fn run(plan: Plan) -> Result<load::Report, String> {
     }
 }
 
-/// Draws the bar over itself; a log file gets none.
+/// Redraws the progress bar, only on a terminal.
 fn show(elapsed: Duration, plan: Plan, tally: Tally) {
     if !std::io::stderr().is_terminal() {
         return;
@@ -111,11 +110,11 @@ fn show(elapsed: Duration, plan: Plan, tally: Tally) {
     let full = cells(elapsed, plan, tally.accepted);
     let bar = format!("{}{}", "#".repeat(full), ".".repeat(WIDTH - full));
     let (seconds, Tally { accepted, arrived, .. }) = (elapsed.as_secs(), tally);
-    // Nobody reads it when standard error is closed.
+    // Standard error may be closed.
     let _ = write!(std::io::stderr(), "\r[{bar}] {seconds} s  {accepted} sent  {arrived} received ");
 }
 
-/// How many cells of the bar are full.
+/// The number of full cells of the bar.
 fn cells(elapsed: Duration, plan: Plan, accepted: u64) -> usize {
     let lanes = 2 * plan.producers * plan.lanes;
     let (done, all) = match plan.end {

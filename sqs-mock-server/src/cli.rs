@@ -135,8 +135,8 @@ pub(crate) struct Arguments {
     #[cfg(feature = "s3")]
     #[arg(long = "s3-bucket", value_name = "NAME", value_delimiter = ',', help_heading = "S3")]
     s3_buckets: Vec<String>,
-    /// How many of the latest requests are recorded; 0 records none. GET /_mock/requests shows 100 of them, or up to 1000
-    /// with limit=, and earlier ones with skip= [default: 1000].
+    /// How many of the latest requests are recorded; 0 records none. GET /_mock/requests shows 100 of them, or up to
+    /// 1000 with limit=, and earlier ones with skip= [default: 1000].
     #[arg(long, value_name = "COUNT", help_heading = "Behaviour")]
     journal: Option<usize>,
     /// A fault as JSON: {"effect":"throttle","probability":0.05}. Repeat the flag for more faults, or pass an array.

@@ -1,4 +1,4 @@
-//! Whether a server does what SQS does, before its figures are believed.
+//! Checks that a server behaves like SQS before it is measured.
 
 use std::net::SocketAddr;
 
@@ -8,14 +8,14 @@ use sqs_client::wire::checksum::md5_of_body;
 use crate::Failed;
 use crate::wire::{Connection, request};
 
-/// Creates the queue that all operations use, and gives its URL.
+/// Creates the queue of all operations and returns its URL.
 pub(crate) fn create_queue(address: SocketAddr) -> Result<String, Failed> {
     let input = r#"{"QueueName":"peers","Attributes":{"VisibilityTimeout":"600"}}"#;
     let answer = call(address, "CreateQueue", input)?;
     Ok(answer["QueueUrl"].as_str().ok_or("CreateQueue gives no URL")?.to_owned())
 }
 
-/// Sends a message, receives it as it was, and deletes it.
+/// Sends a message, receives it unchanged, and deletes it.
 pub(crate) fn keeps_messages(address: SocketAddr, queue: &str) -> Result<(), Failed> {
     let body = "tea & \"coffee\" \u{e4}\u{1d11e}\n";
     let md5 = md5_of_body(body);

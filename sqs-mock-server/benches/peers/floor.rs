@@ -1,4 +1,4 @@
-//! The floor: hyper and nothing else, with answers that are written down.
+//! The floor: bare hyper with constant responses.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -17,14 +17,14 @@ use tokio::net::TcpListener;
 use crate::Failed;
 use crate::requests::{BATCH, BODY};
 
-/// What this program is told when it shall be the floor; its port follows.
+/// The argument that makes this program the floor; its port follows.
 pub(crate) const CHILD: &str = "--floor";
 
 const ID: &str = "0f1d4a86-9c9e-4f0a-8f43-0b8f2a6f7c55";
 const MD5: &str = "5d41402abc4b2a76b9719d911017c592";
 const HANDLE: &str = "AQEB9Cypoq8SYspIGBQiNl3zNgBjHoM6OTvs";
 
-/// Answers, in the sizes of those of sqs-mock-server.
+/// Constant responses with the sizes of those of sqs-mock-server.
 struct Answers {
     send: Bytes,
     send_batch: Bytes,
@@ -63,7 +63,7 @@ impl Answers {
     }
 }
 
-/// What the other process does until its input ends.
+/// Runs the floor until its input ends.
 pub(crate) fn run(port: u16) -> Result<(), Failed> {
     let answers: &'static Answers = Box::leak(Box::new(Answers::new()));
     std::thread::spawn(|| {
@@ -86,7 +86,7 @@ async fn answer(
     answers: &'static Answers,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let action = request.headers().get("x-amz-target").cloned();
-    // Whoever stops in the middle of a request gets no answer anyway.
+    // A client that disconnects within a request gets no response.
     let _ = request.into_body().collect().await;
     let body = answers.to(action.as_ref().map_or(b"", HeaderValue::as_bytes));
     let mut response = Response::new(Full::new(body));

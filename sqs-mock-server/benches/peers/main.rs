@@ -1,15 +1,15 @@
-//! sqs-mock-server beside other servers that speak SQS, and beside the floor: what the same HTTP costs when nothing is done.
+//! Compares sqs-mock-server with other SQS servers, and with the floor: the cost of the same HTTP without any work.
 //!
-//! | Module | What it is about |
+//! | Module | Contents |
 //! |---|---|
 //! | `options` | the command line |
-//! | `peer` | which servers there are, and how each is started |
-//! | `obtain` | pinned packages of pip, Maven and cargo, kept below the target folder |
-//! | `process` | a server as a process: its first answer, CPU time and memory |
-//! | `floor` | the server that does nothing |
-//! | `requests`, `wire` | what is asked, as bytes; connections |
-//! | `work` | operations, their turns, and the count of what is answered |
-//! | `check` | whether a server does what SQS does |
+//! | `peer` | the servers, and how each is started |
+//! | `obtain` | pinned packages of pip, Maven and cargo, cached in the target folder |
+//! | `process` | a server as a process: its first response, CPU time and memory |
+//! | `floor` | the server that only sends constant responses |
+//! | `requests`, `wire` | requests as bytes; connections |
+//! | `work` | operations, rounds, and counts of responses |
+//! | `check` | checks that a server behaves like SQS |
 //! | `report` | the tables and the plot |
 //!
 //! Run with: `cargo bench -p sqs-mock-server --bench peers`
@@ -35,11 +35,11 @@ use sqs_benchmarks::arguments::{Arguments, Failed, ended};
 use sqs_benchmarks::figures::median;
 use work::{Operation, Tally};
 
-/// That of the binary of sqs-mock-server: the floor has the same.
+/// The allocator of the binary of sqs-mock-server, for the floor.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How often a server is started.
+/// The number of starts of each server.
 const STARTS: usize = 3;
 
 fn main() -> ExitCode {
@@ -88,7 +88,7 @@ fn compare(options: &Options) -> Result<(), Failed> {
     }
 }
 
-/// Starts a server and lets every operation have its turns.
+/// Starts a server and runs all rounds of every operation.
 fn measure(peer: Peer, start: &peer::Start, options: &Options) -> Result<Measured, Failed> {
     eprint!("{peer}: starts ..");
     let mut starts: Vec<_> =
@@ -101,7 +101,7 @@ fn measure(peer: Peer, start: &peer::Start, options: &Options) -> Result<Measure
     }
     let mut tallies = Operation::ALL.map(|_| Tally::default());
     for round in 0..=options.rounds {
-        // Receives take out what the batches of the same round put in.
+        // Receives remove the messages that the batches of the same round send.
         let mut stock = 0;
         for (operation, tally) in Operation::ALL.into_iter().zip(&mut tallies) {
             eprint!("\r\x1b[K{peer}: turn {round} of {}, {operation}", options.rounds);

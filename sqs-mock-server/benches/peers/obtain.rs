@@ -9,13 +9,13 @@ const MOTO: &str = "moto[server]==5.2.5";
 const RUSTACK: &str = "rustack-cli@0.12.0";
 const ELASTICMQ: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers/elasticmq.xml");
 
-/// Lines of a failed installation that are shown.
-const LAST_WORDS: usize = 20;
+/// Lines of a failed installation in its error.
+const LAST_LINES: usize = 20;
 
-/// A program, or what is missing for it.
+/// A program, or the missing tool.
 type Obtained = Result<Result<PathBuf, String>, Failed>;
 
-/// Where they stay.
+/// The folder of installed servers.
 fn keep() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers")
 }
@@ -35,7 +35,7 @@ pub(crate) fn moto() -> Obtained {
     Ok(Ok(program))
 }
 
-/// `java`, once Maven has found the classes.
+/// `java`, after Maven has fetched the classes.
 pub(crate) fn elasticmq() -> Obtained {
     if !there("java") || !there("mvn") {
         return Ok(Err("java or mvn is not installed".to_owned()));
@@ -48,13 +48,13 @@ pub(crate) fn elasticmq() -> Obtained {
     Ok(Ok("java".into()))
 }
 
-/// The class path that Maven has found.
+/// The class path from Maven.
 pub(crate) fn elasticmq_classes() -> String {
     std::fs::read_to_string(keep().join("classpath")).unwrap_or_default().trim().to_owned()
 }
 
-/// `rustack` with SQS alone. Its lock file names packages by their newest versions of that day, which not every registry
-/// has: without it, cargo takes those that fit.
+/// `rustack` with SQS alone. Its lock file names packages by their newest versions of that day, which not every
+/// registry has: without it, cargo takes those that fit.
 pub(crate) fn rustack() -> Obtained {
     let cargo = env!("CARGO");
     if !there(cargo) {
@@ -73,14 +73,14 @@ pub(crate) fn rustack() -> Obtained {
     Ok(Ok(keep().join("bin/rustack")))
 }
 
-/// Whether a program can be run.
+/// Whether a program is installed.
 fn there(program: &str) -> bool {
     let version = if program == "java" { "-version" } else { "--version" };
     let mut command = Command::new(program);
     command.arg(version).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// Installs what is not there in this version yet.
+/// Installs a package unless this version is installed.
 fn once(name: &str, pinned: &str, install: impl FnOnce() -> Result<(), Failed>) -> Result<(), Failed> {
     let stamp = keep().join(format!("{name}.installed"));
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned) {
@@ -89,7 +89,7 @@ fn once(name: &str, pinned: &str, install: impl FnOnce() -> Result<(), Failed>) 
     eprintln!("installing {name} ..");
     std::fs::create_dir_all(keep())?;
     install().map_err(|error| {
-        // Paths of this machine and the like are nothing for the report.
+        // Keeps paths of this machine out of the report.
         eprintln!("{error}");
         let error = error.to_string();
         format!("it cannot be downloaded: {}", error.lines().next().unwrap_or_default())
@@ -97,19 +97,19 @@ fn once(name: &str, pinned: &str, install: impl FnOnce() -> Result<(), Failed>) 
     Ok(std::fs::write(stamp, pinned)?)
 }
 
-/// Runs a command. The error begins with a line of ours; the last words of the command follow.
+/// Runs a command. The error has a summary and the last lines of the command's output.
 fn run(command: &mut Command) -> Result<(), Failed> {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default().display().to_string();
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
     if output.status.success() {
         return Ok(());
     }
-    Err(format!("{program} failed, {}\n{}", output.status, last_words(&output)).into())
+    Err(format!("{program} failed, {}\n{}", output.status, last_lines(&output)).into())
 }
 
-/// Which of both outputs says what went wrong differs: Maven tells it on standard output.
-fn last_words(output: &Output) -> String {
+/// Reads both outputs, since Maven writes errors to standard output.
+fn last_lines(output: &Output) -> String {
     let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     let lines: Vec<_> = stdout.lines().chain(stderr.lines()).filter(|line| !line.trim().is_empty()).collect();
-    lines.split_at(lines.len().saturating_sub(LAST_WORDS)).1.join("\n")
+    lines.split_at(lines.len().saturating_sub(LAST_LINES)).1.join("\n")
 }

@@ -1,4 +1,4 @@
-//! Which servers there are, and how each is started.
+//! The servers, and how each is started.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -19,11 +19,11 @@ pub(crate) enum Peer {
     Moto,
 }
 
-/// How a server is started.
+/// The command line of a server.
 #[derive(Debug)]
 pub(crate) struct Start {
     pub(crate) program: PathBuf,
-    /// What it is told for an address.
+    /// The arguments for an address.
     pub(crate) arguments: fn(SocketAddr) -> Vec<OsString>,
     pub(crate) environment: fn(SocketAddr) -> Vec<(&'static str, String)>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Start {
 impl Peer {
     pub(crate) const ALL: [Self; 5] = [Self::Floor, Self::Ours, Self::Rustack, Self::ElasticMq, Self::Moto];
 
-    /// How it is started, or why it cannot be had here.
+    /// Its command line, or why it cannot be installed.
     pub(crate) fn obtained(self) -> Result<Result<Start, String>, Failed> {
         let bare = |program: PathBuf, arguments| Start { program, arguments, environment: |_| Vec::new() };
         Ok(match self {
@@ -44,7 +44,7 @@ impl Peer {
             Self::Rustack => obtain::rustack()?.map(|program| Start {
                 program,
                 arguments: |_| Vec::new(),
-                // Its default is a line of log for each request, which others do not write.
+                // By default it logs each request, unlike the others.
                 environment: |address| {
                     vec![("GATEWAY_LISTEN", address.to_string()), ("LOG_LEVEL", "warn".into())]
                 },
@@ -101,7 +101,7 @@ impl Peer {
         }
     }
 
-    /// Its name and version for readers.
+    /// The name and version in reports.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Floor => "bare hyper",

@@ -1,4 +1,4 @@
-//! A server as a process: its first answer, its CPU time and its memory.
+//! A server process: its first response, CPU time and memory.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Command, Stdio};
@@ -12,29 +12,29 @@ use crate::Failed;
 use crate::peer::Start;
 use crate::wire::{Connection, request};
 
-/// How long a server may take for its first answer.
+/// The time limit of the first response.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server that runs until this is dropped.
+/// A running server. Drop stops it.
 #[derive(Debug)]
 pub(crate) struct Process {
     server: Server,
     pub(crate) address: SocketAddr,
-    /// From the start of the process.
+    /// The time from the start of the process to the first response.
     pub(crate) first_answer: Duration,
 }
 
-/// What a process and its children have used so far.
+/// The resource usage of a process and its children.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     pub(crate) cpu: Duration,
-    /// Bytes that are resident.
+    /// Resident bytes.
     pub(crate) memory: u64,
 }
 
 impl Process {
     pub(crate) fn start(start: &Start) -> Result<Self, Failed> {
-        // The port is free again once the listener is dropped.
+        // Dropping the listener frees the port.
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
         let mut command = Command::new(&start.program);
         command.args((start.arguments)(address)).envs((start.environment)(address));
@@ -62,7 +62,7 @@ impl Process {
         while let Some(id) = left.pop() {
             let found = all.iter().find(|process| process.id == id).ok_or("the server has ended")?;
             usage.cpu += found.cpu.total() + found.ended_children.total();
-            // A child may have ended since.
+            // A child may have ended in the meantime.
             usage.memory += process::resident(id).unwrap_or(0);
             left.extend(all.iter().filter(|process| process.parent == id).map(|process| process.id));
         }

@@ -8,11 +8,11 @@ use sqs_benchmarks::plot::{Bar, Bars, Canvas, Group, Scale, thousands};
 use crate::peer::Peer;
 use crate::work::{Operation, Tally};
 
-/// What a server needed.
+/// The measurements of a server.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) peer: Peer,
-    /// One for each of [`Operation::ALL`].
+    /// One entry per [`Operation::ALL`].
     pub(crate) tallies: [Tally; 3],
     pub(crate) memory: u64,
     pub(crate) first_answer: Duration,
@@ -24,7 +24,7 @@ impl Tally {
         self.operations as f64 / self.took.as_secs_f64()
     }
 
-    /// CPU microseconds of one operation.
+    /// CPU microseconds per operation.
     #[expect(clippy::cast_precision_loss, reason = "it is printed with three digits")]
     fn micros(&self) -> f64 {
         self.cpu.as_secs_f64() * 1e6 / self.operations.max(1) as f64
@@ -78,7 +78,7 @@ fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.*} x", digits(ratio)))
 }
 
-/// CPU time, of which some servers take a thousand times as much as others.
+/// CPU time, on a logarithmic scale: it differs by a factor of a thousand.
 pub(crate) fn plot(measured: &[Measured]) -> Canvas {
     let group = |(place, operation): (usize, &Operation)| {
         let bar = |of: &Measured| {
@@ -88,8 +88,8 @@ pub(crate) fn plot(measured: &[Measured]) -> Canvas {
         Group { heading: operation.to_string(), bars: measured.iter().filter_map(bar).collect() }
     };
     let bars = Bars {
-        title: "CPU time of a server for one operation",
-        unit: "microseconds, less is better; each line is ten times the one before",
+        title: "CPU time of a server per operation",
+        unit: "microseconds, less is better; logarithmic scale",
         scale: Scale::Log,
         parts: None,
         groups: Operation::ALL.iter().enumerate().map(group).collect(),

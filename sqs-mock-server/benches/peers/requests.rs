@@ -1,18 +1,18 @@
-//! The requests of all operations: the same for every server but for its address and queue.
+//! The requests of all operations. They differ between servers only in address and queue.
 
 use std::net::SocketAddr;
 
 use crate::Failed;
 use crate::wire::request;
 
-/// Bytes of a message.
+/// Bytes per message.
 pub(crate) const BODY: usize = 1000;
-/// Messages of a batch.
+/// Messages per batch.
 pub(crate) const BATCH: usize = 10;
-/// What is before each receipt handle of an answer.
+/// The member name before each receipt handle of a response.
 pub(crate) const HANDLE: &str = "\"ReceiptHandle\"";
 
-/// All requests that can be made before the first is sent.
+/// The requests that can be encoded in advance.
 pub(crate) struct Requests {
     address: SocketAddr,
     queue: String,
@@ -38,7 +38,7 @@ impl Requests {
         }
     }
 
-    /// The request that deletes what was received.
+    /// The request that deletes the received messages.
     pub(crate) fn delete(&self, received: &[u8]) -> Result<Vec<u8>, Failed> {
         let handles = std::str::from_utf8(received)?.split(HANDLE).skip(1);
         let entries = handles.enumerate().map(|(id, rest)| {

@@ -1,4 +1,4 @@
-//! Requests as bytes, and connections that have one on its way at a time.
+//! Requests as bytes, and connections with one request in progress.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::Failed;
 
-/// How long a server may take for an answer.
+/// The time limit of a response.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A request in AWS JSON with the head that an SDK sends. Nobody of those measured looks at the signature.
+/// A request in AWS JSON with the headers of an SDK. None of the servers verifies the signature.
 pub(crate) fn request(address: SocketAddr, action: &str, input: &str) -> Vec<u8> {
     let length = input.len();
     format!(
@@ -23,7 +23,7 @@ pub(crate) fn request(address: SocketAddr, action: &str, input: &str) -> Vec<u8>
     .into_bytes()
 }
 
-/// A connection, opened anew when the server has closed it.
+/// A connection, which is reopened after the server has closed it.
 #[derive(Debug)]
 pub(crate) struct Connection {
     address: SocketAddr,
@@ -32,11 +32,11 @@ pub(crate) struct Connection {
     body: Vec<u8>,
 }
 
-/// What a head says.
+/// The parsed head of a response.
 struct Head {
-    /// Bytes of it.
+    /// Length of the head in bytes.
     length: usize,
-    /// Bytes of the body; unknown when it comes in chunks.
+    /// Length of the body in bytes; `None` if it is chunked.
     body: Option<usize>,
     status: u16,
     closes: bool,
@@ -47,7 +47,7 @@ impl Connection {
         Self { address, stream: None, buffer: Vec::with_capacity(64 << 10), body: Vec::new() }
     }
 
-    /// Sends a request and gives the body of its answer, whose status is 200.
+    /// Sends a request and returns the response body. Fails if the status is not 200.
     pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<&[u8], Failed> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
@@ -100,7 +100,7 @@ fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<(), Failed> {
 }
 
 impl Head {
-    /// `None` until all of it is there.
+    /// `None` until the head is complete.
     fn parse(bytes: &[u8]) -> Result<Option<Self>, Failed> {
         let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { return Ok(None) };
         let text = std::str::from_utf8(bytes.get(..end).unwrap_or_default())?;
@@ -122,7 +122,7 @@ impl Head {
     }
 }
 
-/// Puts chunks together; `None` until all of them are there.
+/// Decodes a chunked body; `None` until it is complete.
 fn dechunk(mut rest: &[u8], body: &mut Vec<u8>) -> Result<Option<()>, Failed> {
     body.clear();
     loop {

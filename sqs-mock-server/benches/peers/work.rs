@@ -1,4 +1,4 @@
-//! Operations, their turns, and the count of what is answered.
+//! Operations, their rounds, and the counts of responses.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -19,29 +19,29 @@ pub(crate) enum Operation {
     ReceiveAndDelete,
 }
 
-/// How much is asked.
+/// The amount of work of a round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bench {
     pub(crate) requests: usize,
-    /// The longest that a turn takes.
+    /// The maximum duration of a round.
     pub(crate) most: Duration,
     pub(crate) connections: usize,
 }
 
-/// What came of it.
+/// The result of a round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) operations: usize,
     pub(crate) took: Duration,
     pub(crate) cpu: Duration,
-    /// Messages that it put into the queue, those of the first turn included; receives take them out.
+    /// The growth of the queue in messages, including the first round; receives make it smaller.
     pub(crate) left: isize,
 }
 
 impl Operation {
     pub(crate) const ALL: [Self; 3] = [Self::Send, Self::SendBatch, Self::ReceiveAndDelete];
 
-    /// By how much a queue grows.
+    /// The growth of the queue in messages.
     const fn growth(self) -> isize {
         match self {
             Self::Send => 1,
@@ -50,7 +50,7 @@ impl Operation {
         }
     }
 
-    /// Runs once.
+    /// Runs the operation once.
     fn run(self, connection: &mut Connection, requests: &Requests) -> Result<(), Failed> {
         match self {
             Self::Send => entries(connection.exchange(&requests.send)?, MESSAGE, 1),
@@ -87,7 +87,7 @@ impl Tally {
 }
 
 impl Bench {
-    /// Lets all connections repeat an operation until their common count or the time is over.
+    /// Repeats an operation on all connections until their common count or the time is reached.
     pub(crate) fn turn(
         self,
         operation: Operation,
@@ -124,7 +124,7 @@ impl Bench {
 
 const MESSAGE: &str = "\"MessageId\"";
 
-/// Whether an answer has as many entries as it has to, and none that failed.
+/// Checks that a response has the expected number of entries and no failed ones.
 fn entries(answer: &[u8], each: &str, expected: usize) -> Result<(), Failed> {
     let text = std::str::from_utf8(answer)?;
     let found = text.matches(each).count();

@@ -1,4 +1,4 @@
-//! By messages in one queue, and by groups of one FIFO queue.
+//! Costs by number of messages in one queue, and by groups of one FIFO queue.
 
 use std::time::Duration;
 
@@ -9,17 +9,16 @@ use crate::wire::{Rig, micros, receive, send, thousands};
 const BODY: usize = 100;
 /// Groups of FIFO queues in the first table.
 const GROUPS: usize = 1000;
-/// Messages whose visibility is changed again and again.
+/// Messages whose visibility is changed repeatedly.
 const HELD: usize = 500;
 
-/// What the columns are about.
-const OPERATIONS: [&str; 4] =
-    ["send", "receive + delete", "change visibility", "a request that asks no queue"];
+/// The columns.
+const OPERATIONS: [&str; 4] = ["send", "receive + delete", "change visibility", "a request without a queue"];
 
-/// Those that have lines: the last one asks no queue.
+/// The plotted columns, without the last one.
 const PLOTTED: std::ops::Range<usize> = 0..OPERATIONS.len() - 1;
 
-/// The lines are over messages; both kinds of queues have the same colours.
+/// Plots by messages; both queue types have the same colours.
 pub(crate) fn by_messages(quick: bool) -> Vec<Line> {
     let sizes: &[usize] = if quick { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
     println!("| messages | queue | {} |", OPERATIONS.join(" | "));
@@ -36,7 +35,7 @@ pub(crate) fn by_messages(quick: bool) -> Vec<Line> {
     curves
 }
 
-/// Measures a queue, prints its row and gives its times.
+/// Measures a queue, prints its row and returns its times.
 fn row(kind: &str, size: usize, deep: Deep) -> [Duration; 4] {
     let times = deep.measure();
     println!("| {} | {kind} | {} |", thousands(size), cells(times));
@@ -47,7 +46,7 @@ fn cells(times: [Duration; 4]) -> String {
     times.map(|time| format!("{} µs", micros(time))).join(" | ")
 }
 
-/// The line of an operation over messages or groups.
+/// The line of an operation by messages or groups.
 fn curve(kind: &str, operation: usize, rows: &[(usize, [Duration; 4])]) -> Line {
     let number = |size: usize| u32::try_from(size).map_or(0.0, f64::from);
     let points = rows.iter().map(|(size, times)| (number(*size), times[operation].as_secs_f64() * 1e6));
@@ -55,7 +54,7 @@ fn curve(kind: &str, operation: usize, rows: &[(usize, [Duration; 4])]) -> Line 
     Line { name, colour: operation, dashed: false, points: points.collect() }
 }
 
-/// The lines are over groups, in colours of their own.
+/// Plots by groups, in other colours.
 pub(crate) fn by_groups(quick: bool) -> Vec<Line> {
     let groups: &[usize] = if quick { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
     println!("| FIFO groups | messages | {} |", OPERATIONS.join(" | "));

@@ -1,4 +1,4 @@
-//! The one request that finds a great many messages too old, and those that purge or delete a full queue.
+//! Single requests on a full queue: the first one after the messages expired, a purge, a delete.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const FOUR_DAYS: Duration = Duration::from_hours(4 * 24);
 pub(crate) fn at_once(quick: bool) -> Vec<Line> {
     let size = if quick { 10_000 } else { 1_000_000 };
     println!(
-        "| {} messages | all too old | all but one too old | purge | delete the queue |",
+        "| {} messages | all expired | all but one expired | purge | delete the queue |",
         thousands(size)
     );
     println!("|---|--:|--:|--:|--:|");
@@ -44,7 +44,7 @@ fn one_is_young(deep: &Deep) {
     deep.rig.server.clock().advance(FOUR_DAYS / 2);
 }
 
-/// How long a request takes at a full queue after something has happened.
+/// The duration of a request on a full queue after `happen`.
 fn timed(name: &str, size: usize, happen: impl FnOnce(&Deep), action: &str) -> Duration {
     let deep = Deep::new(name, size, 1000);
     happen(&deep);

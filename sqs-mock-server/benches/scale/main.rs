@@ -1,13 +1,13 @@
-//! How the server scales: what one request costs as queues, groups, pollers and messages grow.
+//! Scalability: the cost of a request by number of queues, groups, pollers and messages.
 //!
-//! | Module | What it measures |
+//! | Module | Measurements |
 //! |---|---|
 //! | `depth` | send, receive and delete, change visibility by messages in one queue and by groups |
-//! | `expiry` | the one request that finds a great many messages too old, purged or deleted |
+//! | `expiry` | the first request after many messages expired, purge and delete of a full queue |
 //! | `breadth` | send and list by number of queues |
-//! | `pollers` | what a message costs where a thousand long polls are parked |
-//! | `memory` | bytes of a stored message, in a process of its own |
-//! | `wire` | requests as AWS JSON, without a socket |
+//! | `pollers` | the cost of a message with a thousand waiting long polls |
+//! | `memory` | bytes per stored message, in a separate process |
+//! | `wire` | requests in AWS JSON, without a socket |
 
 mod breadth;
 mod depth;
@@ -24,20 +24,20 @@ use sqs_benchmarks::arguments::{Arguments, Failed, ended};
 use sqs_benchmarks::plot::{Line, Lines, Scale};
 
 const HELP: &str = "\
-How sqs-mock-server scales: the cost of requests as queues, groups, pollers and messages grow.
+Measures the cost of requests by number of queues, groups, pollers and messages.
 
 cargo bench -p sqs-mock-server --bench scale -- [OPTION..]
 
-  --quick      up to 10,000 messages, groups and 1,000 queues only
+  --quick      at most 10,000 messages and groups, and 1,000 queues
   --only LIST  of depth, groups, expiry, queues, pollers, memory; all of them by default
-  --svg FILE   also draws the figures of depth and groups: microseconds over messages in the queue;
-               cargo runs benches in the folder of their package: that is where a relative FILE begins
+  --svg FILE   also plots depth and groups: microseconds by messages in the queue;
+               a relative FILE is relative to the folder of the package
   --help       this text
 
-Requests are AWS JSON, handed to the server in this process: decoding and encoding count, sockets do not.
-The tables go to standard output as Markdown, what is going on to standard error.";
+Requests are AWS JSON, passed to the server in this process: times include decoding and encoding, but no sockets.
+The tables go to standard output as Markdown, progress to standard error.";
 
-/// A part by its name; it gives what can be plotted, which is nothing for most.
+/// A part with its name. It returns its plots, if it has some.
 #[derive(Clone, Copy)]
 struct Part {
     name: &'static str,
@@ -60,12 +60,12 @@ impl FromStr for Part {
     fn from_str(text: &str) -> Result<Self, String> {
         let named = PARTS.into_iter().find(|part| part.name == text);
         named.ok_or_else(|| {
-            format!("{text:?} is no part; there are {}", PARTS.map(|part| part.name).join(", "))
+            format!("{text:?} is not a part; parts are {}", PARTS.map(|part| part.name).join(", "))
         })
     }
 }
 
-/// What to measure.
+/// The parsed command line.
 struct Options {
     quick: bool,
     parts: Vec<Part>,

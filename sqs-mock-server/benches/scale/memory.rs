@@ -1,4 +1,4 @@
-//! Bytes that a stored message takes: growth of the resident set of a process that does nothing else.
+//! Memory per stored message: the growth of the resident set of a separate process.
 
 use std::process::Command;
 
@@ -8,13 +8,13 @@ use sqs_benchmarks::process::resident;
 
 use crate::wire::{Rig, thousands};
 
-/// First argument of the process that is measured; the name of its queue and how many messages follow.
+/// The first argument of the measured process; the queue name and the number of messages follow.
 pub(crate) const CHILD: &str = "--memory-of";
 const BODY: usize = 1024;
 
 pub(crate) fn by_kind(quick: bool) -> Vec<Line> {
     let messages = if quick { 50_000 } else { 500_000 };
-    println!("| queue | messages of 1 KiB | bytes per message | beside the body |");
+    println!("| queue | messages of 1 KiB | bytes per message | without the body |");
     println!("|---|--:|--:|--:|");
     for (name, kind) in
         [("orders", "standard"), ("orders.fifo", "FIFO, 1,000 groups, within the deduplication window")]
@@ -38,11 +38,11 @@ fn measured(name: &str, messages: usize) -> Option<usize> {
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }
 
-/// Fills a queue and prints what a message of it takes.
+/// Fills a queue and prints the bytes per message.
 pub(crate) fn child(name: &str, messages: usize) -> Result<(), Failed> {
     let rig = Rig::new();
     let url = rig.queue(name);
-    // What the first requests take is not of the messages.
+    // Excludes memory that the first requests allocate.
     fill(&rig, &url, 0..1000);
     let before = resident(std::process::id())?;
     fill(&rig, &url, 1000..1000 + messages);

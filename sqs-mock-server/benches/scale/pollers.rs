@@ -1,4 +1,4 @@
-//! Long polls that are parked at one queue, of which a message wakes one.
+//! Long polls that wait at one queue, one of which each message wakes.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -17,7 +17,7 @@ use crate::wire::{Rig, micros, send, thousands};
 const MESSAGES: u32 = 500;
 
 pub(crate) fn woken(_quick: bool) -> Vec<Line> {
-    println!("| parked long polls | from send to delivery | tasks that ran for one message |");
+    println!("| waiting long polls | from send to delivery | task wake-ups per message |");
     println!("|--:|--:|--:|");
     for parked in [1, 100, 1_000] {
         eprintln!("  {} long polls", thousands(parked));
@@ -30,7 +30,7 @@ pub(crate) fn woken(_quick: bool) -> Vec<Line> {
     Vec::new()
 }
 
-/// Sends messages one by one; each ends one long poll, which another takes the place of.
+/// Sends messages one by one. Each ends one long poll, which a new one replaces.
 async fn one_by_one(rig: &Rig, url: &str, parked: usize) -> (Duration, f64) {
     let polls = Arc::new(AtomicUsize::new(0));
     let mut pollers = JoinSet::new();
@@ -61,7 +61,7 @@ async fn one_by_one(rig: &Rig, url: &str, parked: usize) -> (Duration, f64) {
     (median(times, Ord::cmp).unwrap_or_default(), f64::from(woken) / f64::from(MESSAGES))
 }
 
-/// Counts how often a future runs.
+/// Counts the polls of a future.
 async fn counted<F: Future>(polls: Arc<AtomicUsize>, future: F) -> F::Output {
     let mut future = pin!(future);
     poll_fn(|context| {

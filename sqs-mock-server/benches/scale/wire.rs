@@ -11,10 +11,10 @@ use sqs_mock_server::{InProcess, MockSqs};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::Instant;
 
-/// How often each operation is measured. The median counts, and rounds are shorter than a time slice, since others
+/// Rounds per operation. The result is the median, and rounds are shorter than a time slice, since other processes
 /// use the machine too.
 const ROUNDS: u32 = 101;
-/// Requests in a round.
+/// Requests per round.
 const REQUESTS: u32 = 100;
 
 /// A server on one thread.
@@ -26,7 +26,7 @@ pub(crate) struct Rig {
 impl Rig {
     pub(crate) fn new() -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-        // A clock that stands keeps deduplication ids in memory however long this takes.
+        // A frozen clock keeps deduplication ids in memory.
         let server = MockSqs::builder().seed(1).clock_frozen().in_process().expect("valid settings");
         Self { runtime, server }
     }
@@ -35,7 +35,7 @@ impl Rig {
         self.runtime.block_on(call(self.server.transport(), action, input.to_owned()))
     }
 
-    /// Creates a queue and gives its URL.
+    /// Creates a queue and returns its URL.
     pub(crate) fn queue(&self, name: &str) -> String {
         let fifo = if name.ends_with(".fifo") { r#""FifoQueue":"true","# } else { "" };
         let attributes = format!(r#"{{{fifo}"VisibilityTimeout":"1000"}}"#);
@@ -43,7 +43,7 @@ impl Rig {
         self.server.queue_url(name)
     }
 
-    /// What a request takes, by the median of many rounds. Each request gets a number of its own.
+    /// The median duration of a request over many rounds. Each request has a unique number.
     pub(crate) fn time<F: Future>(&self, mut request: impl FnMut(u32) -> F) -> Duration {
         let rounds = (0..ROUNDS).map(|round| {
             let start = Instant::now();
@@ -57,14 +57,14 @@ impl Rig {
         median(rounds, Ord::cmp).unwrap_or_default()
     }
 
-    /// What a request takes that asks nothing of a queue.
+    /// The duration of a request without a queue.
     pub(crate) fn floor(&self) -> Duration {
         let input = r#"{"QueueNamePrefix":"none"}"#;
         self.time(|_| send(self.server.transport(), "ListQueues", input.to_owned()))
     }
 }
 
-/// Sends a request and gives the body of the answer.
+/// Sends a request and returns the response body.
 pub(crate) async fn send(transport: InProcess, action: &str, input: String) -> Bytes {
     let request = http::Request::post("http://sqs.test/")
         .header("content-type", "application/x-amz-json-1.0")
@@ -83,7 +83,7 @@ pub(crate) async fn call(transport: InProcess, action: &str, input: String) -> V
     serde_json::from_slice(&body).unwrap_or_default()
 }
 
-/// Receives a message and gives its handle.
+/// Receives a message and returns its handle.
 pub(crate) async fn receive(transport: InProcess, input: String) -> String {
     let answer = send(transport, "ReceiveMessage", input).await;
     let answer = std::str::from_utf8(&answer).unwrap_or_default();
@@ -91,7 +91,7 @@ pub(crate) async fn receive(transport: InProcess, input: String) -> String {
     rest.split('"').next().unwrap_or_default().to_owned()
 }
 
-/// Microseconds with one digit behind the point.
+/// Microseconds with one decimal.
 pub(crate) fn micros(time: Duration) -> String {
     format!("{:.1}", time.as_secs_f64() * 1e6)
 }

@@ -53,9 +53,7 @@ pub(super) fn turn(ask: &Ask<'_>) -> Answered {
     let now = now.map(|now| moment(&now)).transpose()?;
     let start = clock.now();
     if let Some(now) = now.filter(|now| *now < start) {
-        return Err(Refusal::bad(format!(
-            "the clock cannot go back: it shows {start}, later than {now}"
-        )));
+        return Err(Refusal::bad(format!("the clock cannot go back: it shows {start}, later than {now}")));
     }
     if now.unwrap_or(start) + advance > Timestamp::END_OF_9999 {
         return Err(Refusal::bad("the clock cannot pass the year 9999"));

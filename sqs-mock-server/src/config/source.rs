@@ -111,7 +111,9 @@ impl Source {
             "i64" | "u64" | "usize" => "a whole number",
             "a boolean" => "true or false",
             "a sequence" if node.kind == "table" => {
-                return format!("type table is not allowed; a list of tables has two brackets, as in [[{path}]]");
+                return format!(
+                    "type table is not allowed; a list of tables has two brackets, as in [[{path}]]"
+                );
             }
             "a sequence" => "a list",
             "a map" => "a table",

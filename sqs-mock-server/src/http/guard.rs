@@ -170,9 +170,8 @@ pub(super) fn foreign(head: &Parts) -> String {
         Some(origin) if origin != "null" => {
             format!("Pages of {origin} cannot use this server; --cors-origin {origin} allows them.")
         }
-        _ => {
-            "Pages of other sites cannot use this server; --cors-origin allows the origins that it lists.".to_owned()
-        }
+        _ => "Pages of other sites cannot use this server; --cors-origin allows the origins that it lists."
+            .to_owned(),
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, error::Elapsed, timeout};
 
 use super::Limits;
-use super::body::{self, BodyStart, BodyError};
+use super::body::{self, BodyError, BodyStart};
 
 /// The fraction of the memory that is reserved for short bodies.
 const SMALL_PART: usize = 4;

@@ -37,7 +37,10 @@ impl<S> WriteTimeout<S> {
         let limit = self.limit;
         let stuck = self.stuck.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
         ready!(stuck.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "write timeout: the peer does not read the response")))
+        Poll::Ready(Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            "write timeout: the peer does not read the response",
+        )))
     }
 }
 

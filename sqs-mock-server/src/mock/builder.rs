@@ -89,11 +89,11 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Creates queues on first use, with default attributes, and as FIFO queues if their name ends in `.fifo`. By default
-    /// requests to unknown queues fail, as on AWS.
+    /// Creates queues on first use, with default attributes, and as FIFO queues if their name ends in `.fifo`. By
+    /// default requests to unknown queues fail, as on AWS.
     ///
-    /// `GetQueueUrl` and every operation with a queue URL except `DeleteQueue` create queues. Requests with invalid names
-    /// still fail, and so do requests to queues deleted less than 60 seconds ago.
+    /// `GetQueueUrl` and every operation with a queue URL except `DeleteQueue` create queues. Requests with invalid
+    /// names still fail, and so do requests to queues deleted less than 60 seconds ago.
     pub fn auto_create_queues(mut self) -> Self {
         self.config.auto_create = true;
         self
@@ -165,8 +165,8 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Lets web pages of this origin, such as `http://localhost:3000`, use the server and read its responses. By default
-    /// pages of other sites can neither change nor read anything. Call it once for each origin.
+    /// Lets web pages of this origin, such as `http://localhost:3000`, use the server and read its responses. By
+    /// default pages of other sites can neither change nor read anything. Call it once for each origin.
     pub fn cors_origin(mut self, origin: impl Into<String>) -> Self {
         self.config.cors_origins.push(origin.into());
         self
@@ -181,14 +181,15 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Requires this token on `/_mock` and `/_aws`, in the header `Authorization: Bearer <token>` or `x-sqs-mock-token`.
+    /// Requires this token on `/_mock` and `/_aws`, in the header `Authorization: Bearer <token>` or
+    /// `x-sqs-mock-token`.
     pub fn admin_token(mut self, token: impl Into<String>) -> Self {
         self.config.admin_token = Some(Secret::from(token));
         self
     }
 
-    /// How many of the latest requests [`MockSqs::requests`] keeps, with at most 16 MiB of their contents. The default is
-    /// 1,000; 0 records none.
+    /// How many of the latest requests [`MockSqs::requests`] keeps, with at most 16 MiB of their contents. The default
+    /// is 1,000; 0 records none.
     pub fn journal(mut self, capacity: usize) -> Self {
         self.config.journal = Some(capacity);
         self
@@ -248,9 +249,8 @@ impl MockSqsBuilder {
 
     /// Starts the server. It accepts requests when this returns.
     ///
-    /// # Errors
-    /// The server cannot listen on the address, or, as [`io::ErrorKind::InvalidInput`], a setting or a queue of the config
-    /// file is invalid.
+    /// # Errors The server cannot listen on the address, or, as [`io::ErrorKind::InvalidInput`], a setting or a queue
+    /// of the config file is invalid.
     ///
     /// # Cancel safety
     /// If the future is dropped, no server is left running.

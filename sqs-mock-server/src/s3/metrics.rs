@@ -27,7 +27,8 @@ impl Metrics {
     /// Writes all counters. Requests that never occurred have no sample.
     pub(super) fn write(&self, text: &mut Exposition) {
         let name = "sqs_mock_s3_requests_total";
-        let help = "Requests to S3 by operation and status; the status is aborted without a complete response.";
+        let help =
+            "Requests to S3 by operation and status; the status is aborted without a complete response.";
         text.family(name, Kind::Counter, help);
         let requests = self.requests.lock().clone();
         for ((action, status), count) in requests {

@@ -20,7 +20,7 @@ async fn start() -> (MockSqs, Wire) {
 
 fn body(answer: &Answer) -> Value {
     assert_eq!(answer.header("content-type"), "application/json", "{}", answer.text());
-    serde_json::from_slice(&answer.body).expect("the answer is JSON")
+    serde_json::from_slice(&answer.body).expect("a JSON response")
 }
 
 /// Posts a form that accepts JSON and returns the result, `null` for void actions.
@@ -37,7 +37,7 @@ async fn result(wire: &mut Wire, path: &str, form: &str) -> Value {
 }
 
 #[tokio::test]
-async fn queue_actions_answer_in_json() {
+async fn queue_actions_return_json() {
     let (server, mut wire) = start().await;
     let url = server.queue_url("q");
     assert_eq!(result(&mut wire, "/", "Action=ListQueues").await, json!({ "queueUrls": [url] }));
@@ -62,7 +62,7 @@ async fn queue_actions_answer_in_json() {
 }
 
 #[tokio::test]
-async fn message_actions_answer_in_json() {
+async fn message_actions_return_json() {
     let (_server, mut wire) = start().await;
     assert_eq!(result(&mut wire, QUEUE, "Action=ReceiveMessage").await, json!({}));
     let attribute = "MessageAttribute.1.Name=n&MessageAttribute.1.Value.DataType=Binary\
@@ -80,7 +80,7 @@ async fn message_actions_answer_in_json() {
     let value = json!({ "BinaryValue": "AAE=", "DataType": "Binary" });
     assert_eq!(message["MessageAttributes"], json!([{ "Name": "n", "Value": value }]));
     let handle = message["ReceiptHandle"].as_str().expect("a handle");
-    // Base64: of its characters, only this one means something else in a form.
+    // The only base64 character with a special meaning in forms.
     let handle = handle.replace('+', "%2B");
     for (action, rest) in [("ChangeMessageVisibility", "&VisibilityTimeout=9"), ("DeleteMessage", "")] {
         let form = format!("Action={action}&ReceiptHandle={handle}{rest}");
@@ -89,7 +89,7 @@ async fn message_actions_answer_in_json() {
 }
 
 #[tokio::test]
-async fn batches_answer_with_lists_even_of_one() {
+async fn batch_results_are_lists_even_with_one_entry() {
     let (_server, mut wire) = start().await;
     let entry = "SendMessageBatchRequestEntry";
     let form = format!(
@@ -98,7 +98,7 @@ async fn batches_answer_with_lists_even_of_one() {
     let sent = result(&mut wire, QUEUE, &form).await;
     assert_eq!(sent["Successful"].as_array().map(Vec::len), Some(1), "{sent}");
     assert_eq!((&sent["Successful"][0]["Id"], &sent["Failed"][0]["Id"]), (&json!("a"), &json!("b")));
-    // Booleans are texts, as they are in XML.
+    // Booleans are strings, as in XML.
     assert_eq!(sent["Failed"][0]["SenderFault"], "true");
     for (action, rest) in
         [("ChangeMessageVisibilityBatch", "VisibilityTimeout=9"), ("DeleteMessageBatch", "")]
@@ -108,12 +108,12 @@ async fn batches_answer_with_lists_even_of_one() {
         let form = format!("Action={action}&{entry}.Id=c&{entry}.ReceiptHandle=none{rest}");
         let failed = result(&mut wire, QUEUE, &form).await;
         assert_eq!(failed["Failed"][0]["Code"], "ReceiptHandleIsInvalid", "{failed}");
-        assert_eq!(failed.get("Successful"), None, "empty lists have no element in XML");
+        assert_eq!(failed.get("Successful"), None, "empty lists are omitted as in XML");
     }
 }
 
 #[tokio::test]
-async fn dead_letter_actions_answer_in_json() {
+async fn dead_letter_actions_return_json() {
     let (server, mut wire) = start().await;
     let arn = "arn:aws:sqs:us-east-1:000000000000:q";
     let policy = format!("%7B%22deadLetterTargetArn%22:%22{arn}%22,%22maxReceiveCount%22:1%7D");
@@ -131,7 +131,7 @@ async fn dead_letter_actions_answer_in_json() {
     let handle = task["TaskHandle"].as_str().expect("a handle");
     let tasks = result(&mut wire, "/", &format!("Action=ListMessageMoveTasks&SourceArn={arn}")).await;
     assert_eq!(tasks["Results"][0]["SourceArn"], arn, "{tasks}");
-    assert_eq!(tasks["Results"][0]["MaxNumberOfMessagesPerSecond"], "1", "numbers are texts, as in XML");
+    assert_eq!(tasks["Results"][0]["MaxNumberOfMessagesPerSecond"], "1", "numbers are strings, as in XML");
     let handle = handle.replace('+', "%2B");
     let cancelled =
         result(&mut wire, "/", &format!("Action=CancelMessageMoveTask&TaskHandle={handle}")).await;
@@ -139,7 +139,7 @@ async fn dead_letter_actions_answer_in_json() {
 }
 
 #[tokio::test]
-async fn refusals_are_in_json_too() {
+async fn errors_are_json_too() {
     let (_server, mut wire) = start().await;
     let unknown = "AWS.SimpleQueueService.NonExistentQueue";
     for (line, status, code) in [
@@ -156,7 +156,7 @@ async fn refusals_are_in_json_too() {
 }
 
 #[tokio::test]
-async fn others_get_what_they_always_got() {
+async fn other_requests_get_xml_or_aws_json() {
     let (_server, mut wire) = start().await;
     for accept in ["", "accept: */*\r\n", "accept: text/xml, application/json\r\n"] {
         let answer = wire.exchange("GET /?Action=ListQueues", accept, b"").await;

@@ -1,4 +1,4 @@
-//! Paths that are none of SQS: routing, refusals, and that both ways lead there.
+//! Routing and errors of the admin API, over sockets and in process.
 
 use http::{Request, StatusCode};
 use serde_json::Value;
@@ -8,16 +8,16 @@ use sqs_mock_server::MockSqs;
 use crate::wire::{Answer, Wire};
 
 impl Answer {
-    /// The JSON of an answer of this status.
+    /// The JSON body of a response with this status.
     pub(crate) fn content(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text());
         assert_eq!(self.header("content-type"), "application/json");
-        serde_json::from_slice(&self.body).expect("admin answers are JSON")
+        serde_json::from_slice(&self.body).expect("admin responses are JSON")
     }
 
-    /// What a refusal of this status says.
+    /// The error text of a response with this status.
     pub(crate) fn error(&self, status: u16) -> String {
-        self.content(status)["error"].as_str().expect("refusals have a text").to_owned()
+        self.content(status)["error"].as_str().expect("errors have a text").to_owned()
     }
 }
 
@@ -38,7 +38,7 @@ async fn health_and_index_are_the_same_with_and_without_a_socket() {
     assert!(routes.iter().any(|route| route["path"] == "/health" && route["method"] == "GET"), "{index}");
 }
 
-/// Methods and paths in the table of the guide, such as ``| `GET`, `POST /_mock/clock` | .. |``.
+/// Methods and paths in the tables of the guide, such as ``| `GET`, `POST /_mock/clock` | .. |``.
 fn documented_routes() -> Vec<(String, String)> {
     let page = include_str!("../../docs/inspecting.md");
     let rows = page.lines().filter(|line| line.starts_with("| `") && line.contains(" /"));
@@ -59,7 +59,7 @@ fn documented_routes() -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn guide_lists_every_route_and_no_other() {
+async fn guide_lists_exactly_the_existing_routes() {
     let server = MockSqs::start().await;
     let index = Wire::connect(&server).await.get("/_mock").await.content(200);
     let route = |route: &Value| {
@@ -74,7 +74,7 @@ async fn guide_lists_every_route_and_no_other() {
 }
 
 #[tokio::test]
-async fn unknown_paths_methods_and_parameters_are_refused_with_what_is_allowed() {
+async fn error_for_unknown_path_method_or_parameter_lists_allowed_values() {
     let (_server, mut wire) = Wire::with_queue().await;
     let answer = wire.get("/_mock/colour").await;
     assert_eq!(answer.error(404), "unknown path /_mock/colour; GET /_mock lists all paths");
@@ -86,7 +86,7 @@ async fn unknown_paths_methods_and_parameters_are_refused_with_what_is_allowed()
 }
 
 #[tokio::test]
-async fn paths_that_only_look_alike_belong_to_sqs() {
+async fn paths_with_a_similar_prefix_belong_to_sqs() {
     let (_server, mut wire) = Wire::with_queue().await;
     for path in ["/_mocking", "/healthy", "/_", "/_awsome"] {
         assert_eq!(wire.get(path).await.text(), "<UnknownOperationException/>\n", "{path}");
@@ -94,7 +94,7 @@ async fn paths_that_only_look_alike_belong_to_sqs() {
 }
 
 #[tokio::test]
-async fn health_and_admin_need_no_signature_where_sqs_does() {
+async fn health_and_admin_need_no_signature_even_if_sqs_does() {
     let server = MockSqs::builder().require_signatures([("AKID", "secret")]).start().await.unwrap();
     let mut wire = Wire::connect(&server).await;
     assert_eq!(wire.get("/?Action=ListQueues").await.status, 403);

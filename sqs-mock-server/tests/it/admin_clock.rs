@@ -24,7 +24,7 @@ impl Wire {
 }
 
 #[tokio::test]
-async fn clock_is_shown_and_turned() {
+async fn clock_is_shown_and_changed() {
     let (server, mut wire) = frozen().await;
     let shown = wire.get("/_mock/clock").await.content(200);
     assert_eq!(shown["now"], "2030-03-17T17:46:40.000Z");
@@ -46,7 +46,7 @@ async fn clock_is_shown_and_turned() {
 }
 
 #[tokio::test]
-async fn wrong_turns_are_refused_and_change_nothing() {
+async fn invalid_changes_are_rejected_and_have_no_effect() {
     let (server, mut wire) = frozen().await;
     for (turn, part) in [
         ("{}", "give advance, now or frozen"),

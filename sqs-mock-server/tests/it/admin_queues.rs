@@ -1,4 +1,4 @@
-//! Queues and messages over HTTP, looked at without receiving.
+//! Queues and messages over HTTP, without receiving.
 
 use serde_json::{Value, json};
 use sqs_client::Client;
@@ -51,7 +51,7 @@ async fn queues_of_all_accounts_and_regions_are_listed_in_pages() {
     assert_eq!(
         last["queues"][0]["url"],
         format!("{}/000000000000/b", server.endpoint_url()),
-        "URLs are those that the caller can use"
+        "queue URLs have the caller's host"
     );
     let other = wire.get("/_mock/queues/c?region=eu-west-1&account=123456789012").await.content(200);
     assert_eq!(other["name"], "c");
@@ -87,7 +87,7 @@ async fn queue_is_shown_with_attributes_tags_counts_and_age() {
 }
 
 #[tokio::test]
-async fn messages_are_shown_with_their_state_and_not_received() {
+async fn messages_are_shown_with_their_state_without_receiving_them() {
     let (server, client, mut wire) = frozen().await;
     let create = client.create_queue().queue_name("q.fifo").attributes("FifoQueue".into(), "true");
     let url = create.send().await.unwrap().queue_url.unwrap();
@@ -121,7 +121,7 @@ async fn messages_are_shown_with_their_state_and_not_received() {
 }
 
 #[tokio::test]
-async fn wrong_questions_about_messages_are_refused() {
+async fn invalid_parameters_of_messages_are_rejected() {
     let (_server, _client, mut wire) = frozen().await;
     let error = wire.get("/_mock/messages").await.error(400);
     assert_eq!(error, "the parameter queue is missing: a name, a URL or an ARN");
@@ -146,7 +146,7 @@ async fn long_bodies_make_short_pages() {
 }
 
 #[tokio::test]
-async fn reset_ends_queues_and_polls_restarts_the_clock_and_forgets_requests() {
+async fn reset_removes_queues_and_requests_ends_polls_and_restarts_the_clock() {
     let (server, client, mut wire) = frozen().await;
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
     send(&client, &url, "x", None).await;
@@ -163,9 +163,9 @@ async fn reset_ends_queues_and_polls_restarts_the_clock_and_forgets_requests() {
     assert_eq!(wire.post("/_mock/reset", "").await.content(200), json!({ "reset": true }));
     assert!(poll.await.unwrap().unwrap_err().is_queue_does_not_exist());
     assert_eq!(wire.get("/_mock/queues").await.content(200)["total"], 0);
-    assert!(server.requests().of(Action::SendMessage).is_empty(), "recorded requests are forgotten");
+    assert!(server.requests().of(Action::SendMessage).is_empty(), "recorded requests are removed");
     assert_eq!((server.clock().now().as_secs(), server.clock().is_frozen()), (1_900_000_000, true));
-    // The queue can be made again at once, and what was received before is nothing to it.
+    // The queue can be created again immediately, and old receipt handles do not match.
     client.create_queue().queue_name("q").send().await.unwrap();
     send(&client, &url, "x", None).await;
     client.receive_message().queue_url(&url).send().await.unwrap();
@@ -189,7 +189,7 @@ async fn reset_ends_move_tasks() {
         assert_eq!(other.queue_url().unwrap(), server.queue_url("other"));
         send(&client, &url, "1", None).await;
         send(&client, &url, "2", None).await;
-        // At one message a second and with a frozen clock, the task is not over when the reset comes.
+        // At one message a second and with a frozen clock, the task is still running at the reset.
         let start = client.start_message_move_task().source_arn(&dead);
         let start = start.destination_arn(server.queue("other").arn().to_string());
         start.max_number_of_messages_per_second(1).send().await.unwrap();

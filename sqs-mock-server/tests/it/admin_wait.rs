@@ -1,4 +1,4 @@
-//! Waiting over HTTP.
+//! Waits over HTTP.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use sqs_client::transport::Transport as _;
 use sqs_mock_server::{InProcess, MockSqs};
 use tokio::time::Instant;
 
-/// Without a socket, so that time can be paused.
+/// Uses no socket, so that tokio's time can be paused.
 async fn wait(transport: InProcess, query: &str) -> (u16, Value) {
     let request = http::Request::get(format!("http://mock/_mock/wait?{query}")).body(Bytes::new()).unwrap();
     let response = transport.send(request).await.unwrap();
@@ -16,7 +16,7 @@ async fn wait(transport: InProcess, query: &str) -> (u16, Value) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wait_is_answered_when_the_counts_are_as_wanted() {
+async fn wait_returns_when_the_counts_match() {
     let server = MockSqs::in_process();
     let client = server.client();
     let waiting = tokio::spawn(wait(server.transport(), "queue=q&available=1&total=2"));
@@ -31,7 +31,7 @@ async fn wait_is_answered_when_the_counts_are_as_wanted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wait_in_vain_ends_in_time_and_says_what_there_is() {
+async fn wait_times_out_with_the_current_counts() {
     let server = MockSqs::in_process();
     let start = Instant::now();
     let (status, answer) = wait(server.transport(), "queue=q&total=1&timeout=7").await;
@@ -58,7 +58,7 @@ async fn shutdown_ends_a_wait() {
 }
 
 #[tokio::test]
-async fn wrong_waits_are_refused() {
+async fn invalid_parameters_of_wait_are_rejected() {
     let server = MockSqs::in_process();
     for (query, part) in [
         ("queue=q", "give one or more of available, in_flight, delayed, total"),

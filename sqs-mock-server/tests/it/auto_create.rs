@@ -1,4 +1,4 @@
-//! Queues that come into being when they are named.
+//! Queues that are created on first use.
 
 use serde_json::json;
 use sqs_client::operation::delete_queue::DeleteQueueInput;
@@ -21,7 +21,7 @@ fn is_unknown<T: std::fmt::Debug>(answer: Result<T, ResponseError>) -> bool {
 }
 
 #[tokio::test]
-async fn first_message_makes_its_queue() {
+async fn first_message_creates_its_queue() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         let url = s.server.queue_url("orders");
@@ -45,7 +45,7 @@ async fn name_decides_whether_it_is_a_fifo_queue() {
 }
 
 #[tokio::test]
-async fn asking_for_the_url_makes_the_queue_too() {
+async fn get_queue_url_creates_the_queue() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         let found = s.call(GetQueueUrlInput::builder().queue_name("orders").build().unwrap()).await;
@@ -55,7 +55,7 @@ async fn asking_for_the_url_makes_the_queue_too() {
 }
 
 #[tokio::test]
-async fn url_names_account_and_caller_the_region() {
+async fn url_determines_the_account_and_caller_the_region() {
     let server = MockSqs::builder().auto_create_queues().region("eu-west-1").start().await.unwrap();
     let url = server.queue_url("q").replace("000000000000", "123456789012");
     let client = server.client();
@@ -67,7 +67,7 @@ async fn url_names_account_and_caller_the_region() {
 }
 
 #[tokio::test]
-async fn what_no_queue_can_be_called_stays_unknown() {
+async fn queue_with_an_invalid_name_is_not_created() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         for name in ["a b", "a.b", ".fifo", &"x".repeat(81)] {
@@ -79,7 +79,7 @@ async fn what_no_queue_can_be_called_stays_unknown() {
 }
 
 #[tokio::test]
-async fn deleting_makes_nothing_and_the_deleted_come_back_after_a_minute() {
+async fn delete_creates_nothing_and_deleted_queues_can_be_recreated_after_a_minute() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         let url = s.server.queue_url("q");
@@ -95,7 +95,7 @@ async fn deleting_makes_nothing_and_the_deleted_come_back_after_a_minute() {
 }
 
 #[tokio::test]
-async fn nothing_is_made_unless_the_server_is_told_to() {
+async fn queues_are_not_created_by_default() {
     let (server, mut wire) = crate::wire::Wire::with_queue().await;
     let body = json!({ "QueueUrl": server.queue_url("other"), "MessageBody": "x" });
     let answer = wire.json("SendMessage", body.to_string()).await;

@@ -1,4 +1,4 @@
-//! `/_aws/sqs/messages`: answers of ReceiveMessage without receiving.
+//! `/_aws/sqs/messages`: responses of ReceiveMessage without receiving.
 
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageOutput};
 use sqs_client::wire::protocol::Protocol;
@@ -28,7 +28,7 @@ fn bodies(output: &ReceiveMessageOutput) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn visible_messages_come_in_xml_and_others_on_request() {
+async fn visible_messages_are_shown_in_xml_and_others_on_request() {
     let (server, mut wire, url) = three().await;
     for (flags, expected) in [
         ("", vec!["visible"]),
@@ -44,7 +44,7 @@ async fn visible_messages_come_in_xml_and_others_on_request() {
 }
 
 #[tokio::test]
-async fn attributes_are_all_there_and_the_handle_opens_nothing() {
+async fn all_attributes_are_shown_and_the_handle_is_invalid() {
     let (_server, mut wire, url) = three().await;
     let answer = wire.get(&format!("/_aws/sqs/messages?QueueUrl={url}&ShowInvisible=true")).await;
     let output = read(Protocol::Query, &answer);
@@ -67,7 +67,7 @@ async fn attributes_are_all_there_and_the_handle_opens_nothing() {
 }
 
 #[tokio::test]
-async fn every_client_is_answered_in_its_protocol() {
+async fn response_has_the_protocol_of_the_request() {
     let (_server, mut wire, url) = three().await;
     let form = format!("Action=ReceiveMessage&QueueUrl={url}&MaxNumberOfMessages=1&ShowDelayed=true");
     let answer = wire.form("/_aws/sqs/messages", form).await;
@@ -83,7 +83,7 @@ async fn every_client_is_answered_in_its_protocol() {
 }
 
 #[tokio::test]
-async fn unknown_queues_and_wrong_flags_are_refused() {
+async fn unknown_queues_and_invalid_flags_are_rejected() {
     let (_server, mut wire, url) = three().await;
     let answer = wire.get(&format!("/_aws/sqs/messages?QueueUrl={url}x")).await;
     answer.refused_in_xml(400, "AWS.SimpleQueueService.NonExistentQueue");

@@ -1,4 +1,4 @@
-//! Bounds on what all callers together may take: memory for bodies, and seats.
+//! Limits over all callers: memory for request bodies, and connections.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use crate::wire::{FORM, JSON, Wire, still_answers};
 
 const A_MOMENT: Duration = Duration::from_millis(50);
-/// Far less than the wait of a long poll.
+/// Much shorter than the wait of a long poll.
 const AT_ONCE: Duration = Duration::from_secs(5);
 const LIST: &str = "Action=ListQueues";
 
@@ -19,17 +19,17 @@ async fn start(change: impl FnOnce(&mut Limits)) -> MockSqs {
     MockSqs::builder().limits(limits).start().await.unwrap()
 }
 
-/// More than what is read of a body before it takes its room.
+/// More than the part of a body that is read before memory is reserved.
 const LONG: usize = 100_000;
 
-/// Long, and an action in spite of that.
+/// A long form with an action.
 fn long_form(action: &str) -> String {
     let start = format!("Action={action}&Padding=");
     let padding = "x".repeat(LONG - start.len());
     start + &padding
 }
 
-/// A connection with a request under way, of whose body only this part has come yet.
+/// A connection with a request whose body has arrived only in part.
 async fn begun(server: &MockSqs, header: &str, part: &str) -> Wire {
     let mut wire = Wire::connect(server).await;
     wire.write(format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}{header}\r\n\r\n{part}")).await.unwrap();
@@ -49,12 +49,12 @@ async fn is_waiting(wire: &mut Wire) -> bool {
 }
 
 async fn status(wire: &mut Wire) -> u16 {
-    let answer = tokio::time::timeout(AT_ONCE, wire.answer()).await.expect("nobody keeps it waiting");
+    let answer = tokio::time::timeout(AT_ONCE, wire.answer()).await.expect("a response without delay");
     answer.expect("an answer").status
 }
 
 #[tokio::test]
-async fn connections_that_announce_long_bodies_keep_nobody_waiting() {
+async fn announced_long_bodies_do_not_delay_other_requests() {
     let server = start(|_| {}).await;
     let mut idle = Vec::new();
     for part in ["", "Action="] {
@@ -72,13 +72,13 @@ async fn connections_that_announce_long_bodies_keep_nobody_waiting() {
 }
 
 #[tokio::test]
-async fn long_body_waits_for_those_before_it_and_short_ones_go_past() {
+async fn long_body_waits_for_memory_and_short_bodies_do_not() {
     let server = start(|limits| limits.max_bodies = 150_000).await;
     let long = long_form("ListQueues");
     let (part, rest) = long.split_at(70_000);
     let mut first = begun(&server, &format!("content-length: {LONG}"), part).await;
     let mut second = asking(&server, &long).await;
-    assert!(is_waiting(&mut second).await, "there is no room");
+    assert!(is_waiting(&mut second).await, "no memory is left");
     assert_eq!(status(&mut asking(&server, LIST).await).await, 200);
     first.write(rest).await.unwrap();
     assert_eq!(status(&mut first).await, 200);
@@ -86,13 +86,13 @@ async fn long_body_waits_for_those_before_it_and_short_ones_go_past() {
 }
 
 #[tokio::test]
-async fn short_body_waits_until_those_before_it_are_answered() {
+async fn short_body_waits_until_earlier_requests_complete() {
     let server = start(|limits| limits.max_bodies = 20).await;
     still_answers(&server).await;
     let mut polling = asking(&server, "Action=ReceiveMessage&WaitTimeSeconds=20&QueueUrl=alive").await;
     tokio::time::sleep(A_MOMENT).await;
     let mut second = asking(&server, LIST).await;
-    assert!(is_waiting(&mut second).await, "there is no room");
+    assert!(is_waiting(&mut second).await, "no memory is left");
     let target = "/000000000000/alive?Action=SendMessage&MessageBody=x";
     assert_eq!(Wire::connect(&server).await.get(target).await.status, 200, "it has no body");
     assert_eq!(status(&mut polling).await, 200);
@@ -100,7 +100,7 @@ async fn short_body_waits_until_those_before_it_are_answered() {
 }
 
 #[tokio::test]
-async fn abandoned_body_gives_its_room_back() {
+async fn aborted_body_releases_its_memory() {
     let server = start(|limits| limits.max_bodies = 150_000).await;
     let long = long_form("ListQueues");
     drop(begun(&server, &format!("content-length: {LONG}"), &long[..70_000]).await);
@@ -108,7 +108,7 @@ async fn abandoned_body_gives_its_room_back() {
 }
 
 #[tokio::test]
-async fn long_body_without_a_length_takes_room_for_the_longest() {
+async fn long_body_of_unknown_length_reserves_the_maximum() {
     let server = start(|limits| {
         limits.max_bodies = 400_000;
         limits.max_body = 300_000;
@@ -118,14 +118,14 @@ async fn long_body_without_a_length_takes_room_for_the_longest() {
     let chunk = format!("{LONG:x}\r\n{long}\r\n");
     let mut chunked = begun(&server, "transfer-encoding: chunked", &chunk).await;
     let mut other = asking(&server, &long).await;
-    assert!(is_waiting(&mut other).await, "there is no room");
+    assert!(is_waiting(&mut other).await, "no memory is left");
     chunked.write("0\r\n\r\n").await.unwrap();
     assert_eq!(status(&mut chunked).await, 200);
     assert_eq!(status(&mut other).await, 200);
 }
 
 #[tokio::test]
-async fn long_body_without_a_length_gives_back_the_room_that_it_did_not_need() {
+async fn long_body_of_unknown_length_releases_unused_memory() {
     let server = start(|limits| {
         limits.max_bodies = 400_000;
         limits.max_body = 300_000;
@@ -142,7 +142,7 @@ async fn long_body_without_a_length_gives_back_the_room_that_it_did_not_need() {
 }
 
 #[tokio::test]
-async fn body_without_a_length_is_refused_when_its_first_part_is_too_long() {
+async fn body_of_unknown_length_is_rejected_if_its_first_part_is_too_long() {
     let server = start(|limits| limits.max_body = 16).await;
     let chunk = format!("11\r\n{LIST}\r\n");
     let mut chunked = begun(&server, "transfer-encoding: chunked", &chunk).await;
@@ -151,20 +151,20 @@ async fn body_without_a_length_is_refused_when_its_first_part_is_too_long() {
 }
 
 #[tokio::test]
-async fn body_larger_than_all_the_room_takes_it_all() {
+async fn body_larger_than_the_budget_reserves_all_of_it() {
     let server = start(|limits| limits.max_bodies = 1).await;
     still_answers(&server).await;
     still_answers(&server).await;
 }
 
 #[tokio::test]
-async fn body_without_room_for_too_long_is_refused() {
+async fn body_that_waits_too_long_for_memory_is_rejected() {
     let server = start(|limits| {
         limits.max_bodies = 20;
         limits.body_timeout = A_MOMENT * 4;
     })
     .await;
-    // It does not hold the room by the slowness of its body, which would end in time, but by waiting for messages.
+    // It holds the memory during a long poll; a slow body would time out.
     still_answers(&server).await;
     let mut polling = Wire::connect(&server).await;
     let line = "POST /000000000000/alive?Action=ReceiveMessage";
@@ -177,7 +177,7 @@ async fn body_without_room_for_too_long_is_refused() {
     assert_eq!((answer.status, answer.header("x-amzn-query-error")), (503, "ServiceUnavailable;Receiver"));
 }
 
-/// A queue with ten messages of 1 MiB, all visible whatever is received.
+/// A queue with ten messages of 1 MiB, which stay visible after a receive.
 async fn full_queue(server: &MockSqs) {
     let client = server.client();
     let created = client.create_queue().queue_name("q").attributes("VisibilityTimeout".into(), "0");
@@ -187,7 +187,7 @@ async fn full_queue(server: &MockSqs) {
     }
 }
 
-/// A connection that asks for far more than its buffers hold, and reads nothing of it.
+/// A connection that requests far more than its buffers hold, and reads nothing.
 async fn asks_and_does_not_read(server: &MockSqs) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -200,7 +200,7 @@ async fn asks_and_does_not_read(server: &MockSqs) -> TcpStream {
 }
 
 #[tokio::test]
-async fn caller_who_does_not_read_loses_the_seat() {
+async fn connection_that_does_not_read_is_closed() {
     let server = start(|limits| {
         limits.max_connections = 1;
         limits.write_timeout = A_MOMENT;
@@ -209,11 +209,11 @@ async fn caller_who_does_not_read_loses_the_seat() {
     full_queue(&server).await;
     let _unread = asks_and_does_not_read(&server).await;
     let seated = tokio::time::timeout(AT_ONCE, still_answers(&server)).await;
-    seated.expect("the seat is free again");
+    seated.expect("the permit is free again");
 }
 
 #[tokio::test]
-async fn waiting_for_messages_is_not_slow_reading() {
+async fn long_poll_does_not_hit_the_write_timeout() {
     let server = start(|limits| limits.write_timeout = A_MOMENT / 2).await;
     still_answers(&server).await;
     let mut polling = Wire::connect(&server).await;
@@ -223,5 +223,5 @@ async fn waiting_for_messages_is_not_slow_reading() {
     let sent =
         Wire::connect(&server).await.form("/000000000000/alive", "Action=SendMessage&MessageBody=x").await;
     assert_eq!(sent.status, 200);
-    assert!(polling.answer().await.expect("it was not cut").text().contains("<Body>x</Body>"));
+    assert!(polling.answer().await.expect("the connection is open").text().contains("<Body>x</Body>"));
 }

@@ -1,4 +1,4 @@
-//! What web pages can and cannot do. The requests have the headers that Chromium 142 sends to an address on the loopback
+//! Requests of web pages. They have the headers that Chromium 142 sends to an address on the loopback
 //! interface, and to one that it does not trust.
 
 use sqs_mock_server::{MockSqs, MockSqsBuilder};
@@ -11,7 +11,7 @@ const AGENT: &str = "sec-ch-ua: \"Chromium\";v=\"142\", \"Not_A Brand\";v=\"99\"
 const PAGE: &str = "http://localhost:3000";
 const EVIL: &str = "https://evil.example";
 
-/// What `fetch` adds: where the page is from, and how the browser asks.
+/// The headers of `fetch`: the origin of the page and the mode.
 fn fetch(origin: &str, site: &str, mode: &str) -> String {
     format!(
         "{AGENT}accept: */*\r\norigin: {origin}\r\nsec-fetch-site: {site}\r\nsec-fetch-mode: {mode}\r\n\
@@ -19,7 +19,7 @@ fn fetch(origin: &str, site: &str, mode: &str) -> String {
     )
 }
 
-/// What a link or an address that is typed in adds.
+/// The headers of a link or a typed address.
 fn navigation(site: &str) -> String {
     format!(
         "{AGENT}upgrade-insecure-requests: 1\r\naccept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n\
@@ -27,7 +27,7 @@ fn navigation(site: &str) -> String {
     )
 }
 
-/// What an image, or a script of a page adds. Chromium leaves `Sec-Fetch-*` out for addresses that it does not trust.
+/// The headers of an image or a script of a page. Chromium omits `Sec-Fetch-*` for addresses that it does not trust.
 fn image(is_trusted: bool) -> String {
     let metadata = "sec-fetch-site: cross-site\r\nsec-fetch-mode: no-cors\r\nsec-fetch-dest: image\r\n";
     let metadata = if is_trusted { metadata } else { "" };
@@ -35,7 +35,7 @@ fn image(is_trusted: bool) -> String {
 }
 
 async fn start(builder: MockSqsBuilder) -> (MockSqs, Wire) {
-    let server = builder.start().await.expect("a loopback port can be had");
+    let server = builder.start().await.expect("a loopback port");
     let mut wire = Wire::connect(&server).await;
     assert_eq!(wire.json("CreateQueue", r#"{"QueueName":"q"}"#).await.status, 200);
     (server, wire)
@@ -49,7 +49,7 @@ async fn at(wire: &mut Wire, host: &str, line: &str, headers: &str, body: &str) 
     wire.answer().await.expect("the server answers")
 }
 
-/// A call in AWS JSON with these headers besides.
+/// Calls an action in AWS JSON with additional headers.
 async fn json(wire: &mut Wire, headers: &str, action: &str) -> Answer {
     let headers = format!("{headers}{JSON}x-amz-target: AmazonSQS.{action}\r\n");
     wire.exchange("POST /", &headers, br#"{"QueueName":"made"}"#).await
@@ -79,7 +79,7 @@ async fn foreign_page_cannot_change_queues_by_form_or_fetch() {
 }
 
 #[tokio::test]
-async fn foreign_page_cannot_reset_the_server_or_turn_its_clock() {
+async fn foreign_page_cannot_reset_the_server_or_change_its_clock() {
     let (server, mut wire) = start(MockSqs::builder().clock_frozen()).await;
     let before = server.clock().now();
     let text = "content-type: text/plain;charset=UTF-8\r\n";
@@ -111,11 +111,11 @@ async fn page_cannot_change_anything_by_get() {
     }
     assert!(server.queue("q").exists());
     let look = wire.exchange("GET /?Action=ListQueues", &navigation("none"), b"").await;
-    assert_eq!(look.status, 200, "looking is allowed");
+    assert_eq!(look.status, 200, "reads are allowed");
 }
 
 #[tokio::test]
-async fn page_cannot_make_queues_by_naming_them() {
+async fn page_cannot_create_queues_by_using_them() {
     let (server, mut wire) = start(MockSqs::builder().auto_create_queues()).await;
     for action in ["GetQueueUrl&QueueName=made", "GetQueueAttributes&QueueUrl=made"] {
         let answer = wire.exchange(&format!("GET /?Action={action}"), &image(true), b"").await;
@@ -125,16 +125,16 @@ async fn page_cannot_make_queues_by_naming_them() {
 }
 
 #[tokio::test]
-async fn rebound_name_reads_and_changes_nothing() {
+async fn page_after_dns_rebinding_can_neither_read_nor_change_anything() {
     let (server, mut wire) = start(MockSqs::builder()).await;
-    // Same origin in the eyes of the browser, which does not trust http: no Sec-Fetch headers.
+    // Same origin for the browser, which sends no Sec-Fetch headers to untrusted http addresses.
     let host = "evil.example:9324";
     for path in ["/_mock", "/_mock/messages?queue=q", "/_aws/sqs/messages?QueueUrl=q", "/metrics"] {
         let answer = at(&mut wire, host, &format!("GET {path}"), AGENT, "").await;
         let expected = "The host \"evil.example\" is not allowed here; --allow-host evil.example allows it.";
         assert_eq!(answer.error(403), expected, "{path}");
     }
-    // Firefox lets a page of the same origin choose the agent.
+    // Firefox lets a page of the same origin set the user agent.
     let answer = at(&mut wire, host, "GET /?Action=ListQueues", "user-agent: curl/8.5.0\r\n", "").await;
     answer.refused_in_xml(403, "AccessDenied");
     let origin = format!("{AGENT}origin: http://{host}\r\n");
@@ -149,7 +149,7 @@ async fn rebound_name_reads_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn page_of_the_server_itself_may_do_everything() {
+async fn page_of_the_server_itself_is_allowed_everything() {
     let (server, mut wire) = start(MockSqs::builder()).await;
     let own = server.endpoint_url().to_owned();
     let headers = fetch(&own, "same-origin", "cors");
@@ -161,7 +161,7 @@ async fn page_of_the_server_itself_may_do_everything() {
 }
 
 #[tokio::test]
-async fn programs_need_no_setting_under_any_name() {
+async fn programs_can_use_any_private_name_without_settings() {
     let (_server, mut wire) = start(MockSqs::builder()).await;
     let boto3 = "user-agent: Boto3/1.40.1 md/Botocore#1.40.1 ua/2.1 os/linux lang/python#3.13\r\naccept-encoding: identity\r\n";
     let rust = "user-agent: aws-sdk-rust/1.3.9 os/linux lang/rust/1.95\r\n";
@@ -199,7 +199,7 @@ async fn programs_need_no_setting_under_any_name() {
 }
 
 #[tokio::test]
-async fn allowed_host_is_accepted_with_the_names_below_it() {
+async fn allowed_host_is_accepted_with_its_subdomains() {
     let builder =
         MockSqs::builder().allow_host("Dev.Example.com").public_url("http://public.example.com/sqs");
     let (_server, mut wire) = start(builder).await;
@@ -217,7 +217,7 @@ async fn allowed_host_is_accepted_with_the_names_below_it() {
 }
 
 #[tokio::test]
-async fn listed_page_is_answered_as_the_sdk_in_it_needs() {
+async fn listed_page_gets_the_cors_headers_that_the_sdk_needs() {
     let (_server, mut wire) = start(MockSqs::builder().cors_origin(PAGE)).await;
     let asked = "amz-sdk-invocation-id,amz-sdk-request,authorization,content-type,x-amz-date,x-amz-target,\
         x-amz-user-agent,x-amzn-query-mode";
@@ -249,7 +249,7 @@ async fn listed_page_is_answered_as_the_sdk_in_it_needs() {
 }
 
 #[tokio::test]
-async fn page_that_is_not_listed_reads_no_answer() {
+async fn unlisted_page_cannot_read_responses() {
     let (_server, mut wire) = start(MockSqs::builder().cors_origin(PAGE)).await;
     let preflight = format!("{AGENT}origin: {EVIL}\r\naccess-control-request-method: POST\r\n");
     let answer = wire.exchange("OPTIONS /_mock/reset", &preflight, b"").await;
@@ -262,7 +262,7 @@ async fn page_that_is_not_listed_reads_no_answer() {
 }
 
 #[tokio::test]
-async fn admin_token_is_asked_for_where_one_is_set() {
+async fn admin_token_is_required_if_it_is_set() {
     let (server, mut wire) = start(MockSqs::builder().admin_token("hush")).await;
     for headers in
         ["", "authorization: Bearer wrong\r\n", "authorization: Basic hush\r\n", "authorization: hush\r\n"]

@@ -1,4 +1,4 @@
-//! Who asks, and by which address: hosts, accounts and regions.
+//! Hosts, accounts and regions of callers.
 
 use sqs_mock_server::MockSqs;
 
@@ -26,7 +26,7 @@ async fn public_url_overrides_the_host() {
 }
 
 #[tokio::test]
-async fn credential_scope_chooses_account_and_region() {
+async fn credential_scope_determines_account_and_region() {
     let (_server, mut wire) = Wire::with_queue().await;
     let list = |credential: &str| {
         format!(

@@ -1,11 +1,11 @@
-//! The binary: what it prints, how it stops, what it says about bad settings.
+//! The binary: output, signals, and errors in settings.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use sqs_mock_server::{ByteSize, Limits};
 
-/// What is printed instead of a secret.
+/// The text that replaces a secret.
 pub(crate) const SECRET_IS_KNOWN: &str = "# AWS_SECRET_ACCESS_KEY is the secret that was given for this key";
 
 /// A running binary, which does not outlive the test.
@@ -16,7 +16,7 @@ pub(crate) struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may be gone already, which is just as well.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -45,7 +45,7 @@ impl Running {
         line.trim_end().to_owned()
     }
 
-    /// The endpoint of the first line, up to which the server is ready.
+    /// The endpoint in the first line, which is printed once the server is ready.
     pub(crate) fn endpoint(&mut self) -> String {
         let line = self.line();
         line.rsplit(' ').next().unwrap().to_owned()
@@ -61,7 +61,7 @@ pub(crate) fn ask(endpoint: &str, request: &str) -> String {
 }
 
 #[test]
-fn start_prints_the_endpoint_and_an_environment_to_paste() {
+fn start_prints_the_endpoint_and_environment_variables() {
     let mut server = Running::start(binary().args(["--port", "0", "--region", "eu-west-1"]));
     let endpoint = server.endpoint();
     assert!(endpoint.starts_with("http://127.0.0.1:"), "{endpoint}");
@@ -79,7 +79,7 @@ fn start_prints_the_endpoint_and_an_environment_to_paste() {
 }
 
 #[test]
-fn environment_sets_what_flags_do_not() {
+fn environment_variables_apply_without_flags() {
     let mut command = binary();
     command.env("SQS_MOCK_PORT", "1").env("SQS_MOCK_ACCOUNT", "123456789012").args(["--port", "0"]);
     let endpoint = Running::start(&mut command);
@@ -91,7 +91,7 @@ fn environment_sets_what_flags_do_not() {
 }
 
 #[test]
-fn queues_are_created_on_demand_and_named_in_the_style_asked_for() {
+fn queues_are_created_on_first_use_with_urls_in_the_configured_style() {
     let arguments = ["--port", "0", "--auto-create", "--queue-url-style", "subdomain"];
     let mut server = Running::start(binary().args(arguments));
     let endpoint = server.endpoint();
@@ -101,7 +101,7 @@ fn queues_are_created_on_demand_and_named_in_the_style_asked_for() {
 }
 
 #[test]
-fn signatures_are_asked_for_on_request() {
+fn signatures_are_required_with_auth_sigv4() {
     let mut server =
         Running::start(binary().args(["--port", "0", "--auth", "sigv4", "--key", "AKID:secret"]));
     let endpoint = server.endpoint();
@@ -115,7 +115,7 @@ fn signatures_are_asked_for_on_request() {
 }
 
 #[test]
-fn seed_is_shown_as_it_can_be_given() {
+fn seed_is_shown_in_a_format_that_the_flag_accepts() {
     let index = "GET /_mock HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
     for seed in ["48879", "0xbeef"] {
         let mut server = Running::start(binary().args(["--port", "0", "--seed", seed]));
@@ -125,7 +125,7 @@ fn seed_is_shown_as_it_can_be_given() {
 }
 
 #[test]
-fn journal_is_as_long_as_asked_for() {
+fn journal_has_the_configured_capacity() {
     let get = |path: &str| format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     for (capacity, total) in [("0", 0), ("2", 2)] {
         let mut server = Running::start(binary().args(["--port", "0", "--journal", capacity]));
@@ -140,7 +140,7 @@ fn journal_is_as_long_as_asked_for() {
 
 #[cfg(unix)]
 #[test]
-fn empty_receive_is_explained_in_the_log() {
+fn log_explains_empty_receives() {
     let mut server = Running::start(binary().args(["--port", "0", "--log", "sqs_mock_server=debug"]));
     let endpoint = server.endpoint();
     let get = |query: &str| {
@@ -170,7 +170,7 @@ fn stops_gracefully(signal: &str) {
     let mut stream = std::net::TcpStream::connect(endpoint.trim_start_matches("http://")).unwrap();
     let poll = "GET /000000000000/q?Action=ReceiveMessage&WaitTimeSeconds=20 HTTP/1.1\r\nhost: x\r\n\r\n";
     std::io::Write::write_all(&mut stream, poll.as_bytes()).unwrap();
-    // Another process has to read the request; nothing tells when it has.
+    // The server must have read the request; nothing signals that.
     std::thread::sleep(std::time::Duration::from_millis(90));
     assert!(Command::new("kill").arg(signal).arg(server.child.id().to_string()).status().unwrap().success());
     let mut answer = String::new();
@@ -181,7 +181,7 @@ fn stops_gracefully(signal: &str) {
 
 #[cfg(unix)]
 #[test]
-fn second_signal_ends_it_at_once() {
+fn second_signal_ends_the_process_immediately() {
     use std::io::Write as _;
     let arguments = ["--port", "0", "--log", "info"];
     let config = std::env::temp_dir().join(format!("second-signal-{}.toml", std::process::id()));
@@ -191,7 +191,7 @@ fn second_signal_ends_it_at_once() {
     let signal = |process: u32| {
         assert!(Command::new("kill").arg("-TERM").arg(process.to_string()).status().unwrap().success());
     };
-    // A request under way: its body is asked for, and never comes.
+    // A request in progress, whose body never arrives.
     let mut stream = std::net::TcpStream::connect(endpoint.trim_start_matches("http://")).unwrap();
     stream
         .write_all(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\nexpect: 100-continue\r\n\r\n")
@@ -221,7 +221,7 @@ fn port_in_use_is_explained() {
 }
 
 #[test]
-fn bad_settings_are_explained() {
+fn invalid_settings_are_explained() {
     for (arguments, expected) in [
         (["--account", "12"], "error: account: \"12\" is not allowed; allowed are 12 digits\n"),
         (
@@ -246,7 +246,7 @@ fn bad_settings_are_explained() {
 }
 
 #[test]
-fn help_teaches_by_examples() {
+fn help_has_examples() {
     let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
     for text in [
         "Examples:",
@@ -255,14 +255,14 @@ fn help_teaches_by_examples() {
         "sqs create-queue",
         "/metrics",
         "Limits:",
-        "a second one at once",
+        "the second one immediately",
     ] {
         assert!(help.contains(text), "{text} is missing in:\n{help}");
     }
 }
 
 #[test]
-fn help_tells_the_defaults_of_the_server() {
+fn help_shows_the_defaults_of_the_server() {
     let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     let limits = Limits::default();
@@ -288,14 +288,14 @@ fn help_tells_the_defaults_of_the_server() {
 }
 
 #[test]
-fn each_flag_is_an_environment_variable() {
+fn each_flag_has_an_environment_variable() {
     let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
     let flags =
         help.lines().filter_map(|line| line.trim_start().split_once("--").filter(|(dash, _)| dash.len() < 5));
     let flags: Vec<_> =
         flags.filter(|(_, flag)| !flag.starts_with("help") && !flag.starts_with("version")).collect();
     let variables = help.matches("[env: SQS_MOCK_").count();
-    // Examples and other texts have flags too, but in the middle of lines or after the name of the binary.
+    // Other texts mention flags only within a line or after the name of the binary.
     let flags = flags
         .iter()
         .filter(|(_, flag)| !flag.contains("sqs create-queue") && !flag.starts_with("auth sigv4"));
@@ -303,7 +303,7 @@ fn each_flag_is_an_environment_variable() {
 }
 
 #[test]
-fn delivery_is_one_of_two() {
+fn delivery_accepts_two_values() {
     let output = run(&["--delivery", "sloppy"]);
     assert!(!output.status.success());
     let text = String::from_utf8(output.stderr).unwrap();

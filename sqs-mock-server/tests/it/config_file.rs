@@ -1,4 +1,4 @@
-//! The config file: the example of the guide, precedence, queues, and what is said about mistakes.
+//! The config file: examples of the guides, precedence, queues and errors.
 
 use std::io;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ fn example() -> &'static str {
     examples().next().expect("an example")
 }
 
-/// A file that is gone after the test.
+/// A file that is removed after the test.
 struct File(PathBuf);
 
 impl File {
@@ -39,7 +39,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        // It may be gone already, which is just as well.
+        // The file may not exist.
         let _ = std::fs::remove_file(&self.0);
     }
 }
@@ -49,7 +49,7 @@ fn server(text: &str) -> io::Result<MockSqs> {
 }
 
 fn refusal(text: &str) -> String {
-    server(text).expect_err("a refusal").to_string()
+    server(text).expect_err("an error").to_string()
 }
 
 async fn attributes(server: &MockSqs, name: &str) -> std::collections::HashMap<String, String> {
@@ -114,7 +114,7 @@ fn example_of_s3_works() {
 
 #[cfg(not(feature = "s3"))]
 #[test]
-fn build_without_s3_says_so() {
+fn build_without_s3_rejects_its_settings() {
     let text = refusal("[s3]\ndirectory = 'd'");
     assert_eq!(text, "config:1:1: s3: this build has no S3; enable the cargo feature s3");
     let output = run(&["--with-s3", "d"]);
@@ -122,7 +122,7 @@ fn build_without_s3_says_so() {
 }
 
 #[tokio::test]
-async fn order_of_queues_does_not_matter() {
+async fn queues_can_be_in_any_order() {
     let forwards = "[[queues]]\nname = 'a'\ndead_letter_queue = 'b'\nmax_receive_count = 1\n[[queues]]\nname = 'b'\n\
                     dead_letter_queue = 'a'\nmax_receive_count = 2";
     let server = server(forwards).unwrap();
@@ -143,7 +143,7 @@ fn same_name_can_be_in_two_regions() {
 }
 
 #[test]
-fn dead_letter_queue_has_to_be_there_and_of_the_same_kind() {
+fn dead_letter_queue_must_exist_and_have_the_same_type() {
     let with = |target: &str| {
         format!(
             "[[queues]]\nname = 'a'\ndead_letter_queue = '{target}'\nmax_receive_count = 1\n[[queues]]\nname = 'b'\n[[queues]]\nname = 'c.fifo'"
@@ -155,7 +155,7 @@ fn dead_letter_queue_has_to_be_there_and_of_the_same_kind() {
         text.starts_with("config:3:21: queues[0].dead_letter_queue: there is no queue \"x\" in region"),
         "{text}"
     );
-    assert!(text.ends_with("possible are a, b"), "{text}");
+    assert!(text.ends_with("candidates are a, b"), "{text}");
     let text = refusal(&with("c.fifo"));
     assert!(
         text.contains("queues[0].dead_letter_queue: the dead-letter queue of a FIFO queue must be FIFO"),
@@ -164,7 +164,7 @@ fn dead_letter_queue_has_to_be_there_and_of_the_same_kind() {
 }
 
 #[test]
-fn dead_letter_queue_can_refuse_its_sources() {
+fn dead_letter_queue_can_deny_its_sources() {
     let text = refusal(
         "[[queues]]\nname = 'a'\ndead_letter_queue = 'b'\nmax_receive_count = 1\n[[queues]]\nname = 'b'\n\
          redrive_allow_policy = '{\"redrivePermission\":\"denyAll\"}'",
@@ -174,7 +174,7 @@ fn dead_letter_queue_can_refuse_its_sources() {
 }
 
 #[test]
-fn queues_beyond_the_limit_are_refused_by_place() {
+fn queue_over_the_limit_is_rejected_with_its_position() {
     let text = refusal("limits.max_queues = 1\n[[queues]]\nname = 'a'\n[[queues]]\nname = 'b'");
     assert!(text.starts_with("config:5:8: queues[1].name: This server has 1 queues"), "{text}");
 }
@@ -190,20 +190,20 @@ async fn later_calls_of_the_builder_replace_settings_of_the_file() {
 }
 
 #[test]
-fn keys_without_auth_are_not_asked_for() {
+fn keys_without_auth_are_not_required() {
     assert!(server("[keys]\nAKID = 'secret'").is_ok());
     assert!(refusal("auth = 'sigv4'").contains("without a single key"));
 }
 
 #[test]
-fn file_that_cannot_be_read_is_named() {
+fn error_names_a_file_that_cannot_be_read() {
     let error = MockSqsBuilder::from_file("/nowhere/sqs.toml").unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
     assert!(error.to_string().starts_with("cannot read the config file /nowhere/sqs.toml: "));
 }
 
 #[test]
-fn flags_win_over_the_environment_which_wins_over_the_file() {
+fn flags_override_the_environment_which_overrides_the_file() {
     let file = File::new(
         "precedence",
         "host = 'nowhere.invalid'\nport = 1\nregion = 'eu-west-1'\naccount = '111122223333'\nrelaxed_timing = true\n[[queues]]\nname = 'a'",
@@ -221,17 +221,17 @@ fn flags_win_over_the_environment_which_wins_over_the_file() {
     assert_eq!(lines[2], "export AWS_REGION=us-west-2");
     assert!(!endpoint.ends_with(":1") && !endpoint.ends_with(":2"), "{endpoint}");
     assert_eq!(lines[5..], [String::new(), "Queues:".to_owned(), format!("  {endpoint}/111122223333/a")]);
-    // Its callers do not sign, so that they are in the region of the server.
+    // Callers that do not sign are in the region of the server.
     let get = |query: &str| {
         ask(&endpoint, &format!("GET {query} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))
     };
     assert!(get("/111122223333/a?Action=DeleteQueue").contains("200 OK"));
     let again = get("/?Action=CreateQueue&QueueName=a");
-    assert!(again.contains("QueueDeletedRecently"), "the flag wins: {again}");
+    assert!(again.contains("QueueDeletedRecently"), "the flag applies: {again}");
 }
 
 #[test]
-fn keys_of_the_file_sign() {
+fn keys_of_the_file_are_accepted() {
     let file = File::new("keys", "port = 0\nauth = 'sigv4'\n[keys]\nAKID = 'secret'");
     let mut server = Running::start(binary().args(["--config", file.path()]));
     let endpoint = server.endpoint();
@@ -242,7 +242,7 @@ fn keys_of_the_file_sign() {
 }
 
 #[test]
-fn mistakes_end_the_binary_before_it_listens() {
+fn errors_end_the_binary_before_it_listens() {
     let file = File::new(
         "mistakes",
         "port = 0\n[[queues]]\nname = 'a'\ndelay = '1h'\n[[queues]]\nname = 'b'\nregion = 'X'",
@@ -262,7 +262,7 @@ fn mistakes_end_the_binary_before_it_listens() {
 }
 
 #[test]
-fn check_says_that_a_file_is_fine_and_ends() {
+fn check_reports_a_valid_file_and_exits() {
     let file = File::new("fine", example());
     let output = run(&["--config", file.path(), "--check-config"]);
     let expected = format!("{}: no problems found, queues: 3\n", file.path());
@@ -270,7 +270,7 @@ fn check_says_that_a_file_is_fine_and_ends() {
 }
 
 #[test]
-fn file_can_be_read_apart_from_a_server() {
+fn file_can_be_read_without_a_server() {
     let file = File::new("apart", example());
     let read = Config::read(&file.0).unwrap();
     assert_eq!((read.port, read.seed), (Some(9324), Some(7)));

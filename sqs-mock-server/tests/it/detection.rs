@@ -1,4 +1,4 @@
-//! Which protocol a request speaks, what it asks for (contract, sections 3.3 and 4).
+//! Detection of the protocol and action of a request (contract, sections 3.3 and 4).
 
 use crate::wire::{FORM, JSON, Wire};
 
@@ -16,7 +16,7 @@ async fn each_request_is_answered_in_its_own_protocol() {
 }
 
 #[tokio::test]
-async fn void_action_answers_with_zero_bytes_in_json_and_without_a_result_in_xml() {
+async fn void_action_returns_zero_bytes_in_json_and_no_result_in_xml() {
     let (server, mut wire) = Wire::with_queue().await;
     let url = server.queue_url("q");
     let json = wire.json("TagQueue", format!(r#"{{"QueueUrl":"{url}","Tags":{{"a":"b"}}}}"#)).await;
@@ -51,7 +51,7 @@ async fn unknown_target_is_an_unknown_operation() {
 }
 
 #[tokio::test]
-async fn unknown_action_of_a_form_is_invalid_and_named() {
+async fn error_names_an_unknown_action_of_a_form() {
     let (_server, mut wire) = Wire::with_queue().await;
     let answer = wire.form("/", "Action=Make%3CCoffee&Version=2012-11-05").await;
     answer.refused_in_xml(400, "InvalidAction");
@@ -60,7 +60,7 @@ async fn unknown_action_of_a_form_is_invalid_and_named() {
 }
 
 #[tokio::test]
-async fn visit_to_a_queue_url_finds_no_operation() {
+async fn get_of_a_queue_url_without_an_action_is_an_unknown_operation() {
     let (_server, mut wire) = Wire::with_queue().await;
     for target in ["/000000000000/q", "/000000000000/unknown", "/", "/favicon.ico"] {
         let answer = wire.get(target).await;
@@ -69,7 +69,7 @@ async fn visit_to_a_queue_url_finds_no_operation() {
 }
 
 #[tokio::test]
-async fn form_may_be_in_the_url_in_the_body_or_in_both() {
+async fn form_can_be_in_the_url_the_body_or_both() {
     let (_server, mut wire) = Wire::with_queue().await;
     let sent = wire.get("/000000000000/q?Action=SendMessage&MessageBody=from+the%20url").await;
     assert_eq!(sent.status, 200, "{}", sent.text());
@@ -81,7 +81,7 @@ async fn form_may_be_in_the_url_in_the_body_or_in_both() {
 }
 
 #[tokio::test]
-async fn queue_url_parameter_wins_over_the_path() {
+async fn queue_url_parameter_overrides_the_path() {
     let (server, mut wire) = Wire::with_queue().await;
     let url = server.queue_url("q");
     let form = format!("Action=SendMessage&QueueUrl={url}&MessageBody=x");
@@ -114,7 +114,7 @@ async fn other_methods_are_not_allowed() {
 }
 
 #[tokio::test]
-async fn path_of_a_queue_names_it_only_in_the_query_protocol() {
+async fn path_of_a_queue_selects_it_only_in_the_query_protocol() {
     let (server, mut wire) = Wire::with_queue().await;
     let headers = format!("{JSON}x-amz-target: AmazonSQS.PurgeQueue\r\n");
     let absent = wire.exchange("POST /000000000000/q", &headers, b"{}").await;

@@ -1,4 +1,4 @@
-//! The server in the hand of a test, with `sqs-client` and without sockets.
+//! The embedded server, with `sqs-client` and without sockets.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -26,7 +26,7 @@ async fn socket_and_transport_reach_the_same_queues() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn long_poll_waits_its_time_by_the_clock() {
+async fn long_poll_waits_by_the_clock() {
     let server = MockSqs::in_process();
     let client = server.client();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
@@ -50,7 +50,7 @@ async fn advancing_the_clock_makes_a_message_visible_again() {
 }
 
 #[tokio::test]
-async fn same_seed_gives_the_same_ids() {
+async fn same_seed_produces_the_same_ids() {
     let mut ids = Vec::new();
     for _ in 0..2 {
         let server = MockSqs::builder().seed(7).in_process().unwrap();
@@ -63,7 +63,7 @@ async fn same_seed_gives_the_same_ids() {
 }
 
 #[tokio::test]
-async fn account_and_region_are_those_of_the_settings() {
+async fn settings_determine_account_and_region() {
     let server = MockSqs::builder().account("123456789012").region("eu-west-1").start().await.unwrap();
     let client = server.client();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
@@ -74,7 +74,7 @@ async fn account_and_region_are_those_of_the_settings() {
 }
 
 #[tokio::test]
-async fn relaxed_timing_allows_what_aws_makes_wait_for() {
+async fn relaxed_timing_removes_waiting_times_of_aws() {
     let server = MockSqs::builder().relaxed_timing().in_process().unwrap();
     let client = server.client();
     for _ in 0..2 {
@@ -86,7 +86,7 @@ async fn relaxed_timing_allows_what_aws_makes_wait_for() {
 }
 
 #[tokio::test]
-async fn wrong_settings_are_errors() {
+async fn invalid_settings_are_errors() {
     for builder in [
         MockSqs::builder().account("12"),
         MockSqs::builder().region("Mars!"),
@@ -100,7 +100,7 @@ async fn wrong_settings_are_errors() {
     assert_eq!(MockSqs::builder().port(port).start().await.unwrap_err().kind(), ErrorKind::AddrInUse);
 }
 
-/// What short polls at 20 queues with a message each get, and long polls at the same queues then.
+/// The results of short polls of 20 queues with one message each, then of long polls of the same queues.
 async fn polls_of_twenty_queues(mode: DeliveryMode) -> (Vec<usize>, usize) {
     let server = MockSqs::builder().seed(7).delivery(mode).in_process().unwrap();
     let client = server.client();
@@ -117,10 +117,10 @@ async fn polls_of_twenty_queues(mode: DeliveryMode) -> (Vec<usize>, usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn short_polls_miss_messages_where_delivery_is_that_of_aws_and_long_polls_do_not() {
+async fn short_polls_miss_messages_with_aws_like_delivery_and_long_polls_do_not() {
     let (short, long) = polls_of_twenty_queues(DeliveryMode::AwsLike).await;
     assert!(short.contains(&0) && short.contains(&1), "{short:?}");
     assert_eq!(long, 20);
-    assert_eq!(polls_of_twenty_queues(DeliveryMode::AwsLike).await.0, short, "a seed repeats its run");
+    assert_eq!(polls_of_twenty_queues(DeliveryMode::AwsLike).await.0, short, "the same seed repeats the run");
     assert_eq!(polls_of_twenty_queues(DeliveryMode::default()).await, (vec![1; 20], 20));
 }

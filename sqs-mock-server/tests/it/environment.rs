@@ -1,4 +1,4 @@
-//! What the binary makes of its environment.
+//! Environment variables of the binary.
 
 use std::process::Output;
 
@@ -27,7 +27,7 @@ fn empty_variables_count_as_absent() {
 }
 
 #[test]
-fn check_is_asked_for_as_other_truths_are() {
+fn check_config_accepts_all_boolean_values() {
     for truth in ["1", "true", "yes"] {
         let (output, stderr) = checked(&[("SQS_MOCK_CHECK_CONFIG", truth)], &[]);
         let stdout = String::from_utf8(output.stdout).unwrap();
@@ -36,7 +36,7 @@ fn check_is_asked_for_as_other_truths_are() {
 }
 
 #[test]
-fn wrong_value_of_the_environment_is_told_with_its_variable() {
+fn error_names_the_variable_of_an_invalid_value() {
     let note = "\nThe value is that of the environment variable SQS_MOCK_";
     for (variable, value) in
         [("PORT", "tcp://10.0.0.1:9324"), ("DELIVERY", "sloppy"), ("AUTO_CREATE", "maybe")]
@@ -51,14 +51,14 @@ fn wrong_value_of_the_environment_is_told_with_its_variable() {
 }
 
 #[test]
-fn unknown_variable_is_warned_about() {
+fn unknown_variable_causes_a_warning() {
     let (output, stderr) = checked(&[("SQS_MOCK_KEY", "a:b"), ("SQS_MOCK_PORT", "0")], &["--check-config"]);
     let expected = "warning: the environment variable SQS_MOCK_KEY is unknown and ignored; did you mean SQS_MOCK_KEYS?\n";
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), expected));
 }
 
 #[test]
-fn variable_holds_an_array_of_faults() {
+fn variable_accepts_an_array_of_faults() {
     let faults = r#"[{"effect":"status","status":503,"body":"one","times":1},{"effect":"status","status":418,"body":"two"}]"#;
     let mut server = Running::start(binary().args(["--port", "0"]).env("SQS_MOCK_FAULT", faults));
     let endpoint = server.endpoint();
@@ -67,7 +67,7 @@ fn variable_holds_an_array_of_faults() {
 }
 
 #[test]
-fn limits_without_room_are_refused() {
+fn limits_of_zero_are_rejected() {
     for flag in ["--max-connections", "--max-queues", "--max-memory"] {
         let (output, stderr) = checked(&[], &[flag, "0", "--check-config"]);
         let name = flag.trim_start_matches('-').replace('-', "_");

@@ -1,12 +1,12 @@
-//! A reader of Prometheus's text format that takes nothing but the format.
+//! A strict parser of Prometheus's text format.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Samples by name and labels, as they were written.
+/// Samples by name and labels in their text form.
 pub(crate) type Samples = BTreeMap<String, f64>;
 
-/// Reads the text format 0.0.4 as strictly as it can be read: every family has one help, then one type, then its
-/// samples and no others; no sample comes twice; labels are quoted and escaped; buckets add up.
+/// Parses the text format 0.0.4 strictly: every family has one help, then one type, then its
+/// samples and no others; samples do not repeat; labels are quoted and escaped; buckets are cumulative.
 pub(crate) fn parse(text: &str) -> Samples {
     let (mut samples, mut families) = (Samples::new(), BTreeSet::new());
     let (mut family, mut kind) = (String::new(), String::new());
@@ -53,7 +53,7 @@ fn check_series(series: &str) -> &str {
     name
 }
 
-/// Where the quote is that ends a value.
+/// The position of the closing quote of a value.
 fn end_of_value(text: &str) -> Option<usize> {
     let mut characters = text.char_indices();
     while let Some((at, character)) = characters.next() {
@@ -71,7 +71,7 @@ fn is_name(text: &str) -> bool {
     text.bytes().next().is_some_and(|first| !first.is_ascii_digit()) && text.bytes().all(legal)
 }
 
-/// Buckets of a histogram never get smaller, and the last has all.
+/// Buckets of a histogram do not decrease, and the last one counts everything.
 fn check_buckets(samples: &Samples, text: &str) {
     let mut last = 0.0;
     for line in text.lines().filter(|line| line.contains("_bucket{")) {
@@ -88,7 +88,7 @@ fn check_buckets(samples: &Samples, text: &str) {
 }
 
 #[test]
-fn breaches_of_the_format_are_found() {
+fn violations_of_the_format_are_detected() {
     let fine = "# HELP a Help.\n# TYPE a gauge\na{b=\"x\\\"y\"} 1\na 2\n";
     assert_eq!(parse(fine).len(), 2);
     let head = "# HELP a Help.\n# TYPE a gauge\n";

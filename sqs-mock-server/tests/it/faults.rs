@@ -1,4 +1,4 @@
-//! Faults as callers meet them, over sockets and without.
+//! Faults, with sockets and in process.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn entry(id: &str, body: &str) -> SendMessageBatchRequestEntry {
 }
 
 #[tokio::test]
-async fn refusal_comes_in_the_protocol_of_the_request_and_nothing_is_done() {
+async fn injected_error_has_the_protocol_of_the_request_and_nothing_is_applied() {
     for protocol in BOTH {
         let mut session = Session::start(protocol).await;
         let url = session.create("q", &[]).await;
@@ -39,9 +39,9 @@ async fn refusal_comes_in_the_protocol_of_the_request_and_nothing_is_done() {
     }
 }
 
-/// By users' logs of 2026.
+/// From logs of users, 2026.
 #[tokio::test]
-async fn denied_request_is_answered_as_aws_denies_it() {
+async fn denied_request_gets_the_error_of_aws() {
     let (server, mut wire) = Wire::with_queue().await;
     server.faults().inject(Fault::error(ErrorCode::AccessDenied));
     let text = "User: arn:aws:iam::000000000000:root is not authorized to perform: sqs:sendmessage on resource: \
@@ -97,7 +97,7 @@ async fn denial_names_account_and_region_of_the_queue() {
 }
 
 #[tokio::test]
-async fn entries_fail_while_others_of_the_batch_are_stored() {
+async fn entries_fail_while_the_rest_of_the_batch_is_stored() {
     for protocol in BOTH {
         let mut session = Session::start(protocol).await;
         let url = session.create("q", &[]).await;
@@ -118,7 +118,7 @@ async fn entries_fail_while_others_of_the_batch_are_stored() {
 }
 
 #[tokio::test]
-async fn deletes_and_changes_of_visibility_fail_one_by_one_too() {
+async fn entries_of_delete_and_visibility_batches_fail_one_by_one() {
     let server = MockSqs::in_process();
     let client = server.client();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
@@ -147,7 +147,7 @@ async fn deletes_and_changes_of_visibility_fail_one_by_one_too() {
 }
 
 #[tokio::test]
-async fn omitted_entries_are_done_and_not_mentioned() {
+async fn omitted_entries_are_applied_but_not_in_the_response() {
     for protocol in BOTH {
         let mut session = Session::start(protocol).await;
         let url = session.create("q", &[]).await;
@@ -161,7 +161,7 @@ async fn omitted_entries_are_done_and_not_mentioned() {
 }
 
 #[tokio::test]
-async fn reset_before_and_after_differ_in_what_was_done() {
+async fn reset_before_does_not_apply_the_request_and_reset_after_does() {
     for (fault, stored) in [(Fault::reset_before(), 0), (Fault::reset_after(), 1)] {
         let (server, mut wire) = Wire::with_queue().await;
         server.faults().inject(fault.on(Action::SendMessage).times(1));
@@ -176,7 +176,7 @@ async fn reset_before_and_after_differ_in_what_was_done() {
 }
 
 #[tokio::test]
-async fn truncated_answer_announces_more_than_comes() {
+async fn truncated_response_is_shorter_than_announced() {
     for protocol in BOTH {
         let (server, mut wire) = Wire::with_queue().await;
         server.faults().inject(Fault::truncate().on(Action::SendMessage));
@@ -195,7 +195,7 @@ async fn truncated_answer_announces_more_than_comes() {
     }
 }
 
-/// Each of them is an unlucky first attempt.
+/// Each fault affects the first attempt.
 fn breaks() -> [Fault; 6] {
     [
         Fault::reset_before(),
@@ -208,7 +208,7 @@ fn breaks() -> [Fault; 6] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn client_of_ours_survives_each_break_by_a_second_attempt() {
+async fn sqs_client_retries_after_each_fault() {
     for fault in breaks() {
         let server = MockSqs::in_process();
         let client = server.client();
@@ -220,7 +220,7 @@ async fn client_of_ours_survives_each_break_by_a_second_attempt() {
 }
 
 #[tokio::test]
-async fn aws_sdk_survives_each_break_by_a_second_attempt() {
+async fn aws_sdk_retries_after_each_fault() {
     for fault in breaks() {
         let server = MockSqs::start().await;
         let client = crate::sdk::impatient_client(server.endpoint_url());
@@ -232,7 +232,7 @@ async fn aws_sdk_survives_each_break_by_a_second_attempt() {
 }
 
 #[tokio::test]
-async fn wrong_checksum_is_seen_by_a_client_that_verifies() {
+async fn sqs_client_detects_wrong_checksums() {
     let server = MockSqs::in_process();
     let client = server.client();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
@@ -242,11 +242,14 @@ async fn wrong_checksum_is_seen_by_a_client_that_verifies() {
     let error = client.receive_message().queue_url(&url).send().await.unwrap_err();
     assert!(!error.checksum_mismatches().is_empty(), "{error:?}");
     let error = client.list_queues().send().await.unwrap_err();
-    assert!(error.checksum_mismatches().is_empty(), "an answer without checksums is garbled: {error:?}");
+    assert!(
+        error.checksum_mismatches().is_empty(),
+        "a response without checksums cannot be decoded: {error:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn latency_is_real_time_and_comes_before_anything_is_done() {
+async fn latency_is_real_time_and_precedes_the_operation() {
     let server = MockSqs::builder().clock_frozen().in_process().unwrap();
     let timeouts = TimeoutConfig::builder().operation_attempt_timeout(Duration::from_secs(3600));
     let client =
@@ -262,7 +265,7 @@ async fn latency_is_real_time_and_comes_before_anything_is_done() {
 }
 
 #[tokio::test]
-async fn redelivered_messages_come_again_even_when_they_are_deleted() {
+async fn redelivered_messages_are_received_again_even_after_a_delete() {
     let server = MockSqs::in_process();
     let client = server.client();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
@@ -282,7 +285,7 @@ async fn redelivered_messages_come_again_even_when_they_are_deleted() {
 }
 
 #[tokio::test]
-async fn redelivery_leaves_fifo_queues_and_dead_letters_alone() {
+async fn redelivery_affects_neither_fifo_queues_nor_dead_letters() {
     let toml = "[[queues]]\nname = 'dead'\n[[queues]]\nname = 'q'\ndead_letter_queue = 'dead'\nmax_receive_count = 1\n\
                 [[queues]]\nname = 'q.fifo'\ncontent_based_deduplication = true";
     let server = MockSqsBuilder::from_toml(toml).unwrap().fault(Fault::redeliver()).in_process().unwrap();
@@ -301,7 +304,7 @@ async fn redelivery_leaves_fifo_queues_and_dead_letters_alone() {
 }
 
 #[tokio::test]
-async fn faults_are_injected_seen_and_removed_over_http() {
+async fn faults_are_injected_listed_and_removed_over_http() {
     let (server, mut wire) = Wire::with_queue().await;
     let fault = br#"{"effect":"throttle","actions":["SendMessage"],"queue":"q","times":1}"#;
     let injected = wire.exchange("POST /_mock/faults", "", fault).await.content(200);
@@ -319,7 +322,7 @@ async fn faults_are_injected_seen_and_removed_over_http() {
 }
 
 #[tokio::test]
-async fn fault_that_is_none_is_refused_over_http() {
+async fn invalid_fault_is_rejected_over_http() {
     let (server, mut wire) = Wire::with_queue().await;
     for (body, reason) in [
         ("{}", "missing field `effect`"),
@@ -337,7 +340,7 @@ async fn fault_that_is_none_is_refused_over_http() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn request_from_before_a_reset_does_not_reach_what_comes_after() {
+async fn delayed_request_does_not_affect_queues_created_after_a_reset() {
     let server = MockSqs::builder().clock_frozen().in_process().unwrap();
     let client = server.client();
     let create = || client.create_queue().queue_name("q").send();
@@ -355,7 +358,7 @@ async fn request_from_before_a_reset_does_not_reach_what_comes_after() {
 }
 
 #[tokio::test]
-async fn what_was_there_from_the_start_is_there_after_a_reset() {
+async fn reset_restores_initial_queues_and_faults() {
     let fault = Fault::throttle().on(Action::ListQueues).times(1);
     let builder = MockSqsBuilder::from_toml("[[queues]]\nname = 'orders'").unwrap().fault(fault);
     let server = builder.in_process().unwrap();
@@ -372,7 +375,7 @@ async fn what_was_there_from_the_start_is_there_after_a_reset() {
 }
 
 #[tokio::test]
-async fn spent_faults_make_room_and_urls_name_queues() {
+async fn spent_faults_are_replaced_and_urls_identify_queues() {
     let (server, mut wire) = Wire::with_queue().await;
     for _ in 0..1000 {
         server.faults().inject(Fault::latency(Duration::ZERO).times(0));
@@ -382,5 +385,5 @@ async fn spent_faults_make_room_and_urls_name_queues() {
     assert_eq!(server.faults().list().len(), 1);
     assert_eq!(wire.json("SendMessage", SEND).await.status, 403);
     let arn = r#"{"SourceArn":"arn:aws:sqs:us-east-1:000000000000:q"}"#;
-    assert_eq!(wire.json("StartMessageMoveTask", arn).await.status, 403, "queues of move tasks count");
+    assert_eq!(wire.json("StartMessageMoveTask", arn).await.status, 403, "move tasks address queues");
 }

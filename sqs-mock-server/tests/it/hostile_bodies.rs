@@ -1,4 +1,4 @@
-//! Bad bodies: each gets its error, nothing panics, and the server goes on answering.
+//! Invalid bodies: each gets an error, nothing panics, and the server keeps responding.
 
 use sqs_mock_server::MockSqs;
 
@@ -13,7 +13,7 @@ async fn start() -> (MockSqs, Wire) {
 }
 
 #[tokio::test]
-async fn garbage_in_json_cannot_be_serialised() {
+async fn invalid_json_is_a_serialization_error() {
     let (server, mut wire) = start().await;
     let nested = |open: &str, times: usize| format!(r#"{{"MessageAttributes":{}"#, open.repeat(times));
     let cases: Vec<Vec<u8>> = vec![
@@ -38,7 +38,7 @@ async fn garbage_in_json_cannot_be_serialised() {
 }
 
 #[tokio::test]
-async fn wrong_type_of_a_member_cannot_be_serialised() {
+async fn member_of_a_wrong_type_is_a_serialization_error() {
     let (server, mut wire) = start().await;
     for body in [
         r#"{"QueueUrl":1}"#,
@@ -67,7 +67,7 @@ async fn deep_nesting_in_an_unknown_member_is_harmless() {
 }
 
 #[tokio::test]
-async fn garbage_in_a_form_is_malformed() {
+async fn invalid_form_is_malformed_input() {
     let (server, mut wire) = start().await;
     let many = "&Tag.1.Key=x".repeat(20_000);
     let deep = format!("Action=SendMessage&{}=x", "a.".repeat(100_000));
@@ -91,7 +91,7 @@ async fn garbage_in_a_form_is_malformed() {
 }
 
 #[tokio::test]
-async fn body_of_10_mib_is_refused_in_the_protocol_of_the_request() {
+async fn body_of_10_mib_is_rejected_in_the_protocol_of_the_request() {
     let (server, mut wire) = start().await;
     let body = vec![b'x'; TEN_MIB];
     let json = wire.json("SendMessage", &body).await;
@@ -103,7 +103,7 @@ async fn body_of_10_mib_is_refused_in_the_protocol_of_the_request() {
 }
 
 #[tokio::test]
-async fn body_of_10_mib_in_chunks_is_refused() {
+async fn chunked_body_of_10_mib_is_rejected() {
     let (server, mut wire) = start().await;
     let head = format!("POST / HTTP/1.1\r\nhost: x\r\n{JSON}transfer-encoding: chunked\r\n\r\n");
     wire.write(head).await.unwrap();
@@ -112,13 +112,13 @@ async fn body_of_10_mib_in_chunks_is_refused() {
         wire.write(&chunk).await.unwrap();
     }
     wire.write("0\r\n\r\n").await.unwrap();
-    let answer = wire.answer().await.expect("the refusal can be read");
+    let answer = wire.answer().await.expect("the error response");
     answer.refused_by_http(413, "RequestEntityTooLarge");
     still_answers(&server).await;
 }
 
 #[tokio::test]
-async fn largest_message_passes_even_when_every_byte_of_it_is_escaped() {
+async fn largest_message_is_accepted_even_if_every_byte_is_escaped() {
     let (server, mut wire) = start().await;
     still_answers(&server).await;
     let body = r"\u0078".repeat(1 << 20);

@@ -1,4 +1,4 @@
-//! Bad connections: slow, cut, half-closed, or not HTTP at all. The server goes on answering others.
+//! Bad connections: slow, cut, half-closed, or not HTTP. The server keeps serving others.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::wire::{FORM, JSON, Wire, still_answers};
 const TEN_MIB: usize = 10 << 20;
 const PATIENCE: Duration = Duration::from_millis(50);
 
-fn impatient() -> Limits {
+fn short_timeouts() -> Limits {
     let mut limits = Limits::default();
     limits.head_timeout = PATIENCE;
     limits.body_timeout = PATIENCE;
@@ -23,7 +23,7 @@ async fn start() -> (MockSqs, Wire) {
 }
 
 #[tokio::test]
-async fn chunked_and_split_bodies_are_put_together() {
+async fn chunked_and_split_bodies_are_reassembled() {
     let (_server, mut wire) = start().await;
     let head = format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}transfer-encoding: chunked\r\n\r\n");
     wire.write(head).await.unwrap();
@@ -35,8 +35,8 @@ async fn chunked_and_split_bodies_are_put_together() {
 }
 
 #[tokio::test]
-async fn head_that_trickles_in_loses_its_connection() {
-    let server = MockSqs::builder().limits(impatient()).start().await.unwrap();
+async fn slow_head_closes_the_connection() {
+    let server = MockSqs::builder().limits(short_timeouts()).start().await.unwrap();
     let mut wire = Wire::connect(&server).await;
     wire.write("POST / HTTP/1.1\r\nhost: x\r\nx-a: ").await.unwrap();
     assert!(wire.answer().await.is_none_or(|answer| answer.status == 408));
@@ -44,8 +44,8 @@ async fn head_that_trickles_in_loses_its_connection() {
 }
 
 #[tokio::test]
-async fn body_that_trickles_in_is_answered_with_a_timeout() {
-    let server = MockSqs::builder().limits(impatient()).start().await.unwrap();
+async fn slow_body_gets_a_timeout_error() {
+    let server = MockSqs::builder().limits(short_timeouts()).start().await.unwrap();
     let mut wire = Wire::connect(&server).await;
     wire.write(format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: 17\r\n\r\nAction="))
         .await
@@ -60,10 +60,10 @@ async fn body_that_trickles_in_is_answered_with_a_timeout() {
 }
 
 #[tokio::test]
-async fn head_that_is_too_large_is_refused() {
+async fn oversized_head_is_rejected() {
     let (server, mut wire) = start().await;
     let header = format!("x-a: {}\r\n", "a".repeat(64 << 10));
-    // The server may hang up while the head is still on its way.
+    // The server may close the connection while the head is being sent.
     let _ = wire.request("POST /", &header, b"").await;
     assert!(wire.answer().await.is_none_or(|answer| answer.status == 431));
     let mut wire = Wire::connect(&server).await;
@@ -86,7 +86,7 @@ async fn bytes_that_are_not_http_get_a_400() {
         let mut wire = Wire::connect(&server).await;
         wire.write(bytes).await.unwrap();
         wire.half_close().await;
-        let answer = wire.answer().await.expect("there is an answer");
+        let answer = wire.answer().await.expect("a response");
         assert_eq!(answer.status, 400, "{bytes:?}");
     }
     still_answers(&server).await;
@@ -108,22 +108,22 @@ async fn pipelined_requests_are_answered_in_order() {
 }
 
 #[tokio::test]
-async fn half_closed_connection_does_no_harm() {
+async fn half_closed_connection_gets_its_response() {
     let (server, mut wire) = start().await;
     wire.request("POST /", FORM, b"Action=ListQueues").await.unwrap();
     wire.half_close().await;
-    assert_eq!(wire.answer().await.expect("it is in time").status, 200);
+    assert_eq!(wire.answer().await.expect("a response in time").status, 200);
     let mut wire = Wire::connect(&server).await;
     wire.write(format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: 17\r\n\r\nAction="))
         .await
         .unwrap();
     wire.half_close().await;
-    wire.answer().await.expect("a cut body has an answer").refused_in_xml(400, "MalformedInput");
+    wire.answer().await.expect("a response to an incomplete body").refused_in_xml(400, "MalformedInput");
     still_answers(&server).await;
 }
 
 #[tokio::test]
-async fn body_that_waits_for_a_go_is_refused_without_one() {
+async fn oversized_body_that_expects_continue_is_rejected_before_it_is_sent() {
     let (_server, mut wire) = start().await;
     let head = |length: usize| {
         format!(

@@ -1,4 +1,4 @@
-//! Recorded requests: what a test can know of what was asked.
+//! Recorded requests.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -46,7 +46,7 @@ async fn requests_of_both_protocols_are_recorded_with_their_input() {
 }
 
 #[tokio::test]
-async fn refusals_are_recorded_with_their_code() {
+async fn errors_are_recorded_with_their_code() {
     let (server, mut wire) = Wire::with_queue().await;
     wire.json("SendMessage", r#"{"QueueUrl":"http://x/000000000000/none","MessageBody":"x"}"#).await;
     wire.json("SellMessage", "{}").await;
@@ -65,7 +65,7 @@ async fn refusals_are_recorded_with_their_code() {
 }
 
 #[tokio::test]
-async fn body_that_is_too_long_is_recorded_as_refused() {
+async fn oversized_body_is_recorded_as_an_error() {
     let mut limits = sqs_mock_server::Limits::default();
     limits.max_body = 10;
     let server = MockSqs::builder().limits(limits).start().await.unwrap();
@@ -74,7 +74,7 @@ async fn body_that_is_too_long_is_recorded_as_refused() {
 }
 
 #[tokio::test]
-async fn unmet_expectation_shows_what_came_instead() {
+async fn failed_expectation_shows_the_recorded_requests() {
     let mut session = Session::start(Protocol::AwsJson).await;
     let url = session.create("orders", &[]).await;
     session.send(&url, "tea").await;
@@ -88,7 +88,7 @@ async fn unmet_expectation_shows_what_came_instead() {
 }
 
 #[tokio::test]
-async fn abandoned_long_poll_is_recorded_as_such() {
+async fn abandoned_long_poll_is_recorded_as_abandoned() {
     let server = MockSqs::in_process();
     let client = server.client();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
@@ -105,7 +105,7 @@ async fn abandoned_long_poll_is_recorded_as_such() {
 }
 
 #[tokio::test]
-async fn nothing_that_signs_a_request_is_recorded() {
+async fn signatures_and_keys_are_not_recorded() {
     let server = MockSqs::start().await;
     let mut wire = Wire::connect(&server).await;
     let headers = format!(
@@ -120,7 +120,7 @@ async fn nothing_that_signs_a_request_is_recorded() {
 }
 
 #[tokio::test]
-async fn requests_are_listed_and_forgotten_over_http() {
+async fn requests_are_listed_and_removed_over_http() {
     let (server, mut wire) = Wire::with_queue().await;
     let url = server.queue_url("q");
     for body in ["a", "b", "c"] {
@@ -163,7 +163,7 @@ async fn queue_in_the_path_of_a_form_is_found() {
 }
 
 #[tokio::test]
-async fn journal_can_be_off() {
+async fn journal_can_be_disabled() {
     let server = MockSqs::builder().journal(0).in_process().unwrap();
     server.client().create_queue().queue_name("q").send().await.unwrap();
     assert!(server.requests().is_empty());

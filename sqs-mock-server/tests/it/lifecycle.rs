@@ -1,4 +1,4 @@
-//! Starting, stopping, and callers that go away.
+//! Start, shutdown, and callers that disconnect.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use tokio::net::TcpStream;
 
 use crate::wire::{FORM, Wire};
 
-/// Long enough for a server on the same thread to notice something, short enough to wait for.
+/// Long enough for a server on the same thread to react.
 const A_MOMENT: Duration = Duration::from_millis(50);
-/// Far less than the wait of a long poll.
+/// Much shorter than the wait of a long poll.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
 const LONG_POLL: &[u8] = b"Action=ReceiveMessage&WaitTimeSeconds=20";
@@ -39,19 +39,19 @@ async fn is_refused(address: &str) -> bool {
 }
 
 #[tokio::test]
-async fn graceful_stop_ends_long_polls_with_an_empty_answer() {
+async fn shutdown_ends_long_polls_with_an_empty_response() {
     let (server, _idle) = start().await;
     let mut polling = long_poll(&server).await;
     let address = server.endpoint_url().trim_start_matches("http://").to_owned();
-    tokio::time::timeout(AT_ONCE, server.shutdown()).await.expect("nothing holds the server back");
-    let answer = polling.answer().await.expect("the poll is answered");
+    tokio::time::timeout(AT_ONCE, server.shutdown()).await.expect("shutdown without delay");
+    let answer = polling.answer().await.expect("a response");
     assert!(answer.text().contains("<ReceiveMessageResult/>"), "{}", answer.text());
     assert!(polling.answer().await.is_none(), "the connection is closed");
     assert!(is_refused(&address).await);
 }
 
 #[tokio::test]
-async fn graceful_stop_lets_a_request_under_way_finish() {
+async fn shutdown_lets_a_request_in_progress_finish() {
     let (server, _) = start().await;
     let mut wire = Wire::connect(&server).await;
     let (first, second) = ("Action=", "ListQueues");
@@ -62,12 +62,12 @@ async fn graceful_stop_lets_a_request_under_way_finish() {
     let stopping = tokio::spawn(server.shutdown());
     tokio::time::sleep(A_MOMENT).await;
     wire.write(second).await.unwrap();
-    assert_eq!(wire.answer().await.expect("the answer comes").status, 200);
+    assert_eq!(wire.answer().await.expect("a response").status, 200);
     tokio::time::timeout(AT_ONCE, stopping).await.expect("it stops").unwrap();
 }
 
 #[tokio::test]
-async fn graceful_stop_cuts_what_outlasts_the_grace_period() {
+async fn shutdown_closes_connections_after_the_grace_period() {
     let mut limits = Limits::default();
     limits.grace = A_MOMENT;
     let server = MockSqs::builder().limits(limits).start().await.unwrap();
@@ -99,16 +99,17 @@ async fn abandoned_long_poll_takes_no_message() {
 }
 
 #[tokio::test]
-async fn waiting_long_poll_gets_the_message_at_once() {
+async fn waiting_long_poll_gets_the_message_immediately() {
     let (server, mut wire) = start().await;
     let mut polling = long_poll(&server).await;
     wire.form("/000000000000/q", "Action=SendMessage&MessageBody=x").await;
-    let answer = tokio::time::timeout(AT_ONCE, polling.answer()).await.expect("at once").unwrap();
+    let answer =
+        tokio::time::timeout(AT_ONCE, polling.answer()).await.expect("a response without delay").unwrap();
     assert!(answer.text().contains("<Body>x</Body>"), "{}", answer.text());
 }
 
 #[tokio::test]
-async fn connection_beyond_the_bound_waits_for_a_seat() {
+async fn connection_over_the_limit_waits() {
     let mut limits = Limits::default();
     limits.max_connections = 1;
     let server = MockSqs::builder().limits(limits).start().await.unwrap();
@@ -118,7 +119,7 @@ async fn connection_beyond_the_bound_waits_for_a_seat() {
     second.request("POST /", FORM, b"Action=ListQueues").await.unwrap();
     assert!(tokio::time::timeout(A_MOMENT, second.answer()).await.is_err());
     drop(first);
-    assert_eq!(second.answer().await.expect("the seat is free").status, 200);
+    assert_eq!(second.answer().await.expect("a response once the first connection is closed").status, 200);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What the binary logs, and what it never does.
+//! The log of the binary.
 
 use std::io::Read as _;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::command_line::{Running, ask, binary, run};
 const SECRET: &str = "top-secret-key";
 const BODY: &str = "a-body-that-is-nobodys-business";
 
-/// Runs the binary with these flags, calls it, stops it, and gives its log.
+/// Runs the binary with these flags, calls it, stops it, and returns its log.
 fn log_of(arguments: &[&str], paths: &[&str]) -> String {
     let mut server = Running::start(binary().args(["--port", "0"]).args(arguments));
     let endpoint = server.endpoint();
@@ -61,7 +61,7 @@ fn each_request_is_an_event_with_fields() {
     assert_eq!(refused["code"], "AWS.SimpleQueueService.NonExistentQueue");
     assert_eq!(refused["status"], 400);
     assert!(refused["error"].as_str().is_some_and(|text| text.contains("does not exist")), "{refused}");
-    assert!(refused.get("queue").is_none(), "there is none");
+    assert!(refused.get("queue").is_none(), "the request names no queue");
 }
 
 #[cfg(unix)]
@@ -76,7 +76,7 @@ fn start_and_stop_are_events() {
 
 #[cfg(unix)]
 #[test]
-fn text_is_for_people_and_quiet_by_default() {
+fn text_log_is_quiet_by_default_and_has_no_colours_in_files() {
     let path = ["/?Action=ListQueues"];
     assert_eq!(log_of(&[], &path), "");
     let log = log_of(&["--log", "sqs_mock_server=debug"], &path);
@@ -119,7 +119,7 @@ fn secrets_and_bodies_are_never_logged() {
 }
 
 #[test]
-fn key_that_is_none_is_not_shown() {
+fn malformed_key_is_not_shown() {
     for wrong in [format!(":{SECRET}"), SECRET.to_owned()] {
         let output = run(&["--key", &wrong]);
         let stderr = String::from_utf8(output.stderr).unwrap();

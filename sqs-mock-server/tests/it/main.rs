@@ -1,4 +1,4 @@
-//! The server from outside: over sockets, in process, and as a binary.
+//! Tests of the public interfaces: over sockets, in process, and of the binary.
 
 mod accept;
 mod admin;

@@ -30,7 +30,7 @@ fn attributes() -> HashMap<String, MessageAttributeValue> {
 }
 
 #[tokio::test]
-async fn message_comes_back_whole_with_right_checksums() {
+async fn message_is_received_complete_with_correct_checksums() {
     for protocol in BOTH {
         let mut session = Session::start(protocol).await;
         let url = session.create("q", &[]).await;
@@ -48,13 +48,13 @@ async fn message_comes_back_whole_with_right_checksums() {
         assert_eq!(message.message_id(), sent.message_id());
         assert_eq!(message.message_attributes, Some(attributes()));
         assert_eq!(message.md5_of_message_attributes, hash);
-        let system = message.attributes().expect("all were asked for");
+        let system = message.attributes().expect("all were requested");
         assert_eq!(system[&MessageSystemAttributeName::ApproximateReceiveCount], "1");
     }
 }
 
 #[tokio::test]
-async fn visibility_is_changed_messages_are_deleted_and_purged() {
+async fn visibility_changes_and_messages_are_deleted_and_purged() {
     for protocol in BOTH {
         let mut session = Session::start(protocol).await;
         let url = session.create("q", &[]).await;
@@ -75,7 +75,7 @@ async fn visibility_is_changed_messages_are_deleted_and_purged() {
 }
 
 #[tokio::test]
-async fn batches_answer_for_each_entry() {
+async fn batches_return_a_result_for_each_entry() {
     for protocol in BOTH {
         let mut session = Session::start(protocol).await;
         let url = session.create("q", &[]).await;
@@ -124,14 +124,14 @@ async fn dead_letters_are_listed_and_moved_back() {
 
         session.send(&source, "poison").await;
         assert_eq!(session.receive(&source).await.len(), 1);
-        assert!(session.receive(&source).await.is_empty(), "the second receive moves it");
+        assert!(session.receive(&source).await.is_empty(), "the second receive moves the message");
         let start =
             StartMessageMoveTaskInput::builder().source_arn(&arn).max_number_of_messages_per_second(1);
         let handle = session.call(start.build().unwrap()).await.task_handle.unwrap();
         let list = ListMessageMoveTasksInput::builder().source_arn(&arn).build().unwrap();
         let tasks = session.call(list).await.results.expect("there is a task");
         assert_eq!((tasks.len(), tasks[0].source_arn()), (1, Some(&*arn)));
-        // The task may be over by now, which is a refusal; either is an answer of this action.
+        // The task may have ended by now, which is an error; both are valid responses of this action.
         let cancel = CancelMessageMoveTaskInput::builder().task_handle(handle).build().unwrap();
         let _ = session.wire.call(protocol, cancel).await;
     }

@@ -18,7 +18,7 @@ async fn scrape(server: &MockSqs) -> Samples {
     parse(answer.text())
 }
 
-/// Scrapes until what is expected has happened, which takes the server a few steps.
+/// Scrapes until the samples are as expected, since the server needs a few steps.
 async fn scrape_until(server: &MockSqs, expected: impl Fn(&Samples) -> bool) -> Samples {
     for _ in 0..500 {
         let samples = scrape(server).await;
@@ -26,7 +26,7 @@ async fn scrape_until(server: &MockSqs, expected: impl Fn(&Samples) -> bool) -> 
             return samples;
         }
     }
-    panic!("it does not happen");
+    panic!("the samples are not as expected");
 }
 
 fn requests(samples: &Samples, action: &str, code: &str) -> f64 {
@@ -65,11 +65,11 @@ async fn requests_are_counted_by_action_and_code() {
     assert_eq!(samples["sqs_mock_request_duration_seconds_count{action=\"SendMessage\"}"], 4.0);
     let names =
         samples.keys().filter(|series| series.starts_with("sqs_mock_requests_total{action=\"unknown\""));
-    assert_eq!(names.count(), 3, "callers make no labels");
+    assert_eq!(names.count(), 3, "callers cannot add labels");
 }
 
 #[tokio::test]
-async fn body_that_is_too_long_is_counted() {
+async fn oversized_body_is_counted() {
     let mut limits = sqs_mock_server::Limits::default();
     limits.max_body = 10;
     let server = MockSqs::builder().limits(limits).start().await.unwrap();
@@ -79,7 +79,7 @@ async fn body_that_is_too_long_is_counted() {
 }
 
 #[tokio::test]
-async fn gauges_of_queues_are_those_of_the_moment() {
+async fn gauges_of_queues_show_the_current_state() {
     let server = MockSqs::builder().clock_frozen().start().await.unwrap();
     let client = server.client();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
@@ -111,7 +111,7 @@ async fn deleted_queue_has_no_gauges() {
 }
 
 #[tokio::test]
-async fn connections_and_parked_receives_are_counted_while_they_last() {
+async fn open_connections_and_waiting_receives_are_counted() {
     let (server, _idle) = Wire::with_queue().await;
     let mut polling = Wire::connect(&server).await;
     let poll = b"Action=ReceiveMessage&WaitTimeSeconds=20";
@@ -124,7 +124,7 @@ async fn connections_and_parked_receives_are_counted_while_they_last() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wait_of_a_long_poll_is_no_duration_of_its_request() {
+async fn request_duration_excludes_the_wait_of_a_long_poll() {
     let server = MockSqs::in_process();
     let client = server.client();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
@@ -137,7 +137,7 @@ async fn wait_of_a_long_poll_is_no_duration_of_its_request() {
 }
 
 #[tokio::test]
-async fn version_and_limits_are_told() {
+async fn version_and_limits_are_exposed() {
     let samples = scrape(&MockSqs::start().await).await;
     assert_eq!(samples[concat!("sqs_mock_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"}")], 1.0);
     assert_eq!(samples["sqs_mock_stored_bytes_limit"], 2_147_483_648.0);
@@ -156,7 +156,7 @@ async fn requests_run_while_thousands_of_queues_are_scraped() {
         scraping.as_mut().poll(context)
     })
     .await;
-    assert!(polls > 50, "others can run in between: {polls}");
+    assert!(polls > 50, "other requests run in between: {polls}");
     assert_eq!(
         parse(&text).keys().filter(|series| series.starts_with("sqs_mock_queue_messages_available")).count(),
         5000

@@ -50,7 +50,7 @@ async fn attributes_and_tags_are_set_and_read() {
 }
 
 #[tokio::test]
-async fn permission_becomes_policy_until_it_is_removed() {
+async fn permission_is_in_the_policy_until_it_is_removed() {
     for protocol in BOTH {
         let mut session = Session::start(protocol).await;
         let url = session.create("q", &[]).await;

@@ -1,4 +1,4 @@
-//! Queue URLs in the styles that AWS has had, and hosts that name a region.
+//! Queue URLs in the styles of AWS, and hosts that name a region.
 
 use serde_json::Value;
 use sqs_client::wire::protocol::Protocol;
@@ -54,23 +54,23 @@ async fn host_of_an_unsigned_request_names_the_region() {
         let expected = format!("arn:aws:sqs:{region}:000000000000:q");
         assert_eq!(arn(&mut wire, host, None, &url).await, expected);
         let signed = arn(&mut wire, "localhost:9324", Some(region), &url).await;
-        assert_eq!(signed, expected, "the same queue, named by the signature");
+        assert_eq!(signed, expected, "the same queue, with the region of the signature");
     }
 }
 
 #[tokio::test]
-async fn signature_goes_before_the_host() {
+async fn region_of_the_signature_overrides_the_host() {
     let server = MockSqs::start().await;
     let mut wire = Wire::connect(&server).await;
     let host = "sqs.eu-west-1.localhost:9324";
     let url = created(&mut wire, host, Some("us-west-2")).await;
     assert_eq!(arn(&mut wire, host, Some("us-west-2"), &url).await, "arn:aws:sqs:us-west-2:000000000000:q");
     let unsigned = call(&mut wire, host, None, "ListQueues", "{}").await;
-    assert_eq!(unsigned.text(), "{}", "there is none in the region of the host");
+    assert_eq!(unsigned.text(), "{}", "no queue in the region of the host");
 }
 
 #[tokio::test]
-async fn queue_urls_of_all_styles_lead_to_the_queue() {
+async fn queue_urls_of_all_styles_identify_the_queue() {
     let (_server, mut wire) = Wire::with_queue().await;
     for url in [
         "http://localhost:9324/000000000000/q",
@@ -87,7 +87,7 @@ async fn queue_urls_of_all_styles_lead_to_the_queue() {
 }
 
 #[tokio::test]
-async fn style_of_queue_urls_can_be_chosen() {
+async fn style_of_queue_urls_can_be_configured() {
     for (style, url) in [
         (QueueUrlStyle::Path, "http://mock:9324/000000000000/q"),
         (QueueUrlStyle::Subdomain, "http://sqs.eu-west-1.mock:9324/000000000000/q"),
@@ -99,13 +99,13 @@ async fn style_of_queue_urls_can_be_chosen() {
         let listed = call(&mut wire, "mock:9324", None, "ListQueues", "{}").await;
         assert!(listed.text().contains(url), "{}", listed.text());
         let host = url.split('/').nth(2).unwrap();
-        assert_eq!(created(&mut wire, host, None).await, url, "the style is not put on twice");
+        assert_eq!(created(&mut wire, host, None).await, url, "the style is not applied twice");
         assert_eq!(arn(&mut wire, host, None, url).await, "arn:aws:sqs:eu-west-1:000000000000:q");
     }
 }
 
 #[tokio::test]
-async fn server_tells_the_urls_that_it_gives_out() {
+async fn server_returns_queue_urls_in_the_configured_style() {
     for style in [QueueUrlStyle::Path, QueueUrlStyle::Subdomain, QueueUrlStyle::Legacy] {
         let mut s = Session::with(MockSqs::builder().queue_url_style(style), Protocol::AwsJson).await;
         let url = s.create("q", &[]).await;

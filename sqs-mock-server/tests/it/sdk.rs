@@ -19,7 +19,7 @@ use sqs_mock_server::MockSqs;
 
 const BODY: &str = "{\"order\":\"№ 42\"}\r\n<end/>";
 
-/// The server of a tour: one of its own, or the running one that `SQS_TOUR_ENDPOINT` names.
+/// A new server, or the running one at `SQS_TOUR_ENDPOINT`.
 async fn server() -> (Option<MockSqs>, String) {
     if let Ok(endpoint) = std::env::var("SQS_TOUR_ENDPOINT") {
         return (None, endpoint);
@@ -29,7 +29,7 @@ async fn server() -> (Option<MockSqs>, String) {
     (Some(server), endpoint)
 }
 
-/// A client with an account of its own, so that tours can share a server.
+/// A client with its own account, so that tests can share a server.
 fn connect(endpoint: &str) -> Client {
     Client::from_conf(config(endpoint).build())
 }
@@ -51,7 +51,7 @@ fn config(endpoint: &str) -> aws_sdk_sqs::config::Builder {
         .http_client(aws_smithy_http_client::Builder::new().build_http())
 }
 
-/// One attribute of each type, with text as the SDK takes it.
+/// One attribute of each type, in the types of the SDK.
 fn attributes() -> HashMap<String, MessageAttributeValue> {
     let text = MessageAttributeValue::builder().data_type("String.note").string_value("Zürich <&>");
     let number = MessageAttributeValue::builder().data_type("Number").string_value("-1.50e3");
@@ -62,7 +62,7 @@ fn attributes() -> HashMap<String, MessageAttributeValue> {
         .into()
 }
 
-/// The MD5 of attributes of the SDK, computed on our side.
+/// The MD5 of attributes, computed by `sqs-client`.
 fn md5_of(attributes: &HashMap<String, MessageAttributeValue>) -> Option<String> {
     let ours: HashMap<String, sqs_client::types::MessageAttributeValue> = attributes
         .iter()
@@ -165,7 +165,7 @@ async fn sdk_works_in_batches() {
 }
 
 #[tokio::test]
-async fn sdk_manages_queues_and_understands_refusals() {
+async fn sdk_manages_queues_and_decodes_errors() {
     let (_server, endpoint) = server().await;
     let sqs = connect(&endpoint);
     let url = sqs.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();

@@ -28,16 +28,15 @@ impl Session {
     }
 
     pub(crate) async fn with(builder: MockSqsBuilder, protocol: Protocol) -> Self {
-        let server = builder.start().await.expect("a loopback port can be had");
+        let server = builder.start().await.expect("a loopback port");
         let wire = Wire::connect(&server).await;
         Self { server, wire, protocol }
     }
 
     pub(crate) async fn call<I: Input>(&mut self, input: I) -> <I::Operation as Operation>::Output {
         let answer = self.wire.call(self.protocol, input).await;
-        answer.unwrap_or_else(|error| {
-            panic!("{:?}: {} was refused: {error:?}", self.protocol, I::Operation::ACTION)
-        })
+        answer
+            .unwrap_or_else(|error| panic!("{:?}: {} failed: {error:?}", self.protocol, I::Operation::ACTION))
     }
 
     pub(crate) async fn create(&mut self, name: &str, attributes: &[(QueueAttributeName, &str)]) -> String {

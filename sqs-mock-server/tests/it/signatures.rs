@@ -1,4 +1,4 @@
-//! Callers that must sign.
+//! Required signatures.
 
 use std::time::{Duration, SystemTime};
 
@@ -27,7 +27,7 @@ async fn list(client: &Client) -> Result<(), Error> {
 const PROTOCOLS: [Protocol; 2] = [Protocol::AwsJson, Protocol::Query];
 
 #[tokio::test]
-async fn known_keys_are_admitted_in_both_protocols() {
+async fn known_keys_are_accepted_in_both_protocols() {
     let server = strict().await;
     for protocol in PROTOCOLS {
         for (id, secret) in [("AKID", "secret"), ("123456789012", "other")] {
@@ -38,7 +38,7 @@ async fn known_keys_are_admitted_in_both_protocols() {
 }
 
 #[tokio::test]
-async fn wrong_signatures_get_the_answers_of_aws() {
+async fn wrong_signatures_get_the_errors_of_aws() {
     let server = strict().await;
     for protocol in PROTOCOLS {
         let unknown = list(&signing(&server, "NOBODY", "secret", protocol)).await.unwrap_err();
@@ -55,14 +55,14 @@ async fn wrong_signatures_get_the_answers_of_aws() {
 }
 
 #[tokio::test]
-async fn signatures_hold_wherever_the_clock_of_the_queues_stands() {
+async fn mock_clock_does_not_affect_signatures() {
     let server = strict().await;
     server.clock().advance(Duration::from_secs(14 * 86_400));
     list(&signing(&server, "AKID", "secret", Protocol::AwsJson)).await.unwrap();
 }
 
 #[tokio::test]
-async fn sdk_of_aws_signs_what_is_admitted() {
+async fn signatures_of_the_aws_sdk_are_accepted() {
     let server = strict().await;
     let sdk = |secret: &str| {
         let config = aws_sdk_sqs::Config::builder()
@@ -79,13 +79,13 @@ async fn sdk_of_aws_signs_what_is_admitted() {
 }
 
 #[tokio::test]
-async fn without_the_setting_nobody_looks_at_signatures() {
+async fn signatures_are_not_verified_by_default() {
     let server = MockSqs::start().await;
     list(&signing(&server, "NOBODY", "guess", Protocol::AwsJson)).await.unwrap();
 }
 
 #[tokio::test]
-async fn no_keys_at_all_are_a_mistake() {
+async fn required_signatures_without_keys_are_an_error() {
     let none: [(&str, &str); 0] = [];
     let error = MockSqs::builder().require_signatures(none).start().await.unwrap_err();
     assert!(error.to_string().contains("key"), "{error}");
@@ -96,7 +96,7 @@ fn now() -> SystemTime {
     SystemTime::now()
 }
 
-/// The signature of an empty GET, which the SDK of AWS puts into the URL.
+/// A presigned URL of an empty GET, signed by the AWS SDK.
 fn presigned(server: &MockSqs, secret: &str, query: &str) -> String {
     use aws_sigv4::http_request::{SignableBody, SignableRequest, SignatureLocation, SigningSettings, sign};
     let url = format!("{}/?{query}", server.endpoint_url());
@@ -114,7 +114,7 @@ fn presigned(server: &MockSqs, secret: &str, query: &str) -> String {
 }
 
 #[tokio::test]
-async fn presigned_url_is_admitted_as_its_signer() {
+async fn presigned_url_is_accepted_with_the_account_of_its_signer() {
     let server = strict().await;
     let mut wire = crate::wire::Wire::connect(&server).await;
     let url = presigned(&server, "other", "Action=CreateQueue&QueueName=q");
@@ -127,7 +127,7 @@ async fn presigned_url_is_admitted_as_its_signer() {
 }
 
 #[tokio::test]
-async fn signature_decides_the_account_and_not_what_else_is_claimed() {
+async fn account_comes_from_the_signature_not_from_other_claims() {
     let server = strict().await;
     let body =
         "Action=CreateQueue&QueueName=q&X-Amz-Credential=123456789012/20260102/eu-west-1/sqs/aws4_request";

@@ -1,4 +1,4 @@
-//! What a test leaves behind, and what a test that fails prints.
+//! Verification of leftover messages, and the output of failing tests.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
@@ -21,7 +21,7 @@ async fn receive(client: &Client, url: &str) {
     client.receive_message().queue_url(url).send().await.unwrap();
 }
 
-/// One message in flight, one delivered too often, one not received.
+/// One message in flight, one in the dead-letter queue, one not received.
 async fn untidy(server: &MockSqs) {
     let client = server.client();
     let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":1}"#;
@@ -57,7 +57,7 @@ async fn leftovers_are_reported_by_queue_and_kind() {
 }
 
 #[tokio::test]
-async fn drop_panics_over_what_is_left_unless_allowed() {
+async fn drop_panics_on_leftover_messages_unless_they_are_allowed() {
     let tolerant = [
         Verification::default().allow_dead_letters().allow_in_flight().allow_undelivered(),
         Verification::default().ignore_queue("orders").ignore_queue("dead"),
@@ -83,7 +83,7 @@ async fn drop_panics_over_what_is_left_unless_allowed() {
 }
 
 #[tokio::test]
-async fn graceful_stop_verifies_too() {
+async fn shutdown_verifies_leftovers() {
     let server = MockSqs::builder().verify_on_drop(Verification::default()).start().await.unwrap();
     let client = server.client();
     let url = create(&client, "q", None).await;
@@ -93,7 +93,7 @@ async fn graceful_stop_verifies_too() {
 }
 
 #[tokio::test]
-async fn drop_while_a_test_fails_does_not_panic_again() {
+async fn drop_during_a_panic_does_not_panic_again() {
     let server = MockSqs::builder().verify_on_drop(Verification::default()).in_process().unwrap();
     let client = server.client();
     let url = create(&client, "q", None).await;
@@ -105,9 +105,9 @@ async fn drop_while_a_test_fails_does_not_panic_again() {
     assert_eq!(panic.unwrap_err().downcast_ref::<&str>(), Some(&"the test itself"));
 }
 
-/// Does nothing unless the next test runs it in a process of its own.
+/// Does nothing unless the next test runs it in its own process.
 #[tokio::test]
-async fn failing_test_to_be_run_by_another() {
+async fn failing_test_for_the_next_test() {
     if std::env::var_os("FAIL_WITH_A_SERVER").is_some() {
         let server = MockSqs::builder().seed(0xbeef).in_process().unwrap();
         create(&server.client(), "orders", None).await;
@@ -117,7 +117,7 @@ async fn failing_test_to_be_run_by_another() {
 
 #[test]
 fn failing_test_prints_seed_and_latest_requests() {
-    let name = "verification::failing_test_to_be_run_by_another";
+    let name = "verification::failing_test_for_the_next_test";
     let mut test = Command::new(std::env::current_exe().unwrap());
     let output = test.args(["--exact", name, "--nocapture"]).env("FAIL_WITH_A_SERVER", "1").output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
@@ -128,7 +128,7 @@ fn failing_test_prints_seed_and_latest_requests() {
 }
 
 #[tokio::test]
-async fn seed_of_a_run_repeats_it() {
+async fn seed_repeats_a_run() {
     let first = MockSqs::in_process();
     let second = MockSqs::builder().seed(first.seed()).in_process().unwrap();
     let mut ids = Vec::new();

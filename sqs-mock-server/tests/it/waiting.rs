@@ -1,4 +1,4 @@
-//! Waiting until a queue is as a test wants it.
+//! Waits for the state of a queue.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ async fn send(client: &Client, url: &str, body: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wait_ends_with_the_send_that_makes_it_true() {
+async fn wait_ends_with_the_send_that_meets_the_condition() {
     let server = MockSqs::in_process();
     let (client, url) = queue(&server, "q").await;
     let start = Instant::now();
@@ -39,7 +39,7 @@ async fn wait_ends_with_the_send_that_makes_it_true() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wait_in_vain_ends_in_time_and_shows_what_is_there() {
+async fn wait_times_out_and_shows_the_messages() {
     let server = MockSqs::builder().clock_frozen().in_process().unwrap();
     let (client, url) = queue(&server, "q").await;
     send(&client, &url, "received").await;
@@ -57,7 +57,7 @@ async fn wait_in_vain_ends_in_time_and_shows_what_is_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn queue_may_come_after_the_wait_began() {
+async fn queue_can_be_created_during_a_wait() {
     let server = MockSqs::in_process();
     let waiting = server.queue("late");
     let unmet = waiting.clone().within(SECOND).expect_messages(1).await.unwrap_err();
@@ -74,7 +74,7 @@ async fn queue_may_come_after_the_wait_began() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn moment_of_the_queue_wakes_a_wait() {
+async fn due_timer_of_the_queue_wakes_a_wait() {
     let server = MockSqs::in_process();
     let (client, url) = queue(&server, "q").await;
     let delayed = client.send_message().queue_url(&url).message_body("x").delay_seconds(3);
@@ -102,7 +102,7 @@ async fn advancing_the_clock_wakes_a_wait_for_emptiness() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn expected_silence_is_broken_at_once_by_a_message() {
+async fn expect_none_fails_as_soon_as_a_message_arrives() {
     let server = MockSqs::in_process();
     let (client, url) = queue(&server, "q").await;
     let start = Instant::now();
@@ -120,7 +120,7 @@ async fn expected_silence_is_broken_at_once_by_a_message() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn several_waits_at_one_queue_do_not_keep_each_other_awake() {
+async fn concurrent_waits_for_one_queue_do_not_wake_each_other() {
     let server = MockSqs::in_process();
     let (client, url) = queue(&server, "q").await;
     let (a, b) = (server.queue("q"), server.queue("q"));
@@ -137,5 +137,5 @@ async fn several_waits_at_one_queue_do_not_keep_each_other_awake() {
     };
     let (a, b, ()) = tokio::join!(a.wait_for(count), b.wait_for(count), sends);
     assert_eq!((a.unwrap().len(), b.unwrap().len()), (2, 2));
-    assert!(asked.get() <= 8, "{} looks for two changes", asked.get());
+    assert!(asked.get() <= 8, "{} checks for two changes", asked.get());
 }

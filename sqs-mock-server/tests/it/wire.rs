@@ -1,4 +1,4 @@
-//! A raw HTTP client that sends what it is told to, well-formed or not.
+//! A raw HTTP client for well-formed and malformed requests.
 
 use std::io;
 
@@ -17,7 +17,7 @@ pub(crate) struct Wire {
     host: String,
 }
 
-/// One answer.
+/// One response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -36,26 +36,26 @@ impl Wire {
 
     pub(crate) async fn connect(server: &MockSqs) -> Self {
         let host = server.endpoint_url().trim_start_matches("http://").to_owned();
-        let stream = TcpStream::connect(&host).await.expect("the server listens");
+        let stream = TcpStream::connect(&host).await.expect("a connection");
         Self { stream: BufReader::new(stream), host }
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     pub(crate) async fn write(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
         self.stream.write_all(bytes.as_ref()).await
     }
 
-    /// What comes, as it is.
+    /// The raw stream.
     pub(crate) fn stream(&mut self) -> &mut BufReader<TcpStream> {
         &mut self.stream
     }
 
-    /// Sends no more, but goes on listening.
+    /// Closes the sending half.
     pub(crate) async fn half_close(&mut self) {
         self.stream.shutdown().await.expect("open so far");
     }
 
-    /// Writes a request with the headers that every one has.
+    /// Writes a request with the common headers.
     pub(crate) async fn request(&mut self, line: &str, headers: &str, body: &[u8]) -> io::Result<()> {
         let length = body.len();
         let host = &self.host;
@@ -63,7 +63,7 @@ impl Wire {
         self.write([head.as_bytes(), body].concat()).await
     }
 
-    /// Reads an answer; `None` when the connection ended.
+    /// Reads a response; `None` if the connection was closed.
     pub(crate) async fn answer(&mut self) -> Option<Answer> {
         let mut line = String::new();
         if self.stream.read_line(&mut line).await.unwrap_or(0) == 0 {
@@ -85,10 +85,10 @@ impl Wire {
         Some(Answer { status, headers, body })
     }
 
-    /// Sends a request and reads its answer.
+    /// Sends a request and reads its response.
     pub(crate) async fn exchange(&mut self, line: &str, headers: &str, body: &[u8]) -> Answer {
-        self.request(line, headers, body).await.expect("the server reads");
-        self.answer().await.expect("the server answers")
+        self.request(line, headers, body).await.expect("the server accepts the request");
+        self.answer().await.expect("the server responds")
     }
 
     /// Calls an action in AWS JSON.
@@ -107,7 +107,7 @@ impl Wire {
         self.exchange(&format!("GET {target}"), "", b"").await
     }
 
-    /// Calls an operation as a client of that protocol does.
+    /// Calls an operation in a protocol.
     pub(crate) async fn call<I: Input>(
         &mut self,
         protocol: Protocol,
@@ -124,32 +124,32 @@ impl Wire {
 
 impl Answer {
     pub(crate) fn text(&self) -> &str {
-        std::str::from_utf8(&self.body).expect("answers are UTF-8")
+        std::str::from_utf8(&self.body).expect("responses are UTF-8")
     }
 
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Asserts a refusal in AWS JSON: status, shape, code of the Query protocol.
+    /// Asserts an error in AWS JSON: status, shape, code of the Query protocol.
     pub(crate) fn refused_in_json(&self, status: u16, shape: &str, query_code: &str) {
         assert_eq!(self.status, status, "{self:?}");
         assert_eq!(self.header("content-type"), "application/x-amz-json-1.0");
         assert_eq!(self.header("x-amzn-query-error"), format!("{query_code};Sender"));
         assert_eq!(self.header("x-amzn-requestid").len(), 36);
-        let body: serde_json::Value = serde_json::from_slice(&self.body).expect("refusals are JSON");
+        let body: serde_json::Value = serde_json::from_slice(&self.body).expect("errors are JSON");
         let type_name = body["__type"].as_str().unwrap_or_default();
         assert_eq!(type_name.rsplit('#').next(), Some(shape), "{body}");
     }
 
-    /// Asserts a refusal that is no error of the service: `__type` is in the namespace of generic ones.
+    /// Asserts an error that SQS does not define: `__type` has the namespace of generic errors.
     pub(crate) fn refused_by_http(&self, status: u16, code: &str) {
         self.refused_in_json(status, &format!("{code}Exception"), code);
         let type_name = format!(r#""__type":"com.amazon.coral.service#{code}Exception""#);
         assert!(self.text().contains(&type_name), "{}", self.text());
     }
 
-    /// Asserts a refusal in XML: status and code.
+    /// Asserts an error in XML: status and code.
     pub(crate) fn refused_in_xml(&self, status: u16, query_code: &str) {
         assert_eq!(self.status, status, "{self:?}");
         assert_eq!(self.header("content-type"), "text/xml");
@@ -159,7 +159,7 @@ impl Answer {
     }
 }
 
-/// Asserts that the server answers new callers.
+/// Asserts that the server responds to new callers.
 pub(crate) async fn still_answers(server: &MockSqs) {
     let answer = Wire::connect(server).await.json("CreateQueue", r#"{"QueueName":"alive"}"#).await;
     assert_eq!(answer.status, 200);

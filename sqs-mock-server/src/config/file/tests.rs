@@ -294,10 +294,14 @@ fn invalid_faults_are_reported_with_their_position() {
         assert!(text.starts_with(expected) && text.lines().count() == 1, "{text}");
     }
     assert!(
-        faults("[faults]\neffect = 'throttle'")
-            .ends_with("faults: type table is not allowed; a list of tables has two brackets, as in [[faults]]")
+        faults("[faults]\neffect = 'throttle'").ends_with(
+            "faults: type table is not allowed; a list of tables has two brackets, as in [[faults]]"
+        )
     );
-    assert!(faults("faults = ['throttle']").ends_with("faults[0]: type string is not allowed; allowed is a table"));
+    assert!(
+        faults("faults = ['throttle']")
+            .ends_with("faults[0]: type string is not allowed; allowed is a table")
+    );
 }
 
 #[test]
@@ -311,7 +315,8 @@ fn too_many_tags_are_rejected() {
 #[test]
 fn queues_need_two_brackets() {
     assert!(
-        faults("[queues]\nname = 'a'")
-            .ends_with("queues: type table is not allowed; a list of tables has two brackets, as in [[queues]]")
+        faults("[queues]\nname = 'a'").ends_with(
+            "queues: type table is not allowed; a list of tables has two brackets, as in [[queues]]"
+        )
     );
 }

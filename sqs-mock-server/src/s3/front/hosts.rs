@@ -7,8 +7,8 @@ use s3s::host::{S3Host, VirtualHost};
 
 use crate::s3::store::Store;
 
-/// Accepts any host name of the server. `<bucket>.<any host>` names a bucket that exists, `<bucket>.localhost` names any
-/// bucket. For all other hosts the bucket is in the path.
+/// Accepts any host name of the server. `<bucket>.<any host>` names a bucket that exists, `<bucket>.localhost` names
+/// any bucket. For all other hosts the bucket is in the path.
 #[derive(Debug)]
 pub(super) struct Hosts {
     store: Arc<Store>,

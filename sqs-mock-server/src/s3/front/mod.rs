@@ -4,8 +4,8 @@
 //! connection -> guard -> Front: RequestBody (timeout, pace) -> anonymous (without --auth) -> s3s -> Access -> operations
 //!                               ResponseBody (pace, truncate, corrupt) <--------------------------------+
 //! ```
-//! `Access` computes the fault plan once s3s knows the operation, and stores it in the [`RequestState`], where the bodies
-//! and `Front` find it.
+//! `Access` computes the fault plan once s3s knows the operation, and stores it in the [`RequestState`], where the
+//! bodies and `Front` find it.
 
 mod access;
 mod anonymous;

@@ -76,7 +76,8 @@ fn complete_fails_when_the_upload_is_aborted_meanwhile() {
     runtime.block_on(async {
         let operations = operations();
         let id = upload(&operations, Some(ChecksumAlgorithm::CRC32)).await;
-        // Occupies the only thread for file operations. Complete needs it, because the checksum covers the whole object.
+        // Occupies the only thread for file operations. Complete needs it, because the checksum covers the whole
+        // object.
         let (release, occupied) = std::sync::mpsc::channel::<()>();
         tokio::task::spawn_blocking(move || occupied.recv());
         let mut completed = pin!(operations.complete_multipart_upload(complete(&id)));

@@ -5,9 +5,9 @@
 //!                      uploads/<id>/upload.json, <part>.json  multipart upload
 //!                      data/<id>                              bytes, immutable once written
 //! ```
-//! Records are also in memory. Each bucket has one lock. It is not held while bodies are read or written: a data file is
-//! complete before a record refers to it. Objects are therefore replaced atomically, and readers of an old object finish
-//! undisturbed. The next start removes data files without a record.
+//! Records are also in memory. Each bucket has one lock. It is not held while bodies are read or written: a data file
+//! is complete before a record refers to it. Objects are therefore replaced atomically, and readers of an old object
+//! finish undisturbed. The next start removes data files without a record.
 
 mod bucket;
 mod checksum;

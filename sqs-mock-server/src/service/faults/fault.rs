@@ -217,7 +217,8 @@ impl Fault {
         self
     }
 
-    /// Affects entries for which this returns true. A fault of whole requests affects those with at least one such entry.
+    /// Affects entries for which this returns true. A fault of whole requests affects those with at least one such
+    /// entry.
     pub fn when_entry(mut self, condition: impl Fn(&Entry<'_>) -> bool + Send + Sync + 'static) -> Self {
         self.entry_filter.condition = Some(Condition(Arc::new(condition)));
         self
@@ -235,8 +236,8 @@ impl Fault {
         self
     }
 
-    /// Affects only requests, or entries, above this rate per second of the server's clock. Bursts of a tenth of the rate,
-    /// at least one, succeed. `Fault::throttle().above(300)` is the quota of a FIFO queue.
+    /// Affects only requests, or entries, above this rate per second of the server's clock. Bursts of a tenth of the
+    /// rate, at least one, succeed. `Fault::throttle().above(300)` is the quota of a FIFO queue.
     pub fn above(mut self, per_second: u32) -> Self {
         self.above = Some(per_second);
         self

@@ -4,8 +4,8 @@
 //! request -> rules, in the order of injection: filter, skip, rate, chance -> plan -> the service applies it:
 //!            latency -> rejection | operation (some entries fail) -> response: whole, corrupted, truncated or lost
 //! ```
-//! Rules apply in the order of their injection. Latencies add up. Of all rules that reject a request or damage its response,
-//! the first one applies; the later ones do not count it. Entries of a batch fail one by one.
+//! Rules apply in the order of their injection. Latencies add up. Of all rules that reject a request or damage its
+//! response, the first one applies; the later ones do not count it. Entries of a batch fail one by one.
 //!
 //! This module does not know how a service encodes requests and responses: each service describes its requests as a
 //! [`Request`] and carries out the plan.

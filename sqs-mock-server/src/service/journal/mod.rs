@@ -3,8 +3,8 @@
 //! ```text
 //! request -> PendingRecord -> drop: Record -> ring, shared by all services -> a view of each service
 //! ```
-//! Records keep the input as bytes, without signatures and keys; views decode it. A server without a journal pays one branch
-//! per request.
+//! Records keep the input as bytes, without signatures and keys; views decode it. A server without a journal pays one
+//! branch per request.
 
 mod content;
 mod log;

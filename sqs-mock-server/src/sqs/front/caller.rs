@@ -12,7 +12,7 @@ const MAX_REGION: usize = 32;
 /// The account and region of a caller, claimed by the request or proven by its signature.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Caller<'a> {
-/// The access key if it has 12 digits, so that callers can choose their account.
+    /// The access key if it has 12 digits, so that callers can choose their account.
     pub(crate) account: Option<&'a str>,
     /// The region of the credential scope.
     pub(crate) region: Option<&'a str>,

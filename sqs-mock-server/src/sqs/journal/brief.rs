@@ -8,7 +8,8 @@ use super::RecordedRequest;
 /// Members that other columns show, or that are the same in all requests.
 const LEFT_OUT: [&str; 4] = ["QueueUrl", "QueueName", "Action", "Version"];
 
-/// The members of the input, such as `MessageBody="tea" DelaySeconds=5`. An input that cannot be decoded is shown as text.
+/// The members of the input, such as `MessageBody="tea" DelaySeconds=5`. An input that cannot be decoded is shown as
+/// text.
 pub(super) fn of(request: &RecordedRequest, at_most: usize) -> String {
     let members = match request.protocol() {
         Protocol::AwsJson => members_of_json(request.content()),

@@ -50,7 +50,7 @@ class Mock:
         return self.call("GET", "clock")["now_ms"]
 
     def fault(self, effect, **more):
-        """Injects a fault; the function that it returns says how often it has struck."""
+        """Injects a fault. Returns a function that returns its number of hits."""
         number = self.call("POST", "faults", {"effect": effect, **more})["id"]
         return lambda: only([fault for fault in self.call("GET", "faults") if fault["id"] == number])["hits"]
 

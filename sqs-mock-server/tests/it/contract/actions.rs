@@ -1,4 +1,4 @@
-//! Section 2: what each action takes and gives.
+//! Section 2: inputs and outputs of all actions.
 
 use serde_json::{Value, json};
 use sqs_client::wire::protocol::Protocol;
@@ -7,7 +7,7 @@ use super::answers::keys;
 use super::code::{MISSING, NO_QUEUE, PARAMETER};
 use crate::session::{BOTH, Session};
 
-/// Every action that takes a queue URL, with its other members.
+/// Every action with a queue URL, with its other members.
 fn on_a_queue() -> Vec<(&'static str, Value)> {
     let entry = json!([{ "Id": "a", "MessageBody": "x", "ReceiptHandle": "h", "VisibilityTimeout": 1 }]);
     vec![
@@ -33,7 +33,7 @@ fn on_a_queue() -> Vec<(&'static str, Value)> {
 
 /// 2, 3.3, 4.2, 9.2
 #[tokio::test]
-async fn every_action_on_a_queue_says_when_it_is_unknown_or_not_named() {
+async fn every_action_on_a_queue_rejects_unknown_and_missing_queues() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let message = match protocol {
@@ -63,7 +63,7 @@ async fn every_action_on_a_queue_says_when_it_is_unknown_or_not_named() {
 
 /// 2: the column "Output" of the actions on queues.
 #[tokio::test]
-async fn actions_on_queues_give_what_the_table_says() {
+async fn actions_on_queues_have_the_outputs_of_the_table() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let created =
@@ -112,7 +112,7 @@ async fn actions_on_queues_give_what_the_table_says() {
 
 /// 2: the column "Output" of the actions on messages.
 #[tokio::test]
-async fn actions_on_messages_give_what_the_table_says() {
+async fn actions_on_messages_have_the_outputs_of_the_table() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -159,7 +159,7 @@ async fn actions_on_messages_give_what_the_table_says() {
 
 /// 2
 #[tokio::test]
-async fn failed_entries_tell_id_fault_code_and_message_in_an_answer_of_200() {
+async fn failed_entries_have_id_fault_code_and_message_in_a_response_with_status_200() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -173,10 +173,10 @@ async fn failed_entries_tell_id_fault_code_and_message_in_an_answer_of_200() {
     }
 }
 
-/// 2: members marked with `*`, one after the other left out; 3.3 for the first four.
+/// 2: members marked with `*`, omitted one by one; 3.3 for the first four.
 /// Not recorded: `Label`, `AWSAccountIds`, `Actions`, `Attributes`, `Tags`, `TagKeys`, `SourceArn`, `TaskHandle`.
 #[tokio::test]
-async fn required_members_are_missed_by_name() {
+async fn missing_required_member_is_named() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;

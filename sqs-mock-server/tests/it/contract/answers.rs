@@ -1,6 +1,6 @@
-//! Answers of both protocols, as the output or the refusal that is in them.
+//! Decodes responses of both protocols into outputs and errors.
 //!
-//! Every answer is held against what sections 3.2, 3.3 and 4.2 say about all of them.
+//! Checks the rules of sections 3.2, 3.3 and 4.2 on every response.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ const VOID: [&str; 9] = [
 
 const NAMESPACE: &str = "xmlns=\"http://queue.amazonaws.com/doc/2012-11-05/\"";
 
-/// An error answer.
+/// An error response.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) status: u16,
@@ -35,7 +35,7 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// Asserts which error it is; `row` names the case.
+    /// Asserts the error code; `row` names the case.
     pub(super) fn is(&self, row: &str, code: Code) {
         assert_eq!((self.status, self.query.as_str()), (code.status, code.query), "{row}: {self:?}");
         if let Some(type_name) = &self.type_name {
@@ -43,27 +43,27 @@ impl Refusal {
         }
     }
 
-    /// Asserts which error it is, and its words.
+    /// Asserts the error code and text.
     pub(super) fn says(&self, row: &str, code: Code, message: &str) {
         self.is(row, code);
         assert_eq!(self.message, message, "{row}");
     }
 }
 
-/// The names of the members of a shape, in order; none for what is no shape.
+/// The names of the members of a shape, in order; empty for other values.
 pub(super) fn keys(shape: &Value) -> Vec<&str> {
     shape.as_object().map(|members| members.keys().map(String::as_str).collect()).unwrap_or_default()
 }
 
-/// The text of a value that must be one.
+/// The text of a value; panics for other types.
 pub(super) fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
+    value.as_str().unwrap_or_else(|| panic!("{value} is not a string")).to_owned()
 }
 
 fn request_id(answer: &Answer) -> String {
     let id = answer.header("x-amzn-requestid");
     let lengths: Vec<_> = id.split('-').map(str::len).collect();
-    assert_eq!(lengths, [8, 4, 4, 4, 12], "{id:?} is a UUID");
+    assert_eq!(lengths, [8, 4, 4, 4, 12], "{id:?} is not a UUID");
     id.to_owned()
 }
 
@@ -83,11 +83,11 @@ pub(super) fn output_of_json(action: &str, answer: &Answer) -> Result<Value, Ref
 }
 
 fn refusal_of_json(answer: &Answer) -> Refusal {
-    let body: Value = serde_json::from_slice(&answer.body).expect("refusals are JSON");
+    let body: Value = serde_json::from_slice(&answer.body).expect("errors are JSON");
     let header = answer.header("x-amzn-query-error");
-    let (query, fault) = header.split_once(';').expect("a code and who is at fault");
+    let (query, fault) = header.split_once(';').expect("a code and a fault");
     assert_eq!(fault, if answer.status < 500 { "Sender" } else { "Receiver" });
-    // By users' logs: only denials capitalize it.
+    // From logs of users: only access denied errors capitalize it.
     let message = if query == "AccessDenied" { "Message" } else { "message" };
     Refusal {
         status: answer.status,
@@ -105,7 +105,7 @@ pub(super) fn output_of_xml(action: &str, answer: &Answer) -> Result<Value, Refu
         return Err(refusal_of_xml(answer, &root));
     }
     assert_eq!(root.name, format!("{action}Response"));
-    let metadata = root.child("ResponseMetadata").expect("there is metadata");
+    let metadata = root.child("ResponseMetadata").expect("metadata");
     assert_eq!(metadata.child_text("RequestId"), request_id(answer));
     let result = root.child(&format!("{action}Result"));
     assert_eq!(result.is_none(), VOID.contains(&action), "{action}: {root:?}");
@@ -115,7 +115,7 @@ pub(super) fn output_of_xml(action: &str, answer: &Answer) -> Result<Value, Refu
 fn refusal_of_xml(answer: &Answer, root: &Element) -> Refusal {
     assert_eq!(root.name, "ErrorResponse");
     assert_eq!(root.child_text("RequestId"), request_id(answer));
-    let error = root.child("Error").expect("it says what is wrong");
+    let error = root.child("Error").expect("an error");
     assert_eq!(error.child_text("Type"), if answer.status < 500 { "Sender" } else { "Receiver" });
     assert!(error.child("Detail").is_some(), "{root:?}");
     let (query, message) = (error.child_text("Code").to_owned(), error.child_text("Message").to_owned());

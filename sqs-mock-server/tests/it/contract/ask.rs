@@ -1,4 +1,4 @@
-//! Requests and answers without types: the same JSON goes out in both protocols, the same comes back.
+//! Untyped requests and responses: the same JSON for both protocols.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use super::form::form;
 use crate::session::Session;
 
 impl Session {
-    /// A server whose clock moves only when it is told to.
+    /// A server with a frozen clock.
     pub(super) async fn frozen(protocol: Protocol) -> Self {
         Self::with(MockSqs::builder().clock_frozen(), protocol).await
     }
 
-    /// Makes time pass.
+    /// Advances the clock.
     pub(super) fn pass(&self, seconds: u64) {
         self.server.clock().advance(Duration::from_secs(seconds));
     }
 
-    /// Asks for an action, and gives its output or its refusal.
+    /// Calls an action and returns its output or its error.
     pub(super) async fn ask(&mut self, action: &str, input: &Value) -> Result<Value, Refusal> {
         match self.protocol {
             Protocol::AwsJson => output_of_json(action, &self.wire.json(action, input.to_string()).await),
@@ -29,7 +29,7 @@ impl Session {
         }
     }
 
-    /// Asks for an action that must succeed.
+    /// Calls an action that must succeed.
     pub(super) async fn done(&mut self, action: &str, input: &Value) -> Value {
         let protocol = self.protocol;
         self.ask(action, input)
@@ -37,33 +37,33 @@ impl Session {
             .unwrap_or_else(|refusal| panic!("{protocol:?} {action} {input}: {refusal:?}"))
     }
 
-    /// Asks for an action that must be refused.
+    /// Calls an action that must fail.
     pub(super) async fn refused(&mut self, action: &str, input: &Value) -> Refusal {
         let protocol = self.protocol;
         match self.ask(action, input).await {
-            Ok(output) => panic!("{protocol:?} {action} {input} was not refused but answered {output}"),
+            Ok(output) => panic!("{protocol:?} {action} {input} succeeded with {output}"),
             Err(refusal) => refusal,
         }
     }
 
-    /// Makes a queue and gives its URL.
+    /// Creates a queue and returns its URL.
     pub(super) async fn queue(&mut self, name: &str, attributes: Value) -> String {
         let output = self.done("CreateQueue", &json!({ "QueueName": name, "Attributes": attributes })).await;
         output["QueueUrl"].as_str().expect("a URL").to_owned()
     }
 
-    /// Makes a FIFO queue with these attributes besides.
+    /// Creates a FIFO queue with additional attributes.
     pub(super) async fn fifo(&mut self, name: &str, mut attributes: Value) -> String {
         attributes["FifoQueue"] = "true".into();
         self.queue(name, attributes).await
     }
 
-    /// Sends a body.
+    /// Sends a message.
     pub(super) async fn put(&mut self, url: &str, body: &str) -> Value {
         self.done("SendMessage", &json!({ "QueueUrl": url, "MessageBody": body })).await
     }
 
-    /// Sends a body, which is its deduplication id too, into a group.
+    /// Sends a message to a group, with the body as its deduplication id.
     pub(super) async fn put_in(&mut self, url: &str, group: &str, body: &str) -> Value {
         let input = json!({
             "QueueUrl": url, "MessageBody": body, "MessageGroupId": group, "MessageDeduplicationId": body,
@@ -71,21 +71,21 @@ impl Session {
         self.done("SendMessage", &input).await
     }
 
-    /// Receives with these parameters besides the queue.
+    /// Receives with additional parameters.
     pub(super) async fn take(&mut self, url: &str, mut parameters: Value) -> Vec<Value> {
         parameters["QueueUrl"] = url.into();
         let mut output = self.done("ReceiveMessage", &parameters).await;
         output["Messages"].take().as_array_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Receives while the clock goes on, a second at a time, and says how many seconds it took.
+    /// Receives while the clock advances second by second, and returns the number of seconds.
     pub(super) async fn take_while_time_passes(&mut self, url: &str, parameters: Value) -> (Vec<Value>, u64) {
         let clock = self.server.clock().clone();
         let receive = self.take(url, parameters);
         tokio::pin!(receive);
         let mut seconds = 0;
         loop {
-            // Not to wait for anything, but to let the server have its turn.
+            // Lets the server run.
             let turn = tokio::time::sleep(Duration::from_millis(1));
             tokio::select! {
                 messages = &mut receive => return (messages, seconds),
@@ -97,22 +97,22 @@ impl Session {
         }
     }
 
-    /// Receives up to ten messages, and gives their bodies.
+    /// Receives up to ten messages and returns their bodies.
     pub(super) async fn bodies(&mut self, url: &str) -> Vec<String> {
         let messages = self.take(url, json!({ "MaxNumberOfMessages": 10 })).await;
         messages.iter().map(|message| text(&message["Body"])).collect()
     }
 
-    /// Receives one message, and gives its handle.
+    /// Receives one message and returns its handle.
     pub(super) async fn handle(&mut self, url: &str) -> String {
         let messages = self.take(url, json!({})).await;
-        text(&messages.first().expect("there is a message")["ReceiptHandle"])
+        text(&messages.first().expect("a message")["ReceiptHandle"])
     }
 
     /// Receives one message with all system attributes.
     pub(super) async fn with_attributes(&mut self, url: &str) -> Value {
         let messages = self.take(url, json!({ "AttributeNames": ["All"] })).await;
-        messages.into_iter().next().expect("there is a message")
+        messages.into_iter().next().expect("a message")
     }
 
     pub(super) async fn delete(&mut self, url: &str, handle: &str) {
@@ -135,7 +135,7 @@ impl Session {
         self.done("GetQueueAttributes", &input).await["Attributes"].take()
     }
 
-    /// Visible, in flight, delayed.
+    /// The counts of visible, in-flight and delayed messages.
     pub(super) async fn counts(&mut self, url: &str) -> [String; 3] {
         let attributes = self.attributes(url).await;
         ["", "NotVisible", "Delayed"]

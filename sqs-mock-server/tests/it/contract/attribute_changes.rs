@@ -1,4 +1,4 @@
-//! Section 2.4: what changes with an attribute.
+//! Section 2.4: effects of attribute changes.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::session::{BOTH, Session};
 
 /// 2.4: `FifoThroughputLimit`.
 #[tokio::test]
-async fn throughput_per_group_needs_the_scope_of_groups() {
+async fn throughput_per_group_requires_message_group_scope() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.fifo("q.fifo", json!({})).await;
@@ -23,9 +23,9 @@ async fn throughput_per_group_needs_the_scope_of_groups() {
     }
 }
 
-/// 2.4: what "" removes, and what is left out while it is not set.
+/// 2.4: attributes that "" removes, and that are omitted while they are not set.
 #[tokio::test]
-async fn empty_text_removes_what_can_be_unset() {
+async fn empty_value_removes_optional_attributes() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         s.queue("dead", json!({})).await;
@@ -44,14 +44,14 @@ async fn empty_text_removes_what_can_be_unset() {
             assert_eq!(s.attributes(&url).await.get(name), None, "{name}");
         }
         let unset = json!({ "QueueUrl": url, "AttributeNames": ["Policy", "RedrivePolicy"] });
-        assert_eq!(s.done("GetQueueAttributes", &unset).await, json!({}), "no key for nothing");
+        assert_eq!(s.done("GetQueueAttributes", &unset).await, json!({}), "no empty map");
         assert_eq!(s.done("GetQueueAttributes", &json!({ "QueueUrl": url })).await, json!({}));
     }
 }
 
 /// 2.4: the three attributes of encryption.
 #[tokio::test]
-async fn kms_key_switches_managed_encryption_off_for_good() {
+async fn kms_key_disables_managed_encryption_permanently() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({ "KmsDataKeyReusePeriodSeconds": "300" })).await;
@@ -75,7 +75,7 @@ async fn kms_key_switches_managed_encryption_off_for_good() {
 
 /// 2.4: `LastModifiedTimestamp`, and the column "Kind" of `DelaySeconds` and `MessageRetentionPeriod`.
 #[tokio::test]
-async fn changes_count_from_now_on() {
+async fn attribute_changes_apply_to_later_requests() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let (standard, fifo) = (s.queue("q", json!({})).await, s.fifo("q.fifo", json!({})).await);
@@ -90,7 +90,7 @@ async fn changes_count_from_now_on() {
         assert_eq!(shown["CreatedTimestamp"], created.to_string());
         assert_eq!(shown["LastModifiedTimestamp"], (created + 10).to_string());
         assert_eq!(s.bodies(&standard).await, ["early"], "a standard queue delays later sends");
-        assert!(s.bodies(&fifo).await.is_empty(), "a FIFO queue also what it has");
+        assert!(s.bodies(&fifo).await.is_empty(), "a FIFO queue also delays stored messages");
         s.pass(50);
         assert_eq!(s.bodies(&fifo).await, ["early"]);
         s.set(&fifo, json!({ "MessageRetentionPeriod": "60", "DelaySeconds": "0" })).await;

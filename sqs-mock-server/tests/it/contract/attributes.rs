@@ -10,7 +10,7 @@ pub(super) const ARN: &str = "arn:aws:sqs:us-east-1:000000000000:";
 
 /// 2.4: `All` on fresh queues, with the column "Default".
 #[tokio::test]
-async fn fresh_queue_shows_twelve_attributes_and_a_fifo_queue_four_more() {
+async fn new_queue_has_twelve_attributes_and_a_fifo_queue_four_more() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -49,10 +49,10 @@ async fn fresh_queue_shows_twelve_attributes_and_a_fifo_queue_four_more() {
 
 /// 2.4: the column "Range", both ends, on create and on set.
 #[tokio::test]
-async fn numbers_have_ranges() {
+async fn numeric_attributes_have_ranges() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
-        // Without a key there is no reuse period.
+        // The reuse period exists only with a key.
         let url = s.queue("q", json!({ "KmsMasterKeyId": "key" })).await;
         for (name, least, most) in [
             ("DelaySeconds", 0, 900),
@@ -81,7 +81,7 @@ async fn numbers_have_ranges() {
 
 /// 2.4: flags and choices; "True" is accepted and shown in lower case.
 #[tokio::test]
-async fn flags_and_choices_take_their_words() {
+async fn flags_and_enums_accept_their_values() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.fifo("q.fifo", json!({ "DeduplicationScope": "messageGroup" })).await;
@@ -106,7 +106,7 @@ async fn flags_and_choices_take_their_words() {
     }
 }
 
-/// 2.4: the kind "read only", and names that no queue has.
+/// 2.4: the kind "read only", and unknown names.
 #[tokio::test]
 async fn unknown_and_read_only_attributes_cannot_be_set() {
     for protocol in BOTH {
@@ -134,9 +134,9 @@ async fn unknown_and_read_only_attributes_cannot_be_set() {
     }
 }
 
-/// 2.4: `RedrivePolicy` with the count as a text, shown as a number.
+/// 2.4: `RedrivePolicy` with the count as a string, shown as a number.
 #[tokio::test]
-async fn receive_count_may_be_a_text_and_is_shown_as_a_number() {
+async fn receive_count_can_be_a_string_and_is_shown_as_a_number() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         s.queue("dead", json!({})).await;

@@ -1,4 +1,4 @@
-//! Section 5.4, and what 5.3 says about the sizes of batches.
+//! Section 5.4, and the sizes of batches in 5.3.
 
 use serde_json::{Value, json};
 use sqs_client::wire::protocol::Protocol;
@@ -14,7 +14,7 @@ use crate::session::{BOTH, Session};
 
 const ACTIONS: [&str; 3] = ["SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch"];
 
-/// An entry that has the members of all three actions.
+/// An entry with the members of all three actions.
 fn entry(id: &str) -> Value {
     json!({ "Id": id, "MessageBody": "x", "ReceiptHandle": "h", "VisibilityTimeout": 1 })
 }
@@ -36,7 +36,7 @@ async fn refused(s: &mut Session, entries: Value, code: Code, text: &str) {
 
 /// 5.4: "0 entries".
 #[tokio::test]
-async fn batch_without_entries_is_empty() {
+async fn batch_without_entries_is_rejected() {
     for protocol in BOTH {
         let (mut s, url) = start(protocol).await;
         let text = "There should be at least one {Action}RequestEntry in the request.";
@@ -48,7 +48,7 @@ async fn batch_without_entries_is_empty() {
 /// 5.4: an empty list in the Query protocol.
 /// Not recorded: from logs of AWS.
 #[tokio::test]
-async fn empty_list_of_a_form_is_an_entry_without_an_id() {
+async fn empty_list_in_a_form_is_an_entry_without_an_id() {
     let (mut s, url) = start(Protocol::Query).await;
     for action in ACTIONS {
         let form = format!("Action={action}&QueueUrl={}", escaped(&url));
@@ -62,7 +62,7 @@ async fn empty_list_of_a_form_is_an_entry_without_an_id() {
 
 /// 5.4: "> 10".
 #[tokio::test]
-async fn batch_has_ten_entries_at_most() {
+async fn batch_has_at_most_ten_entries() {
     for protocol in BOTH {
         let (mut s, _) = start(protocol).await;
         let entries: Value = (0..11).map(|id| entry(&id.to_string())).collect();
@@ -73,7 +73,7 @@ async fn batch_has_ten_entries_at_most() {
 
 /// 5.4: "id not `^[A-Za-z0-9_-]{1,80}$`".
 #[tokio::test]
-async fn ids_of_entries_have_80_letters_digits_hyphens_and_underscores() {
+async fn entry_id_has_up_to_80_letters_digits_hyphens_and_underscores() {
     for protocol in BOTH {
         let (mut s, url) = start(protocol).await;
         let text = "A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at \
@@ -94,7 +94,7 @@ async fn ids_of_entries_have_80_letters_digits_hyphens_and_underscores() {
 
 /// 5.4: "repeated id", the first repeated one.
 #[tokio::test]
-async fn ids_of_entries_are_distinct() {
+async fn entry_ids_must_be_distinct() {
     for protocol in BOTH {
         let (mut s, _) = start(protocol).await;
         let entries: Value = ["a", "b", "c", "b", "a"].map(entry).to_vec().into();
@@ -104,7 +104,7 @@ async fn ids_of_entries_are_distinct() {
 
 /// 5.3: "sum of entry sizes <= 1,048,576 whatever the queue's limit".
 #[tokio::test]
-async fn batch_has_1048576_bytes_at_most() {
+async fn batch_has_at_most_1048576_bytes() {
     for protocol in BOTH {
         let (mut s, url) = start(protocol).await;
         let sized = |id: &str, bytes: usize| {
@@ -159,10 +159,10 @@ fn failed(code: &str, text: &str) -> Value {
     json!([{ "Id": "a", "SenderFault": true, "Code": code, "Message": text }])
 }
 
-/// 5.4 and 5.6: entries have codes and texts of their own.
-/// Not recorded but for the change of a deleted message: from logs of AWS. FIFO queues are inferred from each other.
+/// 5.4 and 5.6: entries have their own codes and texts. Not recorded, except for the change of a deleted message: from
+/// logs of AWS. FIFO queues are inferred from each other.
 #[tokio::test]
-async fn entry_fails_in_other_words_than_a_single_request() {
+async fn failed_entry_has_another_text_than_a_single_request() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -198,10 +198,10 @@ async fn entry_fails_in_other_words_than_a_single_request() {
 }
 
 /// 5.4: "Order of checks".
-/// Not recorded: two faults at once. This is the order of one emulator: empty, count, then entry by entry the id,
-/// what a FIFO queue requires and a repeated id, then the total size.
+/// Not recorded: two errors at once. This is the order of one emulator: empty, count, then entry by entry the id,
+/// the requirements of FIFO queues and a repeated id, then the total size.
 #[tokio::test]
-async fn faults_are_found_in_this_order() {
+async fn checks_run_in_this_order() {
     for protocol in BOTH {
         let (mut s, _) = start(protocol).await;
         let url = s.fifo("q.fifo", json!({})).await;
@@ -234,7 +234,7 @@ async fn entry_without_a_visibility_timeout_fails() {
     }
 }
 
-/// Results of a batch delete of ten entries, of which the first five fail: ids of the successful and of the failed ones.
+/// Deletes a batch of ten entries, of which the first five fail. Returns the ids of successful and failed entries.
 async fn delete_ten(s: &mut Session, url: &str) -> [Vec<String>; 2] {
     let mut entries = Vec::new();
     for id in 0..10 {
@@ -250,10 +250,10 @@ async fn delete_ten(s: &mut Session, url: &str) -> [Vec<String>; 2] {
     })
 }
 
-/// 5.4: entries of the answers, as recorded from AWS. Of its random orders this server has those of failed entries and of
+/// 5.4: entries of responses, as recorded from AWS. This server randomizes the order of failed entries and of
 /// batch deletes.
 #[tokio::test]
-async fn aws_like_delivery_answers_batch_deletes_in_any_order() {
+async fn aws_like_delivery_returns_results_of_batch_deletes_in_any_order() {
     for protocol in BOTH {
         let mut s = Session::with(MockSqs::builder().delivery(DeliveryMode::AwsLike).seed(7), protocol).await;
         let url = s.queue("q", json!({})).await;

@@ -1,4 +1,4 @@
-//! Section 6: MD5 of what was sent, with the vectors that the contract lists.
+//! Section 6: MD5 checksums, with the vectors of the contract.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn number(value: &str) -> Value {
 
 /// 6: MD5 of bodies.
 #[tokio::test]
-async fn body_has_the_md5_of_its_bytes() {
+async fn md5_of_body_covers_its_bytes() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -32,7 +32,7 @@ async fn body_has_the_md5_of_its_bytes() {
 
 /// 6: V1, V2, V4 and "More"; on single sends, in batches, and on receive.
 #[tokio::test]
-async fn attributes_have_the_md5_of_the_vectors() {
+async fn md5_of_attributes_matches_the_vectors() {
     let v1 = json!({
         "color": string("blue"), "count": number("3"), "blob": { "DataType": "Binary", "BinaryValue": "AQID" },
     });
@@ -74,7 +74,7 @@ async fn attributes_have_the_md5_of_the_vectors() {
 
 /// 2.1 and 6: "computed over the RETURNED subset".
 #[tokio::test]
-async fn receive_gives_the_md5_of_what_it_returns() {
+async fn receive_returns_the_md5_of_the_returned_attributes() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({ "VisibilityTimeout": "0" })).await;
@@ -96,7 +96,7 @@ async fn receive_gives_the_md5_of_what_it_returns() {
 
 /// 6: V3; "hashed apart, and never part of the user hash".
 #[tokio::test]
-async fn system_attributes_have_an_md5_of_their_own() {
+async fn system_attributes_have_a_separate_md5() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -116,7 +116,7 @@ async fn system_attributes_have_an_md5_of_their_own() {
 
 /// 6: "Content dedup id: lower-case hex sha256 of the body bytes only, no attributes".
 #[tokio::test]
-async fn content_makes_the_deduplication_id() {
+async fn deduplication_id_is_the_hash_of_the_content() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.fifo("q.fifo", json!({ "ContentBasedDeduplication": "true" })).await;

@@ -1,7 +1,7 @@
-//! The error table of the contract (section 3.3), written down once more: what is checked with it comes from
+//! The error table of the contract (section 3.3). It is repeated here, so that expected codes come from
 //! the contract and not from the crate under test.
 
-/// How one error shows in both protocols.
+/// One error in both protocols.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Code {
     pub(super) namespace: &'static str,

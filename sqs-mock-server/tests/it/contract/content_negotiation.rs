@@ -19,7 +19,7 @@ async fn start() -> (Session, String) {
 
 /// 4.3: "No Action on a queue URL: 404 with body `<UnknownOperationException/>`".
 #[tokio::test]
-async fn visit_without_an_action_finds_no_operation() {
+async fn get_without_an_action_is_an_unknown_operation() {
     let (mut s, _) = start().await;
     for target in [PATH, "/000000000000/none", "/000000000000/q?x=y"] {
         let answer = s.wire.get(target).await;
@@ -33,7 +33,7 @@ async fn visit_without_an_action_finds_no_operation() {
 
 /// 4.3: "Unknown Action: 400 `InvalidAction`"; "ListQueues/CreateQueue on a queue URL: `InvalidAction`".
 #[tokio::test]
-async fn action_that_does_not_fit_is_invalid() {
+async fn unsupported_action_is_invalid() {
     let (mut s, _) = start().await;
     for (target, action) in
         [("/", "MakeCoffee"), (PATH, "MakeCoffee"), (PATH, "ListQueues"), (PATH, "CreateQueue")]
@@ -46,7 +46,7 @@ async fn action_that_does_not_fit_is_invalid() {
 
 /// 4.3: "`GetQueueUrl` on one works, for any queue".
 #[tokio::test]
-async fn queue_url_tells_the_url_of_any_queue() {
+async fn get_queue_url_on_a_queue_url_works_for_any_queue() {
     let (mut s, url) = start().await;
     for path in [PATH, "/000000000000/other"] {
         let answer = s.wire.get(&format!("{path}?Action=GetQueueUrl&QueueName=q")).await;
@@ -61,7 +61,7 @@ fn body(answer: &Answer) -> Value {
 
 /// 4.3: "Query with `Accept: application/json` answers JSON made from the XML".
 #[tokio::test]
-async fn query_that_accepts_json_gets_it() {
+async fn query_request_that_accepts_json_gets_json() {
     let (mut s, url) = start().await;
     s.put(&url, "x").await;
     let list = s.wire.exchange("GET /?Action=ListQueues", ACCEPT, b"").await;

@@ -6,7 +6,7 @@ use sqs_client::wire::protocol::Protocol;
 use super::answers::text;
 use crate::session::{BOTH, Session};
 
-/// A source whose messages may be received that often, and its dead-letter queue.
+/// A source queue with this `maxReceiveCount`, and its dead-letter queue.
 async fn start(protocol: Protocol, suffix: &str, count: u32) -> (Session, String, String) {
     let mut s = Session::frozen(protocol).await;
     let mut attributes = json!({ "VisibilityTimeout": "0" });
@@ -23,7 +23,7 @@ async fn start(protocol: Protocol, suffix: &str, count: u32) -> (Session, String
 
 /// 7.4: "On a receive that would make `ApproximateReceiveCount` > maxReceiveCount the message moves instead".
 #[tokio::test]
-async fn message_moves_on_the_receive_after_the_last() {
+async fn message_moves_when_a_receive_exceeds_the_count() {
     for protocol in BOTH {
         for count in [1, 3] {
             let (mut s, source, dead) = start(protocol, "", count).await;
@@ -41,9 +41,9 @@ async fn message_moves_on_the_receive_after_the_last() {
     }
 }
 
-/// 7.4: what a message keeps in the dead-letter queue.
+/// 7.4: attributes that a message keeps in the dead-letter queue.
 #[tokio::test]
-async fn dead_letter_is_the_same_message() {
+async fn dead_letter_keeps_id_body_and_attributes() {
     for protocol in BOTH {
         let (mut s, source, dead) = start(protocol, "", 1).await;
         let attributes = json!({ "a": { "DataType": "String", "StringValue": "b" } });
@@ -59,7 +59,7 @@ async fn dead_letter_is_the_same_message() {
         }
         let (before, after) = (&before["Attributes"], &after["Attributes"]);
         assert_eq!(after["SentTimestamp"], before["SentTimestamp"]);
-        assert_eq!(after["ApproximateReceiveCount"], "2", "the count goes on");
+        assert_eq!(after["ApproximateReceiveCount"], "2", "the count continues");
         assert_eq!(after["DeadLetterQueueSourceArn"], "arn:aws:sqs:us-east-1:000000000000:source");
         assert_eq!(before.get("DeadLetterQueueSourceArn"), None);
     }
@@ -84,7 +84,7 @@ async fn dead_letter_of_a_fifo_queue_keeps_its_group() {
 /// 7.4: "Retention in the DLQ: standard keeps the original enqueue time; FIFO starts anew on the move".
 /// Not recorded: documented.
 #[tokio::test]
-async fn retention_goes_on_in_standard_queues_and_starts_anew_in_fifo_queues() {
+async fn move_restarts_the_retention_only_in_fifo_queues() {
     for protocol in BOTH {
         for (suffix, survives) in [("", false), (".fifo", true)] {
             let (mut s, source, dead) = start(protocol, suffix, 1).await;
@@ -107,7 +107,7 @@ async fn retention_goes_on_in_standard_queues_and_starts_anew_in_fifo_queues() {
 
 /// 7.4: "Deleting the DLQ leaves the policy in place; messages then stay in the source".
 #[tokio::test]
-async fn without_the_dead_letter_queue_messages_stay() {
+async fn messages_stay_if_the_dead_letter_queue_is_deleted() {
     for protocol in BOTH {
         let (mut s, source, dead) = start(protocol, "", 1).await;
         s.put(&source, "x").await;
@@ -122,7 +122,7 @@ async fn without_the_dead_letter_queue_messages_stay() {
 
 /// 7.4: `ListDeadLetterSourceQueues`, which is exact here.
 #[tokio::test]
-async fn sources_are_those_with_a_policy() {
+async fn sources_are_the_queues_with_a_policy() {
     for protocol in BOTH {
         let (mut s, source, dead) = start(protocol, "", 1).await;
         let sources = json!({ "QueueUrl": dead });

@@ -11,7 +11,7 @@ fn message(url: &str, group: &str, id: &str, body: &str) -> Value {
 
 /// 7.3: "Window 5 min from the FIRST accepted send, not extended by duplicates, independent of receive/delete".
 #[tokio::test]
-async fn id_is_taken_for_five_minutes_from_the_first_send() {
+async fn id_is_deduplicated_for_five_minutes_from_the_first_send() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.fifo("q.fifo", json!({})).await;
@@ -32,7 +32,7 @@ async fn id_is_taken_for_five_minutes_from_the_first_send() {
 
 /// 7.3: "A duplicate is a 200 with the original `MessageId` (and `SequenceNumber`), nothing enqueued. Body may differ".
 #[tokio::test]
-async fn duplicate_gets_the_answer_of_the_first_send() {
+async fn duplicate_gets_the_response_of_the_first_send() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.fifo("q.fifo", json!({})).await;
@@ -50,7 +50,7 @@ async fn duplicate_gets_the_answer_of_the_first_send() {
 
 /// 7.3: "Explicit id beats content hash".
 #[tokio::test]
-async fn explicit_id_goes_before_the_content() {
+async fn explicit_id_overrides_the_content_hash() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.fifo("q.fifo", json!({ "ContentBasedDeduplication": "true" })).await;
@@ -64,7 +64,7 @@ async fn explicit_id_goes_before_the_content() {
 /// 7.3: "Scope `queue` ignores the group; scope `messageGroup` keys on (group, id), whatever the throughput attribute
 /// says".
 #[tokio::test]
-async fn scope_decides_whether_groups_have_ids_of_their_own() {
+async fn scope_determines_whether_groups_have_separate_ids() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         for (name, attributes, expected) in [
@@ -87,7 +87,7 @@ async fn scope_decides_whether_groups_have_ids_of_their_own() {
 
 /// 7.3: "Changing `DeduplicationScope` on a live queue did not alter dedup behaviour in the recording".
 #[tokio::test]
-async fn scope_of_a_live_queue_stays_what_it_was() {
+async fn change_of_scope_does_not_affect_an_existing_queue() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         for (name, from, to, expected) in
@@ -106,7 +106,7 @@ async fn scope_of_a_live_queue_stays_what_it_was() {
 
 /// 7.3: "`SequenceNumber`: 20-digit decimal string, increasing per group; step a multiple of 256".
 #[tokio::test]
-async fn sequence_numbers_have_20_digits_and_grow() {
+async fn sequence_numbers_have_20_digits_and_increase() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.fifo("q.fifo", json!({})).await;

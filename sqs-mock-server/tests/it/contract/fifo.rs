@@ -35,9 +35,9 @@ async fn group_is_locked_while_one_of_its_messages_is_in_flight() {
             start(protocol, &[("a", "a1"), ("a", "a2"), ("a", "a3"), ("b", "b1"), ("b", "b2")]).await;
         let first = s.take(&url, json!({ "MaxNumberOfMessages": 2 })).await;
         assert_eq!(bodies(&first), ["a1", "a2"], "several of one group, in order");
-        assert_eq!(s.bodies(&url).await, ["b1", "b2"], "other groups go on");
+        assert_eq!(s.bodies(&url).await, ["b1", "b2"], "other groups are delivered");
         s.delete(&url, &handle(&first[0])).await;
-        assert!(s.bodies(&url).await.is_empty(), "part is not enough");
+        assert!(s.bodies(&url).await.is_empty(), "the group is still locked");
         s.delete(&url, &handle(&first[1])).await;
         assert_eq!(s.bodies(&url).await, ["a3"]);
     }
@@ -71,11 +71,7 @@ async fn unlocked_group_wakes_a_long_poll() {
             second.json("DeleteMessage", delete).await
         };
         let (received, deleted) = tokio::join!(s.take(&url, json!({ "WaitTimeSeconds": 20 })), deletes);
-        assert_eq!(
-            (bodies(&received), deleted.status),
-            (vec!["a2".to_owned()], 200),
-            "the clock stands still"
-        );
+        assert_eq!((bodies(&received), deleted.status), (vec!["a2".to_owned()], 200), "the clock is frozen");
     }
 }
 
@@ -87,13 +83,13 @@ async fn new_message_waits_behind_the_lock() {
         s.handle(&url).await;
         s.put_in(&url, "a", "a2").await;
         assert!(s.bodies(&url).await.is_empty());
-        assert_eq!(s.counts(&url).await, ["1", "1", "0"], "group mates that are locked are not in flight");
+        assert_eq!(s.counts(&url).await, ["1", "1", "0"], "locked messages are not in flight");
     }
 }
 
 /// 7.2: "Visibility run-out or change to 0 returns messages at the head in original order".
 #[tokio::test]
-async fn messages_come_back_in_their_order() {
+async fn messages_return_in_their_original_order() {
     for protocol in BOTH {
         let (mut s, url) = start(protocol, &[("a", "a1"), ("a", "a2"), ("a", "a3")]).await;
         s.take(&url, json!({ "MaxNumberOfMessages": 2 })).await;
@@ -115,7 +111,11 @@ async fn receive_stops_at_the_first_message_that_is_still_hidden() {
         let all = s.take(&url, json!({ "MaxNumberOfMessages": 3 })).await;
         s.hide(&url, &handle(&all[1]), 100).await;
         s.pass(30);
-        assert_eq!(s.bodies(&url).await, ["a1"], "an extended message blocks itself and all after it");
+        assert_eq!(
+            s.bodies(&url).await,
+            ["a1"],
+            "a message with an extended timeout blocks itself and later ones"
+        );
 
         let (mut s, url) = start(protocol, &[("a", "a1"), ("a", "a2")]).await;
         let all = s.take(&url, json!({ "MaxNumberOfMessages": 2 })).await;
@@ -126,7 +126,7 @@ async fn receive_stops_at_the_first_message_that_is_still_hidden() {
 
 /// 7.2: "VisibilityTimeout=0 receives walk round the groups".
 #[tokio::test]
-async fn receives_that_hide_nothing_walk_round_the_groups() {
+async fn receives_with_timeout_zero_rotate_through_the_groups() {
     for protocol in BOTH {
         let (mut s, url) = start(protocol, &[("a", "a1"), ("b", "b1"), ("c", "c1")]).await;
         let mut seen = Vec::new();
@@ -139,7 +139,7 @@ async fn receives_that_hide_nothing_walk_round_the_groups() {
 
 /// 7.2: "Queue delay applies to the whole queue".
 #[tokio::test]
-async fn delay_of_the_queue_holds_for_every_message() {
+async fn delay_of_the_queue_applies_to_every_message() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.fifo("q.fifo", json!({ "DelaySeconds": "10" })).await;
@@ -166,14 +166,14 @@ async fn attempt_is_repeated_with_the_same_messages_and_handles() {
         assert_eq!(replay.iter().map(shown).collect::<Vec<_>>(), first.iter().map(shown).collect::<Vec<_>>());
         assert_eq!(bodies(&s.take(&url, attempt("two")).await), ["b1"], "another attempt does not get them");
         s.pass(50);
-        assert_eq!(s.counts(&url).await[1], "2", "the visibility timeout was started anew");
+        assert_eq!(s.counts(&url).await[1], "2", "the visibility timeout was restarted");
     }
 }
 
 /// 7.2: "fails to replay once any of them was deleted or changed visibility".
 /// Not recorded: code and text are from a log of AWS.
 #[tokio::test]
-async fn attempt_is_refused_after_a_delete_or_a_change_of_visibility() {
+async fn attempt_is_rejected_after_a_delete_or_a_change_of_visibility() {
     for (protocol, hides) in BOTH.into_iter().flat_map(|protocol| [(protocol, false), (protocol, true)]) {
         let (mut s, url) = start(protocol, &[("a", "a1"), ("b", "b1")]).await;
         let attempt = json!({ "ReceiveRequestAttemptId": "one" });
@@ -190,14 +190,14 @@ async fn attempt_is_refused_after_a_delete_or_a_change_of_visibility() {
             "Value one for parameter ReceiveRequestAttemptId is invalid. Reason: The receiveRequestAttemptId is not \
              valid anymore since the receive call is not retryable.",
         );
-        assert_eq!(s.bodies(&url).await, ["b1"], "other receives go on");
+        assert_eq!(s.bodies(&url).await, ["b1"], "other receives succeed");
     }
 }
 
 /// 7.2: an attempt is remembered for 5 minutes.
 /// Not recorded.
 #[tokio::test]
-async fn attempt_is_forgotten_after_five_minutes() {
+async fn attempt_expires_after_five_minutes() {
     for protocol in BOTH {
         let (mut s, url) = start(protocol, &[("a", "a1")]).await;
         let attempt = json!({ "ReceiveRequestAttemptId": "one", "VisibilityTimeout": 600 });

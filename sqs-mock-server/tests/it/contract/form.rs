@@ -1,15 +1,15 @@
-//! Requests of the Query protocol, made from those of AWS JSON by the table of section 4.1.
+//! Converts AWS JSON inputs to Query forms with the table of section 4.1.
 
 use serde_json::Value;
 
-/// The form of an action whose input is a JSON object.
+/// The form of an action with a JSON input.
 pub(super) fn form(action: &str, input: &Value) -> String {
     let mut form = format!("Action={action}&Version=2012-11-05");
     members(&mut form, action, "", input);
     form
 }
 
-/// The form name of a member and, for maps, those of the two halves of an entry.
+/// The form name of a member and, for maps, the names of key and value.
 fn wire_name<'a>(action: &'a str, member: &'a str) -> (&'a str, [&'a str; 2]) {
     let name = match member {
         "Attributes" => "Attribute",
@@ -34,7 +34,7 @@ fn wire_name<'a>(action: &'a str, member: &'a str) -> (&'a str, [&'a str; 2]) {
 }
 
 fn members(form: &mut String, action: &str, prefix: &str, shape: &Value) {
-    for (member, value) in shape.as_object().expect("a shape is an object") {
+    for (member, value) in shape.as_object().expect("an object") {
         let (name, [key_name, value_name]) = wire_name(action, member);
         let name = format!("{prefix}{name}");
         match value {
@@ -69,7 +69,7 @@ fn parameter(form: &mut String, name: &str, value: &str) {
     form.push_str(&escaped(value));
 }
 
-/// A text as it stands in a form or in the query of a URL.
+/// Percent-encodes a text for a form or a URL query.
 pub(super) fn escaped(text: &str) -> String {
     let escaped = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),

@@ -1,4 +1,4 @@
-//! Sections 7.1 and 7.2: how many messages can be in flight.
+//! Sections 7.1 and 7.2: the maximum number of messages in flight.
 
 use bytes::Bytes;
 use http::Request;
@@ -13,7 +13,7 @@ use crate::wire::Wire;
 
 const MOST: usize = 120_000;
 
-/// Asks without a socket and without types: there is much to ask.
+/// Calls an action without a socket and without types, which is faster for many requests.
 async fn ask(server: &InProcess, action: &str, input: Value) -> Value {
     let request = Request::post("http://mock/")
         .header("content-type", "application/x-amz-json-1.0")
@@ -23,7 +23,7 @@ async fn ask(server: &InProcess, action: &str, input: Value) -> Value {
     serde_json::from_slice(answer.body()).expect("JSON")
 }
 
-/// A queue with as many messages in flight as there can be, and ten more that are visible.
+/// A queue with the maximum number of messages in flight, and ten visible ones.
 async fn full(name: &str) -> (MockSqs, String) {
     let server = MockSqs::builder().clock_frozen().journal(0).start().await.expect("a server");
     let (transport, url) = (server.transport(), server.queue_url(name));
@@ -50,7 +50,7 @@ async fn full(name: &str) -> (MockSqs, String) {
     (server, url)
 }
 
-/// A caller of a server that there is already.
+/// A session with an existing server.
 async fn session(server: MockSqs, protocol: Protocol) -> Session {
     let wire = Wire::connect(&server).await;
     Session { server, wire, protocol }
@@ -58,9 +58,9 @@ async fn session(server: MockSqs, protocol: Protocol) -> Session {
 
 /// 7.1: "about 120,000; then `OverLimit` 403 on short polls, long polls just return nothing".
 ///
-/// Not recorded: the text begins like this in a log of AWS.
+/// Not recorded: a log of AWS shows the beginning of the text.
 #[tokio::test]
-async fn standard_queue_with_120_000_messages_in_flight_refuses_short_polls() {
+async fn standard_queue_with_120_000_messages_in_flight_rejects_short_polls() {
     let (server, url) = full("q").await;
     let mut s = session(server, Protocol::AwsJson).await;
     for protocol in [Protocol::AwsJson, Protocol::Query] {
@@ -75,7 +75,7 @@ async fn standard_queue_with_120_000_messages_in_flight_refuses_short_polls() {
 
 /// 7.2: "with 120,000 in flight receive is empty, no error".
 #[tokio::test]
-async fn fifo_queue_with_120_000_messages_in_flight_gives_nothing() {
+async fn fifo_queue_with_120_000_messages_in_flight_returns_no_messages() {
     let (server, url) = full("q.fifo").await;
     let mut s = session(server, Protocol::AwsJson).await;
     for protocol in [Protocol::AwsJson, Protocol::Query] {

@@ -1,4 +1,4 @@
-//! Section 3.3: errors of AWS JSON. Both tables of codes are in `code.rs`; every other file checks with them.
+//! Section 3.3: errors of AWS JSON. Both tables of codes are in `code.rs`; all other files use them.
 
 use serde_json::{Value, json};
 use sqs_client::wire::protocol::Protocol;
@@ -11,7 +11,7 @@ use crate::wire::{FORM, JSON};
 
 /// 3.3: "Key is lower-case `message`", `__type` with its namespace, the header with code and fault.
 #[tokio::test]
-async fn refusal_has_a_type_a_message_and_a_header() {
+async fn error_has_a_type_a_message_and_a_header() {
     let mut s = Session::start(Protocol::AwsJson).await;
     let answer = s.wire.json("PurgeQueue", r#"{"QueueUrl":"none"}"#).await;
     let body: Value = serde_json::from_slice(&answer.body).unwrap();
@@ -37,7 +37,7 @@ async fn unknown_action_is_an_unknown_operation() {
 
 /// 3.3: "malformed JSON, non-object JSON, wrong member type".
 #[tokio::test]
-async fn what_is_no_input_cannot_be_serialised() {
+async fn invalid_input_is_a_serialization_error() {
     let mut s = Session::start(Protocol::AwsJson).await;
     let attribute =
         |value: &str| format!(r#"{{"QueueUrl":"q","MessageBody":"x","MessageAttributes":{{"a":{value}}}}}"#);
@@ -81,7 +81,7 @@ const DATE: &str = "x-amz-date: 20260102T030405Z\r\n";
 /// 3.3: "no credentials", "unknown access key", "wrong signature, clock skew", "malformed Authorization"; 4.3: "No
 /// access: 403 `AccessDenied`, text names `https://sqs.<region>.amazonaws.com/`".
 #[tokio::test]
-async fn callers_without_a_valid_signature_are_refused() {
+async fn callers_without_a_valid_signature_are_rejected() {
     let builder = MockSqs::builder().require_signatures([("AKID", "secret")]);
     for protocol in BOTH {
         let mut s = Session::with(builder.clone(), protocol).await;

@@ -15,7 +15,7 @@ async fn start() -> (Session, String) {
 
 /// 3.1: "`POST /` (path of a queue URL also accepted)".
 #[tokio::test]
-async fn any_path_will_do() {
+async fn any_path_is_accepted() {
     let (mut s, url) = start().await;
     let headers = format!("{JSON}x-amz-target: AmazonSQS.GetQueueUrl\r\n");
     for path in ["/", "/000000000000/q"] {
@@ -26,15 +26,15 @@ async fn any_path_will_do() {
 
 /// 3.1: "A bare queue name in `QueueUrl` resolves in the caller's account".
 #[tokio::test]
-async fn bare_name_is_a_queue_of_the_caller() {
+async fn queue_name_instead_of_a_url_is_a_queue_of_the_caller() {
     let (mut s, url) = start().await;
     s.put("q", "x").await;
     assert_eq!(s.bodies(&url).await, ["x"]);
 }
 
-/// 3.1: what clients send besides.
+/// 3.1: further headers of clients.
 #[tokio::test]
-async fn headers_of_real_clients_are_taken() {
+async fn headers_of_real_clients_are_accepted() {
     let (mut s, _) = start().await;
     let headers = "content-type: application/x-amz-json-1.0\r\nx-amz-target: AmazonSQS.ListQueues\r\n\
         x-amz-date: 20260102T030405Z\r\nx-amz-security-token: token\r\nx-amzn-query-mode: true\r\n\
@@ -50,7 +50,7 @@ async fn headers_of_real_clients_are_taken() {
 /// 3.1: "Blobs are standard base64; integers are JSON numbers"; absent members are omitted, and `null` is taken as
 /// absent.
 #[tokio::test]
-async fn blobs_numbers_and_absent_members() {
+async fn blobs_are_base64_numbers_are_json_and_null_is_absent() {
     let (mut s, url) = start().await;
     let attributes = r#"{"b":{"DataType":"Binary","BinaryValue":"AQL+/w==","StringValue":null}}"#;
     let body = format!(
@@ -66,9 +66,9 @@ async fn blobs_numbers_and_absent_members() {
     assert!(!received.text().contains("null"), "{}", received.text());
 }
 
-/// 3.2: 200, content type, request id; `{}` where there is nothing to say.
+/// 3.2: 200, content type, request id; `{}` for empty outputs.
 #[tokio::test]
-async fn actions_with_nothing_to_say_give_an_empty_object() {
+async fn actions_with_an_empty_output_return_an_empty_object() {
     let (mut s, url) = start().await;
     for (action, input) in [
         ("ReceiveMessage", json!({ "QueueUrl": url })),
@@ -87,7 +87,7 @@ async fn actions_with_nothing_to_say_give_an_empty_object() {
 
 /// 3.2: the 9 void actions.
 #[tokio::test]
-async fn void_actions_answer_with_zero_bytes() {
+async fn void_actions_return_zero_bytes() {
     let (mut s, url) = start().await;
     s.put(&url, "x").await;
     let handle = s.handle(&url).await;
@@ -111,7 +111,7 @@ async fn void_actions_answer_with_zero_bytes() {
 
 /// 3.2: "Empty lists are OMITTED".
 #[tokio::test]
-async fn batch_answer_has_only_the_list_that_is_not_empty() {
+async fn batch_response_omits_the_empty_list() {
     let (mut s, url) = start().await;
     for (body, present) in [("x", "Successful"), ("\u{1}", "Failed")] {
         let input = json!({ "QueueUrl": url, "Entries": [{ "Id": "a", "MessageBody": body }] });
@@ -123,7 +123,7 @@ async fn batch_answer_has_only_the_list_that_is_not_empty() {
 
 /// 2: `tags` of `CreateQueue` and `queueUrls` of `ListDeadLetterSourceQueues` are written in lower case.
 #[tokio::test]
-async fn members_of_lower_case() {
+async fn two_members_have_lower_case_names() {
     let (mut s, _) = start().await;
     let policy =
         json!({ "deadLetterTargetArn": "arn:aws:sqs:us-east-1:000000000000:q", "maxReceiveCount": 1 });

@@ -1,4 +1,4 @@
-//! Section 2: the two lists that have pages.
+//! Section 2: the two lists with pages.
 
 use serde_json::json;
 use sqs_client::wire::protocol::Protocol;
@@ -9,7 +9,7 @@ use crate::session::{BOTH, Session};
 
 /// 2: `NextToken` of both lists; no token without `MaxResults`.
 #[tokio::test]
-async fn lists_have_a_next_page_only_for_who_asks_for_pages() {
+async fn lists_return_a_token_only_with_max_results() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let dead = s.queue("dead", json!({})).await;
@@ -39,7 +39,7 @@ async fn lists_have_a_next_page_only_for_who_asks_for_pages() {
 
 /// 2
 #[tokio::test]
-async fn list_without_a_page_size_ends_after_1000_queues() {
+async fn list_without_max_results_has_at_most_1000_queues() {
     let mut s = Session::start(Protocol::AwsJson).await;
     for number in 0..=1_000 {
         s.done("CreateQueue", &json!({ "QueueName": format!("q{number:04}") })).await;

@@ -1,4 +1,4 @@
-//! Section 5.3: what a message attribute may be.
+//! Section 5.3: message attributes.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn many(count: u32) -> Value {
 /// 5.3: "Attributes: <= 10".
 /// Not recorded: the text.
 #[tokio::test]
-async fn message_has_ten_attributes_at_most() {
+async fn message_has_at_most_ten_attributes() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         s.done("SendMessage", &message(&many(10))).await;
@@ -27,7 +27,7 @@ async fn message_has_ten_attributes_at_most() {
 /// 5.3: names of attributes; umlauts and two periods pass (9.6).
 /// Not recorded: the texts.
 #[tokio::test]
-async fn attribute_names_have_letters_digits_and_three_signs() {
+async fn attribute_names_have_letters_digits_hyphens_underscores_and_periods() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         for good in ["a", "A-z_0.9", "Größe", "a..b", "awsome", "AWSx", "Amazon", &"n".repeat(256)] {
@@ -44,9 +44,9 @@ async fn attribute_names_have_letters_digits_and_three_signs() {
     }
 }
 
-/// 5.3: `DataType`, and the value that it asks for; the text about an empty value.
+/// 5.3: `DataType` and the matching value; the text about an empty value.
 #[tokio::test]
-async fn types_are_string_number_and_binary_with_a_label() {
+async fn types_are_string_number_and_binary_with_an_optional_label() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         let longest = format!("String.{}", "l".repeat(249));
@@ -67,10 +67,10 @@ async fn types_are_string_number_and_binary_with_a_label() {
     }
 }
 
-/// 5.3: the other refusals of values.
+/// 5.3: other errors of values.
 /// Not recorded: the texts.
 #[tokio::test]
-async fn values_that_do_not_fit_their_type() {
+async fn values_that_do_not_match_their_type_are_rejected() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         let prefixes = "The type of message (user) attribute 'X' is invalid. You must use only the following supported \
@@ -100,10 +100,10 @@ async fn values_that_do_not_fit_their_type() {
     }
 }
 
-/// 5.3: numbers, which come back as they were sent.
+/// 5.3: numbers, which are returned unchanged.
 /// Not recorded: the text.
 #[tokio::test]
-async fn numbers_are_decimal_with_38_digits() {
+async fn numbers_are_decimal_with_up_to_38_digits() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         let number = |value: &str| message(&json!({ "X": { "DataType": "Number", "StringValue": value } }));

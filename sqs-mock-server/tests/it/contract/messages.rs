@@ -1,4 +1,4 @@
-//! Section 5.3: what a message may be.
+//! Section 5.3: limits of messages.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub(super) async fn start(protocol: sqs_client::wire::protocol::Protocol) -> Ses
 
 /// 5.3: "Characters allowed in body and String values".
 #[tokio::test]
-async fn bodies_and_texts_have_the_characters_of_xml() {
+async fn bodies_and_string_values_accept_xml_characters() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         for good in
@@ -42,7 +42,7 @@ async fn bodies_and_texts_have_the_characters_of_xml() {
     }
 }
 
-/// 5.3: "Size of one message"; "Limit inclusive"; the refusal of a single send.
+/// 5.3: "Size of one message"; "Limit inclusive"; the error of a single send.
 #[tokio::test]
 async fn size_is_body_and_attributes_in_bytes() {
     for protocol in BOTH {
@@ -79,7 +79,7 @@ async fn size_is_body_and_attributes_in_bytes() {
     }
 }
 
-/// 5.3: the largest message there is.
+/// 5.3: the maximum message size.
 #[tokio::test]
 async fn largest_message_has_1048576_bytes() {
     for protocol in BOTH {
@@ -94,7 +94,7 @@ async fn largest_message_has_1048576_bytes() {
 
 /// 5.3: "Group and dedup ids", "on both queue types" and the empty string included.
 #[tokio::test]
-async fn ids_have_letters_digits_and_punctuation() {
+async fn ids_accept_letters_digits_and_punctuation() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         s.fifo("q.fifo", json!({ "ContentBasedDeduplication": "true" })).await;
@@ -125,7 +125,7 @@ async fn ids_have_letters_digits_and_punctuation() {
 
 /// 5.3: "FIFO single send".
 #[tokio::test]
-async fn fifo_message_needs_a_group_and_an_id() {
+async fn fifo_message_requires_a_group_and_an_id() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         let url = s.fifo("q.fifo", json!({})).await;
@@ -141,7 +141,7 @@ async fn fifo_message_needs_a_group_and_an_id() {
 
 /// 5.3: "FIFO batch: either fault in ONE entry fails the WHOLE request, both as `InvalidParameterValue`".
 #[tokio::test]
-async fn fifo_batch_fails_as_a_whole_for_one_entry_without_a_group_or_an_id() {
+async fn entry_without_a_group_or_an_id_fails_the_whole_fifo_batch() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         let url = s.fifo("q.fifo", json!({})).await;
@@ -160,7 +160,7 @@ async fn fifo_batch_fails_as_a_whole_for_one_entry_without_a_group_or_an_id() {
 
 /// 5.3: "FIFO `DelaySeconds` > 0".
 #[tokio::test]
-async fn fifo_message_has_no_delay_of_its_own() {
+async fn fifo_message_cannot_have_its_own_delay() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         let url = s.fifo("q.fifo", json!({ "ContentBasedDeduplication": "true" })).await;
@@ -174,7 +174,7 @@ async fn fifo_message_has_no_delay_of_its_own() {
 /// 5.3: delays out of range.
 /// Not recorded: the text.
 #[tokio::test]
-async fn delay_is_up_to_900_seconds() {
+async fn delay_is_at_most_900_seconds() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         for bad in [-1, 901] {

@@ -1,22 +1,22 @@
 //! The contract with Amazon SQS, row by row, over real HTTP and in both protocols.
 //!
-//! What the tests ask and expect is written down here once more, apart from the crates under test: names in forms
-//! (`form`), elements of answers (`xml`), codes (`code`). `ask` sends the same JSON in either protocol, and `answers` holds
-//! every single answer against what all of them have in common.
+//! The tests do not use the crates under test for requests and expected responses: names in forms (`form`), elements of
+//! responses (`xml`) and codes (`code`) are repeated here. `ask` sends the same JSON in either protocol, and `answers`
+//! checks the rules for all responses.
 //!
 //! | Section | Where |
 //! |---|---|
-//! | 1 endpoints, queue URLs | `queue_urls`, `callers` beside this folder |
-//! | 2 actions, required members | [`actions`]; lists in [`lists`], members of lower case in [`json_wire`] |
+//! | 1 endpoints, queue URLs | `queue_urls`, `callers` in the parent folder |
+//! | 2 actions, required members | [`actions`]; lists in [`lists`], lower-case members in [`json_wire`] |
 //! | 2.1 `ReceiveMessage` | [`receive`], [`received`] |
 //! | 2.2 `SendMessage` | [`send`] |
 //! | 2.3 `ListMessageMoveTasks` | [`move_tasks`] |
 //! | 2.4 attributes of queues | [`attributes`], [`attribute_changes`] |
-//! | 3.1, 3.2 AWS JSON: requests, answers | [`json_wire`] |
+//! | 3.1, 3.2 AWS JSON: requests, responses | [`json_wire`] |
 //! | 3.3 AWS JSON: errors | [`json_errors`]; both tables of codes in `code` |
 //! | 4.1 Query: requests | [`query_wire`] |
-//! | 4.2 Query: answers | [`query_answers`] |
-//! | 4.3 GET, content negotiation | [`content_negotiation`]; every action in `accept` beside this folder |
+//! | 4.2 Query: responses | [`query_answers`] |
+//! | 4.3 GET, content negotiation | [`content_negotiation`]; every action in `accept` in the parent folder |
 //! | 5.1 names, attributes by kind | [`names`] |
 //! | 5.1 tags, permissions | [`tags`], [`permissions`] |
 //! | 5.1 quotas of policies | [`policies`] |
@@ -35,10 +35,10 @@
 //! | 7.5 move tasks | [`move_tasks`], [`move_task_refusals`] |
 //! | 7.6 throughput quotas | [`quotas`] |
 //!
-//! A doc line that starts with `Not recorded:` says what about a test no recorded answer of AWS confirms: AWS documents
-//! it, an emulator claims it, or it is a decision of this server.
+//! A doc line `Not recorded:` names the parts of a test that no recorded response of AWS confirms: AWS documents
+//! them, an emulator has them, or they are decisions of this server.
 //!
-//! Without a test here, because this server never answers so: `InvalidAddress`, `InvalidSecurity`, `InvalidIdFormat`,
+//! Not tested here, because this server never returns them: `InvalidAddress`, `InvalidSecurity`, `InvalidIdFormat`,
 //! `MessageNotInflight`, the `KMS.` codes, and the service-wide codes of 3.3.
 
 mod actions;

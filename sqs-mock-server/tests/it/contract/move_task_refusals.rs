@@ -1,4 +1,4 @@
-//! Section 7.5: move tasks that cannot be started, listed or cancelled.
+//! Section 7.5: errors of starting, listing and cancelling move tasks.
 
 use serde_json::json;
 use sqs_client::wire::protocol::Protocol;
@@ -9,9 +9,9 @@ use super::move_tasks::{ARN, begin, newest, start};
 use crate::session::{BOTH, Session};
 use crate::wire::JSON;
 
-/// 2 and 7.5: ranges, unknown queues, queues of no dead letters.
+/// 2 and 7.5: ranges, unknown queues, queues that are not dead-letter queues.
 #[tokio::test]
-async fn tasks_that_cannot_start() {
+async fn invalid_tasks_are_rejected() {
     for protocol in BOTH {
         let (mut s, ..) = start(protocol, 0).await;
         let dead = format!("{ARN}dead");
@@ -36,8 +36,8 @@ async fn tasks_that_cannot_start() {
     }
 }
 
-/// 7.5: sources, destinations and tasks of others.
-/// Not recorded: that they do not exist for the caller is what AWS documents: no permission reaches across accounts.
+/// 7.5: sources, destinations and tasks of other accounts.
+/// Not recorded: AWS documents that there are no permissions across accounts, so they do not exist for the caller.
 #[tokio::test]
 async fn tasks_and_queues_of_other_accounts_and_regions_do_not_exist() {
     let (mut s, ..) = start(Protocol::AwsJson, 2).await;
@@ -62,10 +62,10 @@ async fn tasks_and_queues_of_other_accounts_and_regions_do_not_exist() {
     s.done("CancelMessageMoveTask", &json!({ "TaskHandle": handle })).await;
 }
 
-/// 7.5: destinations that do not fit.
+/// 7.5: invalid destinations.
 /// Not recorded.
 #[tokio::test]
-async fn destination_must_fit_the_source() {
+async fn destination_must_match_the_source() {
     for protocol in BOTH {
         let (mut s, ..) = start(protocol, 0).await;
         s.fifo("other.fifo", json!({})).await;
@@ -83,7 +83,7 @@ fn handle(id: &str, source: &str) -> String {
 
 /// 7.5: "Handle garbage"; "well-formed but unknown task"; "source that does not exist, or of another account".
 #[tokio::test]
-async fn handle_must_be_that_of_a_task() {
+async fn handle_must_identify_a_task() {
     for protocol in BOTH {
         let (mut s, ..) = start(protocol, 0).await;
         let not_ours = base64_simd::STANDARD.encode_to_string("{}");
@@ -109,7 +109,7 @@ async fn handle_must_be_that_of_a_task() {
 }
 
 /// 7.5: "Cancelling a finished task".
-/// Not recorded: claimed by emulators.
+/// Not recorded: emulators do this.
 #[tokio::test]
 async fn finished_task_cannot_be_cancelled() {
     for protocol in BOTH {
@@ -125,7 +125,7 @@ async fn finished_task_cannot_be_cancelled() {
 /// 7.5: "<= 100 active per account".
 /// Not recorded: code and text.
 #[tokio::test]
-async fn account_has_100_active_tasks_at_most() {
+async fn account_has_at_most_100_active_tasks() {
     let mut s = Session::frozen(Protocol::AwsJson).await;
     s.queue("other", json!({})).await;
     for number in 0..=100 {
@@ -141,7 +141,7 @@ async fn account_has_100_active_tasks_at_most() {
             "MaxNumberOfMessagesPerSecond": 1,
         });
         match s.ask("StartMessageMoveTask", &input).await {
-            Ok(_) => assert!(number < 100, "one too many was started"),
+            Ok(_) => assert!(number < 100, "more than 100 tasks were started"),
             Err(refusal) => {
                 assert_eq!(number, 100, "{refusal:?}");
                 refusal.is("task 101", OVER_LIMIT);

@@ -11,7 +11,7 @@ use crate::session::{BOTH, Session};
 
 pub(super) const ARN: &str = "arn:aws:sqs:us-east-1:000000000000:";
 
-/// A source with its dead-letter queue, which holds this many messages.
+/// A source with its dead-letter queue, which has this many messages.
 pub(super) async fn start(protocol: Protocol, messages: u32) -> (Session, String, String) {
     let mut s = Session::frozen(protocol).await;
     let dead = s.queue("dead", json!({})).await;
@@ -39,10 +39,10 @@ async fn tasks(s: &mut Session) -> Vec<Value> {
     output["Results"].take().as_array_mut().map(std::mem::take).unwrap_or_default()
 }
 
-/// The newest task, once it says so of itself; the task behind it has its turns meanwhile.
+/// The newest task, once it has this status. The server runs in the meantime.
 pub(super) async fn newest(s: &mut Session, status: &str) -> Value {
     for _ in 0..2_000 {
-        let newest = tasks(s).await.into_iter().next().expect("there is a task");
+        let newest = tasks(s).await.into_iter().next().expect("a task");
         if newest["Status"] == status {
             return newest;
         }
@@ -53,7 +53,7 @@ pub(super) async fn newest(s: &mut Session, status: &str) -> Value {
 
 /// 2.3: a task that has ended; 7.5: "No destination -> each message returns to the queue it came from".
 #[tokio::test]
-async fn messages_return_to_where_they_came_from() {
+async fn messages_return_to_their_source_queues() {
     for protocol in BOTH {
         let (mut s, source, dead) = start(protocol, 3).await;
         let before =
@@ -100,9 +100,10 @@ async fn running_task_shows_its_handle_rate_and_destination() {
     }
 }
 
-/// 2.3: "`TaskHandle` = base64 of JSON {"taskId": uuid, "sourceArn": arn}"; "Newest first"; `MaxResults` is 1 by default.
+/// 2.3: "`TaskHandle` = base64 of JSON {"taskId": uuid, "sourceArn": arn}"; "Newest first"; `MaxResults` is 1 by
+/// default.
 #[tokio::test]
-async fn tasks_are_listed_from_the_newest_on() {
+async fn tasks_are_listed_newest_first() {
     for protocol in BOTH {
         let (mut s, _, _) = start(protocol, 0).await;
         assert_eq!(tasks(&mut s).await.len(), 0);
@@ -125,9 +126,9 @@ async fn tasks_are_listed_from_the_newest_on() {
     }
 }
 
-/// 7.5: "Cancel does not undo"; what cancelling answers.
+/// 7.5: "Cancel does not undo"; the response of a cancel.
 #[tokio::test]
-async fn cancelled_task_stops_and_keeps_what_it_has_moved() {
+async fn cancelled_task_stops_and_keeps_moved_messages() {
     for protocol in BOTH {
         let (mut s, source, dead) = start(protocol, 5).await;
         let handle = begin(&mut s, json!({ "MaxNumberOfMessagesPerSecond": 1 })).await;
@@ -158,14 +159,14 @@ async fn task_fails_without_its_destination() {
         s.pass(1);
         let task = newest(&mut s, "FAILED").await;
         assert_eq!(task["FailureReason"], "AWS.SimpleQueueService.NonExistentQueue");
-        assert_eq!(s.counts(&dead).await[0], "2", "the rest stays");
+        assert_eq!(s.counts(&dead).await[0], "2", "the other messages stay");
     }
 }
 
 /// 7.5: "Only messages that reached the DLQ by redrive can go back to source; others need a destination".
 /// Not recorded: documented; the failure reason is a guess.
 #[tokio::test]
-async fn message_that_came_from_nowhere_needs_a_destination() {
+async fn message_without_a_source_queue_needs_a_destination() {
     for protocol in BOTH {
         let (mut s, source, dead) = start(protocol, 0).await;
         s.put(&dead, "sent here").await;
@@ -181,7 +182,7 @@ async fn message_that_came_from_nowhere_needs_a_destination() {
 /// 7.5: "task life <= 36 h".
 /// Not recorded: the failure reason is a guess.
 #[tokio::test]
-async fn task_lives_36_hours_at_most() {
+async fn task_runs_at_most_36_hours() {
     for protocol in BOTH {
         let (mut s, ..) = start(protocol, 2).await;
         begin(&mut s, json!({ "MaxNumberOfMessagesPerSecond": 1 })).await;

@@ -1,4 +1,4 @@
-//! Section 5.1: names of queues, and which attributes each kind of queue has.
+//! Section 5.1: queue names, and the attributes of each queue type.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::session::{BOTH, Session};
 
 /// 5.1: "Name 1..80 of `[A-Za-z0-9_-]`; FIFO ends in `.fifo`, suffix counted".
 #[tokio::test]
-async fn names_have_80_letters_digits_hyphens_and_underscores() {
+async fn queue_name_has_up_to_80_letters_digits_hyphens_and_underscores() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         for good in ["a", "aZ09_-", &"x".repeat(80)] {
@@ -27,7 +27,7 @@ async fn names_have_80_letters_digits_hyphens_and_underscores() {
 
 /// 5.1: `FifoQueue` and the name must agree.
 #[tokio::test]
-async fn name_and_kind_of_a_queue_must_agree() {
+async fn name_and_type_of_a_queue_must_match() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         for (name, attributes) in [
@@ -41,9 +41,9 @@ async fn name_and_kind_of_a_queue_must_agree() {
     }
 }
 
-/// 5.1: what only FIFO queues have, on create and on set.
+/// 5.1: attributes of FIFO queues, on create and on set.
 #[tokio::test]
-async fn attributes_of_fifo_queues_are_unknown_to_standard_ones() {
+async fn standard_queue_rejects_attributes_of_fifo_queues() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -68,7 +68,7 @@ async fn attributes_of_fifo_queues_are_unknown_to_standard_ones() {
 
 /// 5.1: `FifoQueue` on a FIFO queue.
 #[tokio::test]
-async fn kind_of_a_queue_cannot_be_changed() {
+async fn type_of_a_queue_cannot_be_changed() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.fifo("q.fifo", json!({})).await;
@@ -83,7 +83,7 @@ async fn kind_of_a_queue_cannot_be_changed() {
 /// 5.1: "Other bad values".
 /// Not recorded: the text.
 #[tokio::test]
-async fn bad_values_are_named() {
+async fn error_names_the_invalid_value() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;

@@ -59,10 +59,10 @@ async fn permissions_have_limits() {
     }
 }
 
-/// 5.1: the other refusals of both actions.
+/// 5.1: other errors of both actions.
 /// Not recorded: the text about an unknown label, and the codes of the rest.
 #[tokio::test]
-async fn permissions_that_cannot_be_given_or_found() {
+async fn invalid_and_unknown_permissions_are_rejected() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         s.queue("q", json!({})).await;

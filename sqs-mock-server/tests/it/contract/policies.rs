@@ -1,4 +1,4 @@
-//! Section 5.1: access policies, how they are shown, and their quotas, which are the documented ones.
+//! Section 5.1: access policies, their normalized form, and their documented quotas.
 
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ fn conditions(operators: usize, keys: u64) -> Value {
     operators.map(|name| ((*name).to_owned(), keys.clone())).collect::<serde_json::Map<_, _>>().into()
 }
 
-/// So many statements, each with an id of its own.
+/// This many statements with unique ids.
 fn statements(count: u64) -> String {
     policy(&(0..count).map(|number| statement("Sid", json!(format!("s{number}")))).collect::<Vec<_>>())
 }
@@ -65,8 +65,8 @@ const ACTIONS: [&str; 8] = [
     "SQS:ListDeadLetterSourceQueues",
 ];
 
-/// 5.1: "8,192 bytes, 20 statements, 50 principals, 10 conditions, 7 actions per statement".
-/// Not recorded: the texts about statements, principals and conditions. Those about bytes and actions are from users' logs.
+/// 5.1: "8,192 bytes, 20 statements, 50 principals, 10 conditions, 7 actions per statement". Not recorded: the texts
+/// about statements, principals and conditions. Texts about bytes and actions are from users' logs.
 #[tokio::test]
 async fn policies_have_quotas() {
     for protocol in BOTH {
@@ -115,11 +115,11 @@ async fn shown(s: &mut Session, url: &str) -> Value {
     parsed(&text(&s.attributes(url).await["Policy"]))
 }
 
-/// 5.1: policies read back are compact and have a fixed order; a list of one action becomes that action; `Version` is
-/// added; a policy without `Id` has an empty one once a permission was removed.
+/// 5.1: policies are returned compact and in a fixed order; a list of one action becomes that action; `Version` is
+/// added; a policy without `Id` gets an empty one when a permission is removed.
 /// Not recorded: lists of one principal or resource, and which version is added.
 #[tokio::test]
-async fn policy_is_shown_as_sqs_writes_it() {
+async fn policy_is_returned_in_the_form_of_sqs() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -141,7 +141,7 @@ async fn policy_is_shown_as_sqs_writes_it() {
     }
 }
 
-/// 5.1: permissions fill the same policy.
+/// 5.1: permissions are part of the policy.
 /// Not recorded: the texts.
 #[tokio::test]
 async fn permissions_count_against_the_quotas() {
@@ -165,9 +165,9 @@ async fn permissions_count_against_the_quotas() {
 }
 
 /// 5.1: principals, actions and statements are validated.
-/// Not recorded: members that no policy has, and the form of names of services.
+/// Not recorded: unknown members, and the form of service names.
 #[tokio::test]
-async fn what_is_no_policy_for_sqs_is_refused() {
+async fn invalid_policy_is_rejected() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;

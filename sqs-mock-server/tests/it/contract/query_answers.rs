@@ -1,4 +1,4 @@
-//! Section 4.2: answers of the Query protocol as bytes. `ask.rs` holds every other answer against the same rules.
+//! Section 4.2: raw responses of the Query protocol. `ask.rs` checks all other responses with the same rules.
 
 use serde_json::json;
 use sqs_client::wire::protocol::Protocol;
@@ -18,7 +18,7 @@ const PATH: &str = "/000000000000/q";
 
 /// 4.2: "200 text/xml", the envelope, no result of void actions, an empty element for an empty receive.
 #[tokio::test]
-async fn envelope_is_that_of_aws() {
+async fn envelope_matches_aws() {
     let (mut s, url) = start().await;
     for (form, action, result) in [
         ("Action=ReceiveMessage", "ReceiveMessage", "<ReceiveMessageResult/>".to_owned()),
@@ -45,7 +45,7 @@ async fn envelope_is_that_of_aws() {
     }
 }
 
-/// The names of the elements below one, each once.
+/// The distinct names of the child elements.
 fn names(element: &Element) -> Vec<&str> {
     let mut names: Vec<_> = element.children.iter().map(|child| child.name.as_str()).collect();
     names.sort_unstable();
@@ -84,8 +84,10 @@ async fn results_have_the_elements_of_the_table() {
     let answer = s.wire.form(PATH, format!("Action=ReceiveMessage&{names_of}")).await;
     let root = Element::parse(answer.text());
     let messages = &root.child("ReceiveMessageResult").unwrap().children;
-    let full =
-        messages.iter().find(|message| message.child("MessageAttribute").is_some()).expect("one has one");
+    let full = messages
+        .iter()
+        .find(|message| message.child("MessageAttribute").is_some())
+        .expect("a message with an attribute");
     let expected = [
         "Attribute",
         "Body",
@@ -101,9 +103,9 @@ async fn results_have_the_elements_of_the_table() {
     assert_eq!(names(attribute.child("Value").unwrap()), ["BinaryValue", "DataType"]);
 }
 
-/// 4.2: `&quot;`, `&#xD;`, and white space that must be kept.
+/// 4.2: `&quot;`, `&#xD;`, and significant white space.
 #[tokio::test]
-async fn every_body_survives_the_round_trip() {
+async fn every_body_round_trips() {
     let (mut s, _) = start().await;
     for body in ["\"", "\r", "\r\n", "\n", " ", "\t \n", "<a b=\"c\">&amp;</a>", "]]>", "'", "é€🦀\u{FFFD}"]
     {
@@ -112,13 +114,13 @@ async fn every_body_survives_the_round_trip() {
         let answer = s.wire.form(PATH, "Action=ReceiveMessage").await;
         let message = output_of_xml("ReceiveMessage", &answer).unwrap()["Messages"][0].take();
         assert_eq!(message["Body"], body, "{body:?}");
-        assert!(!answer.text().contains('\r'), "a parser would make LF of it");
+        assert!(!answer.text().contains('\r'), "a parser would convert it to LF");
         assert!(!body.contains('"') || answer.text().contains("&quot;"), "{}", answer.text());
         s.delete(PATH, &text(&message["ReceiptHandle"])).await;
     }
 }
 
-/// 4.2: the error answer.
+/// 4.2: the error response.
 #[tokio::test]
 async fn error_has_type_code_message_and_detail() {
     let (mut s, _) = start().await;

@@ -1,4 +1,4 @@
-//! Section 4.1: requests of the Query protocol as bytes.
+//! Section 4.1: raw requests of the Query protocol.
 
 use serde_json::json;
 use sqs_client::wire::protocol::Protocol;
@@ -18,7 +18,7 @@ const PATH: &str = "/000000000000/q";
 
 /// 4.1: the form in the body of `/`, in the body of the queue's path, in its URL, and in both; `Version` is optional.
 #[tokio::test]
-async fn form_may_come_in_four_ways() {
+async fn form_is_accepted_in_body_and_url() {
     let (mut s, url) = start().await;
     let url = escaped(&url);
     let version = "Version=2012-11-05";
@@ -31,18 +31,18 @@ async fn form_may_come_in_four_ways() {
 
 /// 4.1: "Where both are present the `QueueUrl` parameter wins".
 #[tokio::test]
-async fn queue_url_wins_over_the_path() {
+async fn queue_url_parameter_overrides_the_path() {
     let (mut s, url) = start().await;
     let url = escaped(&url);
     let good = s.wire.form("/000000000000/none", format!("Action=PurgeQueue&QueueUrl={url}")).await;
-    output_of_xml("PurgeQueue", &good).expect("the parameter wins");
+    output_of_xml("PurgeQueue", &good).expect("the parameter applies");
     let bad = s.wire.form(PATH, format!("Action=PurgeQueue&QueueUrl={url}x")).await;
     output_of_xml("PurgeQueue", &bad).unwrap_err().is("unknown", NO_QUEUE);
 }
 
 /// 4.1: the whole table of form names, each with its effect.
 #[tokio::test]
-async fn every_row_of_the_table_of_names_has_its_effect() {
+async fn every_form_name_has_its_effect() {
     let (mut s, url) = start().await;
     let call = |action: &str, rest: &str| format!("Action={action}&QueueUrl={}&{rest}", escaped(&url));
     let entry = "SendMessageBatchRequestEntry.1";
@@ -94,7 +94,7 @@ async fn every_row_of_the_table_of_names_has_its_effect() {
 /// 4.1: "Some clones also take `X.member.N` or un-indexed singles".
 /// Not recorded: AWS itself answers some of these with `MalformedInput`.
 #[tokio::test]
-async fn names_of_other_dialects_are_taken() {
+async fn names_of_other_dialects_are_accepted() {
     let (mut s, url) = start().await;
     let call = |rest: &str| format!("Action=GetQueueAttributes&QueueUrl={}&{rest}", escaped(&url));
     for rest in [
@@ -113,7 +113,7 @@ async fn names_of_other_dialects_are_taken() {
 
 /// 4.1: "Wrongly encoded list on AWS -> `MalformedInput`".
 #[tokio::test]
-async fn what_is_no_form_of_the_action_is_malformed() {
+async fn invalid_form_is_malformed_input() {
     let (mut s, _) = start().await;
     for rest in [
         "Action=SendMessage&MessageBody=x&DelaySeconds=soon",
@@ -130,9 +130,9 @@ async fn what_is_no_form_of_the_action_is_malformed() {
     }
 }
 
-/// Not recorded: a percent sign without two hexadecimal digits stands for itself, as the URL standard has it.
+/// Not recorded: a percent sign without two hexadecimal digits is kept, as in the URL standard.
 #[tokio::test]
-async fn broken_escape_stands_for_itself() {
+async fn invalid_percent_escape_is_kept() {
     let (mut s, _) = start().await;
     for (form, body) in [
         ("100%", "100%"),

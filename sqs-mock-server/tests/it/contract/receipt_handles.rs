@@ -1,4 +1,4 @@
-//! Section 5.6: what a receipt handle is good for.
+//! Section 5.6: validity of receipt handles.
 
 use serde_json::{Value, json};
 use sqs_client::wire::protocol::Protocol;
@@ -6,7 +6,7 @@ use sqs_client::wire::protocol::Protocol;
 use super::code::{BAD_HANDLE, PARAMETER};
 use crate::session::{BOTH, Session};
 
-/// A queue of either kind with one message.
+/// A standard or FIFO queue with one message.
 async fn start(protocol: Protocol, fifo: bool) -> (Session, String) {
     let mut s = Session::frozen(protocol).await;
     let url = if fifo {
@@ -31,7 +31,7 @@ fn change(url: &str, handle: &str, seconds: u32) -> Value {
 
 /// 5.6, row "unparsable".
 #[tokio::test]
-async fn text_that_is_no_handle_is_invalid() {
+async fn malformed_handle_is_invalid() {
     for (protocol, fifo) in BOTH.into_iter().flat_map(|protocol| [(protocol, false), (protocol, true)]) {
         let (mut s, url) = start(protocol, fifo).await;
         for bad in ["x", "garbage with spaces", "AQEB", "é"] {
@@ -47,7 +47,7 @@ async fn text_that_is_no_handle_is_invalid() {
 /// 5.6, rows "delete, in flight" and "delete again / message gone".
 /// Not recorded: deleting again on a FIFO queue.
 #[tokio::test]
-async fn deleted_message_is_gone_and_may_be_deleted_again() {
+async fn second_delete_of_a_message_succeeds() {
     for (protocol, fifo) in BOTH.into_iter().flat_map(|protocol| [(protocol, false), (protocol, true)]) {
         let (mut s, url) = start(protocol, fifo).await;
         let handle = s.handle(&url).await;
@@ -75,7 +75,7 @@ async fn deleting_the_last_message_in_flight_unlocks_its_group() {
 
 /// 5.6, row "delete after visibility ran out, not re-received".
 #[tokio::test]
-async fn expired_handle_deletes_on_a_standard_queue_and_not_on_a_fifo_queue() {
+async fn expired_handle_deletes_on_a_standard_queue_but_not_on_a_fifo_queue() {
     for protocol in BOTH {
         let (mut s, url) = start(protocol, false).await;
         let handle = s.handle(&url).await;
@@ -95,7 +95,7 @@ async fn expired_handle_deletes_on_a_standard_queue_and_not_on_a_fifo_queue() {
 
 /// 5.6, row "delete after visibility was extended".
 #[tokio::test]
-async fn handle_deletes_after_the_visibility_was_extended() {
+async fn handle_deletes_after_an_extension_of_the_visibility_timeout() {
     for (protocol, fifo) in BOTH.into_iter().flat_map(|protocol| [(protocol, false), (protocol, true)]) {
         let (mut s, url) = start(protocol, fifo).await;
         let handle = s.handle(&url).await;
@@ -111,7 +111,7 @@ async fn handle_deletes_after_the_visibility_was_extended() {
 /// 5.6, row "delete with handle older than a later receive".
 /// Not recorded: a maintainer of a client verified it on AWS for standard queues; on a FIFO queue it is inferred.
 #[tokio::test]
-async fn older_handle_deletes_on_a_standard_queue_and_has_expired_on_a_fifo_queue() {
+async fn older_handle_deletes_on_a_standard_queue_but_not_on_a_fifo_queue() {
     for (protocol, fifo) in BOTH.into_iter().flat_map(|protocol| [(protocol, false), (protocol, true)]) {
         let (mut s, url) = start(protocol, fifo).await;
         let older = s.handle(&url).await;
@@ -164,7 +164,7 @@ async fn handle_of_another_queue_is_not_valid() {
 
 /// 5.6: "412 to 476 characters, FIFO 324".
 #[tokio::test]
-async fn handles_are_as_long_as_those_of_aws() {
+async fn handles_have_the_length_of_aws_handles() {
     for protocol in BOTH {
         for (fifo, lengths) in [(false, 412..=476), (true, 324..=324)] {
             let (mut s, url) = start(protocol, fifo).await;
@@ -193,9 +193,9 @@ async fn visibility_of_a_deleted_message_cannot_be_changed() {
 }
 
 /// 5.6, row "change visibility after run-out, latest handle".
-/// Recorded is the 200 alone, not that the message is hidden again.
+/// Not recorded: that the message is hidden again. The 200 is recorded.
 #[tokio::test]
-async fn latest_handle_hides_a_message_of_a_standard_queue_again() {
+async fn latest_handle_hides_a_standard_message_again() {
     for protocol in BOTH {
         let (mut s, url) = start(protocol, false).await;
         let handle = s.handle(&url).await;
@@ -207,10 +207,10 @@ async fn latest_handle_hides_a_message_of_a_standard_queue_again() {
     }
 }
 
-/// 5.6, the same row for FIFO, and the one for older handles.
+/// 5.6, the same row for FIFO, and the row for older handles.
 /// Not recorded: the text is from a log of AWS, for a handle whose visibility ran out.
 #[tokio::test]
-async fn visibility_change_with_an_expired_fifo_handle_is_refused() {
+async fn visibility_change_with_an_expired_fifo_handle_is_rejected() {
     for protocol in BOTH {
         let (mut s, url) = start(protocol, true).await;
         let handle = s.handle(&url).await;
@@ -219,7 +219,7 @@ async fn visibility_change_with_an_expired_fifo_handle_is_refused() {
         s.refused("ChangeMessageVisibility", &change(&url, &handle, 10)).await.says("late", PARAMETER, &text);
         s.handle(&url).await;
         s.refused("ChangeMessageVisibility", &change(&url, &handle, 0)).await.says("older", PARAMETER, &text);
-        assert!(s.bodies(&url).await.is_empty(), "the later receive is not disturbed");
+        assert!(s.bodies(&url).await.is_empty(), "the later receive is not affected");
     }
 }
 
@@ -232,6 +232,6 @@ async fn older_handle_changes_the_visibility_of_a_standard_message() {
         s.pass(31);
         s.handle(&url).await;
         s.hide(&url, &older, 0).await;
-        assert_eq!(s.bodies(&url).await, ["x"], "to 0 worked");
+        assert_eq!(s.bodies(&url).await, ["x"], "the change to 0 applied");
     }
 }

@@ -1,4 +1,4 @@
-//! Section 2.1: what a receive asks for.
+//! Section 2.1: parameters of a receive.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::session::{BOTH, Session};
 
 /// 2.1: `MaxNumberOfMessages`.
 #[tokio::test]
-async fn one_message_comes_by_default_and_up_to_ten_on_request() {
+async fn receive_returns_one_message_by_default_and_up_to_ten() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({ "VisibilityTimeout": "0" })).await;
@@ -27,7 +27,7 @@ async fn one_message_comes_by_default_and_up_to_ten_on_request() {
 
 /// 2.1: `VisibilityTimeout`, absent, given, and 0.
 #[tokio::test]
-async fn visibility_of_the_receive_goes_before_that_of_the_queue() {
+async fn visibility_timeout_of_the_receive_overrides_the_queue() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({ "VisibilityTimeout": "10" })).await;
@@ -35,12 +35,12 @@ async fn visibility_of_the_receive_goes_before_that_of_the_queue() {
         let at_once = json!({ "VisibilityTimeout": 0 });
         let first = text(&s.take(&url, at_once.clone()).await[0]["ReceiptHandle"]);
         let second = text(&s.take(&url, at_once).await[0]["ReceiptHandle"]);
-        assert_ne!(first, second, "each receive gives a new handle");
+        assert_ne!(first, second, "each receive returns a new handle");
         assert_eq!(s.take(&url, json!({ "VisibilityTimeout": 3 })).await.len(), 1);
         s.pass(2);
         assert!(s.bodies(&url).await.is_empty());
         s.pass(1);
-        assert_eq!(s.bodies(&url).await, ["x"], "this one takes the time of the queue");
+        assert_eq!(s.bodies(&url).await, ["x"], "this receive uses the timeout of the queue");
         s.pass(9);
         assert!(s.bodies(&url).await.is_empty());
         s.pass(1);
@@ -48,16 +48,16 @@ async fn visibility_of_the_receive_goes_before_that_of_the_queue() {
     }
 }
 
-/// 2.1: an absent `WaitTimeSeconds` is that of the queue, an explicit 0 is a short poll.
+/// 2.1: the default of `WaitTimeSeconds` is that of the queue; an explicit 0 is a short poll.
 #[tokio::test]
-async fn explicit_zero_is_a_short_poll_whatever_the_queue_says() {
+async fn wait_time_of_zero_overrides_the_queue() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({ "ReceiveMessageWaitTimeSeconds": "20" })).await;
-        // The clock stands still: a long poll would wait until somebody moves it.
+        // The clock is frozen, so a long poll would wait forever.
         let short =
             tokio::time::timeout(Duration::from_secs(20), s.take(&url, json!({ "WaitTimeSeconds": 0 })));
-        assert!(short.await.expect("it does not wait").is_empty());
+        assert!(short.await.expect("a response without delay").is_empty());
         let (received, waited) = s.take_while_time_passes(&url, json!({})).await;
         assert!(received.is_empty() && waited >= 20, "{waited} s");
     }
@@ -79,7 +79,7 @@ async fn attempt_id_has_1_to_128_characters() {
 }
 
 /// 2.1: attempts are for FIFO queues.
-/// Not recorded: maintainers of a client found that AWS does not complain on a standard queue.
+/// Not recorded: maintainers of a client found that AWS accepts it on a standard queue.
 #[tokio::test]
 async fn attempt_id_has_no_effect_on_a_standard_queue() {
     for protocol in BOTH {

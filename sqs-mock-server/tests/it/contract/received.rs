@@ -1,4 +1,4 @@
-//! Section 2.1: what a received message shows.
+//! Section 2.1: attributes of received messages.
 
 use serde_json::{Value, json};
 use sqs_client::wire::protocol::Protocol;
@@ -9,7 +9,7 @@ use crate::session::{BOTH, Session};
 
 /// 2.1: `AttributeNames` and `MessageSystemAttributeNames`.
 #[tokio::test]
-async fn system_attributes_are_those_asked_for() {
+async fn receive_returns_the_requested_system_attributes() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({ "VisibilityTimeout": "0" })).await;
@@ -32,9 +32,9 @@ async fn system_attributes_are_those_asked_for() {
     }
 }
 
-/// 2.1: the order of `Attributes`, recorded in AWS JSON. XML, and the two that come last, are inferred.
+/// 2.1: the order of `Attributes`, recorded in AWS JSON. XML and the last two attributes are inferred.
 #[tokio::test]
-async fn attributes_come_in_the_order_of_aws() {
+async fn attributes_have_the_order_of_aws() {
     const ORDER: [&str; 9] = [
         "SenderId",
         "ApproximateFirstReceiveTimestamp",
@@ -59,7 +59,7 @@ async fn attributes_come_in_the_order_of_aws() {
     });
     s.done("SendMessage", &sent).await;
     assert_eq!(s.bodies(&url).await, ["x"]);
-    assert!(s.bodies(&url).await.is_empty(), "the second receive moves it");
+    assert!(s.bodies(&url).await.is_empty(), "the second receive moves the message");
     let asked = json!({ "QueueUrl": dead, "AttributeNames": ["All"], "MessageAttributeNames": ["All"] });
     let json = s.wire.json("ReceiveMessage", asked.to_string()).await;
     let xml = s.wire.form("/", form("ReceiveMessage", &asked)).await;
@@ -73,7 +73,7 @@ async fn attributes_come_in_the_order_of_aws() {
 
 /// 2.1: "JSON: the first wins when both given; Query: both are AttributeName.N".
 #[tokio::test]
-async fn newer_list_of_system_attributes_wins_in_json() {
+async fn newer_list_of_system_attributes_applies_in_json() {
     let mut s = Session::frozen(Protocol::AwsJson).await;
     let url = s.queue("q", json!({ "VisibilityTimeout": "0" })).await;
     s.put(&url, "x").await;
@@ -88,9 +88,9 @@ async fn newer_list_of_system_attributes_wins_in_json() {
     assert_eq!(keys(&answer["Messages"][0]["Attributes"]), ["SenderId", "SentTimestamp"]);
 }
 
-/// 2.1: the nine system attributes, all of them texts.
+/// 2.1: the nine system attributes, which are strings.
 #[tokio::test]
-async fn system_attributes_have_their_meaning() {
+async fn system_attributes_have_correct_values() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let dead = s.fifo("dead.fifo", json!({ "VisibilityTimeout": "0" })).await;
@@ -107,7 +107,7 @@ async fn system_attributes_have_their_meaning() {
         s.pass(5);
         let first = s.with_attributes(&url).await["Attributes"].take();
         s.pass(7);
-        assert!(s.bodies(&url).await.is_empty(), "the second receive moves it");
+        assert!(s.bodies(&url).await.is_empty(), "the second receive moves the message");
         let second = s.with_attributes(&dead).await["Attributes"].take();
 
         let time = |attributes: &Value, name: &str| text(&attributes[name]).parse::<u64>().unwrap();
@@ -142,7 +142,7 @@ async fn with_three(s: &mut Session) -> String {
 
 /// 2.1: `MessageAttributeNames`; keys without content are absent.
 #[tokio::test]
-async fn message_attributes_are_chosen_by_name_prefix_or_all() {
+async fn message_attributes_are_selected_by_name_prefix_or_all() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = with_three(&mut s).await;

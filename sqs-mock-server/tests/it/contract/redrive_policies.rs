@@ -7,7 +7,7 @@ use crate::session::{BOTH, Session};
 
 const ARN: &str = "arn:aws:sqs:us-east-1:000000000000:";
 
-/// Sets a redrive policy on a new and on an existing queue; both must be refused alike.
+/// Sets a redrive policy on a new and on an existing queue; both must fail with the same error.
 async fn refused(s: &mut Session, queue: &str, attribute: &str, value: &str, code_of: &str) -> String {
     let url = s.server.queue_url(queue);
     let input = json!({ "QueueUrl": url, "Attributes": { attribute: value } });
@@ -40,7 +40,7 @@ fn policy(target: &str, count: impl Into<Value>) -> Value {
 /// 5.1: the failures of `RedrivePolicy`.
 /// Not recorded: the texts; the codes are.
 #[tokio::test]
-async fn bad_redrive_policies_are_invalid_parameters() {
+async fn invalid_redrive_policies_are_rejected() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         let count = |shown: &str| {
@@ -85,7 +85,7 @@ async fn bad_redrive_policies_are_invalid_parameters() {
 
 /// 5.1: "Self-redrive accepted"; counts from 1 to 1000.
 #[tokio::test]
-async fn good_redrive_policies_are_accepted() {
+async fn valid_redrive_policies_are_accepted() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         for (queue, policy) in [
@@ -104,7 +104,7 @@ async fn good_redrive_policies_are_accepted() {
 
 /// 5.1: "Denied by `RedriveAllowPolicy`: same code".
 #[tokio::test]
-async fn allow_policy_says_who_may_send_dead_letters() {
+async fn allow_policy_determines_the_allowed_sources() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         s.queue("friend", json!({})).await;
@@ -137,7 +137,7 @@ async fn allow_policy_says_who_may_send_dead_letters() {
 /// 5.1: "byQueue without sourceQueueArns, or allowAll/denyAll with them, or >10".
 /// Not recorded: the texts; the codes are.
 #[tokio::test]
-async fn bad_allow_policies_are_invalid_parameters() {
+async fn invalid_allow_policies_are_rejected() {
     for protocol in BOTH {
         let mut s = start(protocol).await;
         let arns =

@@ -1,4 +1,4 @@
-//! Section 2.2: what a send takes.
+//! Section 2.2: parameters of a send.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ async fn empty_body_is_a_missing_parameter() {
 
 /// 2.2: `DelaySeconds` from 0 to 900, by default that of the queue.
 #[tokio::test]
-async fn delay_of_the_message_goes_before_that_of_the_queue() {
+async fn delay_of_the_message_overrides_the_queue() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({ "DelaySeconds": "5" })).await;
@@ -45,7 +45,7 @@ async fn delay_of_the_message_goes_before_that_of_the_queue() {
 
 /// 2.2: on a FIFO queue 0 means the delay of the queue.
 #[tokio::test]
-async fn delay_of_zero_on_a_fifo_queue_is_that_of_the_queue() {
+async fn delay_of_zero_on_a_fifo_queue_means_the_delay_of_the_queue() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.fifo("q.fifo", json!({ "DelaySeconds": "5", "ContentBasedDeduplication": "true" })).await;
@@ -73,7 +73,7 @@ async fn list_values_are_unsupported() {
     }
 }
 
-/// 2.2: `MessageSystemAttributes` has only the trace header, which is no part of the message's size.
+/// 2.2: `MessageSystemAttributes` accepts only the trace header, which does not count for the message size.
 #[tokio::test]
 async fn trace_header_is_the_only_system_attribute() {
     for protocol in BOTH {
@@ -96,7 +96,7 @@ async fn trace_header_is_the_only_system_attribute() {
 
 /// 2.2: "HTTP header X-Amzn-Trace-Id also fills it".
 #[tokio::test]
-async fn header_of_the_request_fills_the_trace_header() {
+async fn request_header_sets_the_trace_header() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -109,7 +109,7 @@ async fn header_of_the_request_fills_the_trace_header() {
 
 /// 2.2: `MessageGroupId` is the tenant on standard queues; `MessageDeduplicationId` is for FIFO queues.
 #[tokio::test]
-async fn standard_queue_takes_a_group_and_no_deduplication_id() {
+async fn standard_queue_accepts_a_group_but_no_deduplication_id() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;

@@ -31,7 +31,7 @@ async fn every_message_is_delivered_until_it_is_deleted() {
 
 /// 7.1: "the older one comes first", as `test_inflight_message_requeue` of `LocalStack` recorded it.
 #[tokio::test]
-async fn message_that_timed_out_comes_before_later_ones() {
+async fn message_that_timed_out_is_received_before_later_ones() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -46,13 +46,13 @@ async fn message_that_timed_out_comes_before_later_ones() {
 
 /// 7.1: "long poll asks all and answers as soon as something is there; it does not wait to fill the batch".
 #[tokio::test]
-async fn long_poll_answers_with_the_first_message() {
+async fn long_poll_returns_the_first_message_without_waiting_for_more() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({})).await;
         s.put(&url, "there").await;
         let ten = json!({ "MaxNumberOfMessages": 10, "WaitTimeSeconds": 20 });
-        assert_eq!(s.take(&url, ten.clone()).await.len(), 1, "though the clock stands still");
+        assert_eq!(s.take(&url, ten.clone()).await.len(), 1, "although the clock is frozen");
         s.done("SendMessage", &json!({ "QueueUrl": url, "MessageBody": "late", "DelaySeconds": 7 })).await;
         let (received, waited) = s.take_while_time_passes(&url, ten.clone()).await;
         assert_eq!(received[0]["Body"], "late");
@@ -64,7 +64,7 @@ async fn long_poll_answers_with_the_first_message() {
 
 /// 7.1: "`NotVisible` = received and not deleted"; the counts are exact here.
 #[tokio::test]
-async fn counts_tell_visible_hidden_and_delayed_messages_apart() {
+async fn counts_distinguish_visible_in_flight_and_delayed_messages() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -82,7 +82,7 @@ async fn counts_tell_visible_hidden_and_delayed_messages_apart() {
 
 /// 7.1: "Retention counts from the send; expiry removes also in-flight messages. Deletion afterwards is 200."
 #[tokio::test]
-async fn retention_ends_every_message() {
+async fn retention_removes_every_message() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({ "MessageRetentionPeriod": "60", "VisibilityTimeout": "600" })).await;
@@ -101,7 +101,7 @@ async fn retention_ends_every_message() {
 }
 
 /// 7.1: "Fair queue (`MessageGroupId` on standard): no per-group lock or order", quiet groups come first.
-/// Not recorded: the numbers that make a tenant noisy are the documented ones.
+/// Not recorded: the thresholds for a noisy tenant are documented.
 #[tokio::test]
 async fn quiet_tenants_do_not_wait_for_a_noisy_one() {
     for protocol in BOTH {
@@ -112,7 +112,7 @@ async fn quiet_tenants_do_not_wait_for_a_noisy_one() {
             s.done("SendMessage", &send("noisy", format!("noisy {number}"))).await;
         }
         for _ in 0..5 {
-            assert_eq!(s.bodies(&url).await.len(), 10, "one tenant alone is not held back, nor locked");
+            assert_eq!(s.bodies(&url).await.len(), 10, "a single tenant is neither delayed nor locked");
         }
         s.done("SendMessage", &send("quiet", "quiet".to_owned())).await;
         let next = s.take(&url, json!({ "AttributeNames": ["MessageGroupId"] })).await.remove(0);

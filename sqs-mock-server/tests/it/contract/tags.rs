@@ -8,7 +8,7 @@ use crate::session::{BOTH, Session};
 /// 5.1: "key 1..128, value 0..256 (empty value allowed), `aws:` prefix reserved".
 /// Not recorded: code and text of the refusals.
 #[tokio::test]
-async fn tags_have_lengths_and_a_reserved_prefix() {
+async fn tags_have_length_limits_and_a_reserved_prefix() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -30,10 +30,10 @@ async fn tags_have_lengths_and_a_reserved_prefix() {
     }
 }
 
-/// 5.1: "50 recommended max": more are taken.
-/// Not recorded: where the end is. Here it is at 1,000 tags, so that nobody fills the memory with them.
+/// 5.1: "50 recommended max": more are accepted.
+/// Not recorded: the limit. This server accepts 1,000 tags, to bound its memory.
 #[tokio::test]
-async fn fifty_tags_are_a_recommendation() {
+async fn more_than_fifty_tags_are_accepted() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -53,7 +53,7 @@ async fn fifty_tags_are_a_recommendation() {
     }
 }
 
-/// Not recorded: the order. It is that of the keys, and the same in each answer.
+/// Not recorded: the order. This server sorts by key.
 #[tokio::test]
 async fn tags_are_listed_by_key() {
     let mut s = Session::start(sqs_client::wire::protocol::Protocol::AwsJson).await;

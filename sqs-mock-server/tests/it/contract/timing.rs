@@ -1,4 +1,4 @@
-//! Section 5.2: creating, deleting, purging, and the waits between.
+//! Section 5.2: create, delete and purge, and the waiting times between them.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::session::{BOTH, Session};
 
 /// 5.2: "Create on an existing name".
 #[tokio::test]
-async fn queue_is_given_out_again_when_nothing_differs_from_now() {
+async fn create_with_the_same_attributes_returns_the_existing_queue() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({ "DelaySeconds": "1" })).await;
@@ -41,7 +41,7 @@ async fn queue_is_given_out_again_when_nothing_differs_from_now() {
 
 /// 5.2: "Create within 60 s of delete".
 #[tokio::test]
-async fn name_of_a_deleted_queue_is_free_after_60_seconds() {
+async fn deleted_queue_can_be_recreated_after_60_seconds() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -56,13 +56,13 @@ async fn name_of_a_deleted_queue_is_free_after_60_seconds() {
         }
         s.pass(1);
         assert_eq!(s.done("CreateQueue", &again).await["QueueUrl"], url);
-        assert!(s.bodies(&url).await.is_empty(), "it is another queue");
+        assert!(s.bodies(&url).await.is_empty(), "the new queue is empty");
     }
 }
 
 /// 5.2: "Purge twice in 60 s".
 #[tokio::test]
-async fn second_purge_has_to_wait_60_seconds() {
+async fn second_purge_within_60_seconds_is_rejected() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let input = json!({ "QueueUrl": s.queue("orders", json!({})).await });
@@ -79,7 +79,7 @@ async fn second_purge_has_to_wait_60_seconds() {
 
 /// 5.2: "Purge drops visible, delayed and in-flight messages and lets FIFO dedup ids be used again".
 #[tokio::test]
-async fn purge_drops_everything() {
+async fn purge_removes_all_messages_and_deduplication_ids() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -100,6 +100,6 @@ async fn purge_drops_everything() {
         s.handle(&fifo).await;
         s.done("PurgeQueue", &json!({ "QueueUrl": fifo })).await;
         s.put_in(&fifo, "g", "once").await;
-        assert_eq!(s.bodies(&fifo).await, ["once"], "neither the id nor the group is taken");
+        assert_eq!(s.bodies(&fifo).await, ["once"], "the deduplication id and the group are free");
     }
 }

@@ -1,4 +1,4 @@
-//! Section 5.5: receiving, and changing how long a message stays hidden.
+//! Section 5.5: receives and changes of the visibility timeout.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::session::{BOTH, Session};
 
 /// 5.5: `MaxNumberOfMessages` and `WaitTimeSeconds`.
 #[tokio::test]
-async fn numbers_of_a_receive_have_ranges() {
+async fn numeric_parameters_of_a_receive_have_ranges() {
     for protocol in BOTH {
         let mut s = Session::start(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -27,7 +27,7 @@ async fn numbers_of_a_receive_have_ranges() {
 /// 5.5: `VisibilityTimeout` of a receive and of a change.
 /// Not recorded: the texts.
 #[tokio::test]
-async fn visibility_timeout_is_up_to_43200_seconds() {
+async fn visibility_timeout_is_at_most_43200_seconds() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({})).await;
@@ -42,7 +42,7 @@ async fn visibility_timeout_is_up_to_43200_seconds() {
             let text = format!("{value}between 0 and 43200.");
             s.refused("ChangeMessageVisibility", &input).await.says("change", PARAMETER, &text);
         }
-        // A change to 43,200 succeeds only while the clock stands still: see the 12 hours below.
+        // A change to 43,200 succeeds only because the clock is frozen: see the 12 hours below.
         for good in [43_200, 0] {
             s.hide(&url, &handle, good).await;
         }
@@ -52,7 +52,7 @@ async fn visibility_timeout_is_up_to_43200_seconds() {
 
 /// 5.5: "12 h cap counts from the receive".
 #[tokio::test]
-async fn message_stays_hidden_for_12_hours_from_its_receive_at_most() {
+async fn message_stays_hidden_for_at_most_12_hours_from_its_receive() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({ "VisibilityTimeout": "600" })).await;
@@ -73,7 +73,7 @@ async fn message_stays_hidden_for_12_hours_from_its_receive_at_most() {
 
 /// 5.5: "Change is a set, not an addition; not remembered for later receives".
 #[tokio::test]
-async fn change_replaces_what_is_left_and_holds_once() {
+async fn visibility_change_replaces_the_remaining_time_and_applies_once() {
     for protocol in BOTH {
         let mut s = Session::frozen(protocol).await;
         let url = s.queue("q", json!({ "VisibilityTimeout": "30" })).await;
@@ -86,10 +86,10 @@ async fn change_replaces_what_is_left_and_holds_once() {
         s.pass(1);
         assert_eq!(s.bodies(&url).await, ["x"], "5 seconds from the change");
         s.pass(29);
-        assert!(s.bodies(&url).await.is_empty(), "30 again, as the queue says");
+        assert!(s.bodies(&url).await.is_empty(), "30 seconds again, the timeout of the queue");
         s.pass(1);
         let handle = s.handle(&url).await;
         s.hide(&url, &handle, 0).await;
-        assert_eq!(s.bodies(&url).await, ["x"], "at once");
+        assert_eq!(s.bodies(&url).await, ["x"], "immediately");
     }
 }

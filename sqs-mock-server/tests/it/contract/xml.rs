@@ -1,6 +1,6 @@
-//! Answers in XML, read into what AWS JSON would have said by the table of section 4.2.
+//! Converts XML responses to AWS JSON with the table of section 4.2.
 //!
-//! A small strict parser of its own: it knows what AWS sends, and panics at everything else.
+//! The parser is small and strict: it accepts the XML that AWS sends, and panics on other input.
 
 use serde_json::{Map, Value, json};
 
@@ -102,14 +102,14 @@ impl Element {
     }
 }
 
-/// Where an element stands in the result of AWS JSON.
+/// The place of an element in the AWS JSON output.
 enum Place {
     Pair(&'static str, [&'static str; 2]),
     Element(&'static str),
     Scalar,
 }
 
-/// What is no text in AWS JSON.
+/// Values that are not strings in AWS JSON.
 fn scalar(name: &str, text: &str) -> Value {
     match name {
         "SenderFault" => text.parse::<bool>().expect("true or false").into(),
@@ -121,7 +121,7 @@ fn scalar(name: &str, text: &str) -> Value {
     }
 }
 
-/// Text as parsers see it: entities replaced, and CR turned into LF unless it was written as an entity.
+/// The text after parsing: entities are replaced, and CR becomes LF unless it was an entity.
 fn unescaped(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut parts = text.split('&');

@@ -1,4 +1,4 @@
-//! Receives messages and deletes them, each until that is confirmed or its handle has expired.
+//! Receives messages, and deletes each until the delete is confirmed or its handle has expired.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,9 +12,9 @@ use super::line::Line;
 use super::producer::is_injected;
 use super::record::Name;
 
-/// How long a poll waits for messages.
+/// The wait time of a poll.
 pub(super) const WAIT: Duration = Duration::from_secs(1);
-/// Of so many receives one is followed by nothing, as if its consumer had crashed.
+/// One in this many receives is abandoned, as if its consumer had crashed.
 const CRASH: u32 = 50;
 
 pub(super) async fn run(line: Arc<Line>, plan: Plan, consumer: usize) {
@@ -22,12 +22,12 @@ pub(super) async fn run(line: Arc<Line>, plan: Plan, consumer: usize) {
     let mut attempt = 0_u64;
     while !line.is_over() {
         let asked = line.clock.now();
-        // A lost answer is asked for again by the id of its attempt, which FIFO queues know.
+        // Retries a lost response with its attempt id, which FIFO queues support.
         match receive(&line, format!("consumer-{consumer}-{attempt}")).await {
             Some(messages) => {
                 attempt += 1;
                 line.ledger.received(&messages, asked, line.clock.now());
-                if plan.misfortune == 0.0 || rng.u32(0..CRASH) > 0 {
+                if plan.fault_rate == 0.0 || rng.u32(0..CRASH) > 0 {
                     delete(&line, messages).await;
                 }
             }
@@ -36,7 +36,7 @@ pub(super) async fn run(line: Arc<Line>, plan: Plan, consumer: usize) {
     }
 }
 
-/// What came; `None` when the answer was lost or a refusal.
+/// The received messages; `None` if the response was lost or an error.
 async fn receive(line: &Line, attempt: String) -> Option<Vec<Message>> {
     line.request();
     let request = line.client.receive_message().queue_url(&line.url).max_number_of_messages(10);
@@ -44,14 +44,14 @@ async fn receive(line: &Line, attempt: String) -> Option<Vec<Message>> {
     let request = if line.fifo { request.receive_request_attempt_id(attempt) } else { request };
     match request.send().await {
         Ok(output) => Some(output.messages.unwrap_or_default()),
-        // What was lost has come back and was deleted by another consumer: there is nothing to repeat.
+        // Another consumer has received and deleted the lost messages: the attempt cannot be repeated.
         Err(error)
             if error.message().is_some_and(|text| text.contains("receiveRequestAttemptId is not valid")) =>
         {
             Some(Vec::new())
         }
         Err(error) => {
-            assert!(is_injected(&error), "no fault explains {error:?}");
+            assert!(is_injected(&error), "not an injected error: {error:?}");
             None
         }
     }
@@ -65,27 +65,27 @@ async fn delete(line: &Line, messages: Vec<Message>) {
             let handle = message.receipt_handle().expect("each message has a handle");
             let entry =
                 DeleteMessageBatchRequestEntry::builder().id(place.to_string()).receipt_handle(handle);
-            entry.build().expect("it has an id and a handle")
+            entry.build().expect("an id and a handle")
         };
         let entries = left.iter().enumerate().map(entry).collect();
         let request = line.client.delete_message_batch().queue_url(&line.url).set_entries(Some(entries));
         let output = match request.send().await {
             Ok(output) => output,
             Err(error) => {
-                assert!(is_injected(&error), "no fault explains {error:?}");
+                assert!(is_injected(&error), "not an injected error: {error:?}");
                 continue;
             }
         };
         let now = line.clock.now();
         let mut settled = vec![false; left.len()];
         for entry in &output.successful {
-            let place: usize = entry.id().parse().expect("an id of ours");
+            let place: usize = entry.id().parse().expect("a numeric id");
             line.ledger.deleted(&Name::of(&left[place]), now);
             settled[place] = true;
         }
         for entry in &output.failed {
-            let place: usize = entry.id().parse().expect("an id of ours");
-            // Somebody else gets it now.
+            let place: usize = entry.id().parse().expect("a numeric id");
+            // Another consumer receives it now.
             settled[place] = ErrorCode::from_name(entry.code()) == ErrorCode::ReceiptHandleIsInvalid
                 && entry.message().is_some_and(|text| text.contains("has expired"));
         }

@@ -1,4 +1,4 @@
-//! What was promised, what came, and the rules between the two.
+//! Accepted and received messages, and the rules for them.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use sqs_mock_server::clock::Timestamp;
 use super::record::{Name, Record, number_of};
 use super::tally::Tally;
 
-/// So many complaints about deliveries are kept.
+/// The maximum number of violations that are kept.
 const COMPLAINTS: usize = 100;
 
 #[derive(Debug, Default)]
 struct Lane {
     records: Vec<Record>,
-    /// The number that has to come next for the first time.
+    /// The next number that must be received for the first time.
     next: u64,
 }
 
@@ -30,7 +30,7 @@ struct State {
 #[derive(Debug)]
 pub(super) struct Ledger {
     queue: &'static str,
-    /// The visibility timeout of a FIFO queue, whose rules are strict.
+    /// The visibility timeout of a FIFO queue, which has strict rules.
     strict: Option<Duration>,
     state: Mutex<State>,
 }
@@ -41,21 +41,21 @@ impl Ledger {
         Self { queue, strict, state: Mutex::new(State { lanes, ..State::default() }) }
     }
 
-    /// A message was sent, and its sender was told so.
+    /// A send was confirmed.
     pub(super) fn accepted(&self, name: &Name, message_id: &str) {
-        let mut state = self.state.lock().expect("nobody panics with the ledger");
+        let mut state = self.state.lock().expect("not poisoned");
         state.record(name).accepted = Some(number_of(message_id));
         state.tally.accepted += 1;
     }
 
-    /// Entries were sent, and nobody knows what became of them.
+    /// Entries were sent without a confirmation.
     pub(super) fn in_doubt(&self, entries: u64) {
-        self.state.lock().expect("nobody panics with the ledger").tally.in_doubt += entries;
+        self.state.lock().expect("not poisoned").tally.in_doubt += entries;
     }
 
-    /// An answer with these messages has arrived.
+    /// A response with these messages has arrived.
     pub(super) fn received(&self, messages: &[Message], asked: Timestamp, answered: Timestamp) {
-        let mut state = self.state.lock().expect("nobody panics with the ledger");
+        let mut state = self.state.lock().expect("not poisoned");
         for message in messages {
             let name = Name::of(message);
             if let Some(visibility) = self.strict
@@ -63,23 +63,23 @@ impl Ledger {
             {
                 state.complain(format!("{}: {name}: {wrong}", self.queue));
             }
-            state.arrived(&name, message.message_id().expect("each message has an id"), asked);
+            state.arrived(&name, message.message_id().expect("an id"), asked);
         }
     }
 
     /// A delete was confirmed.
     pub(super) fn deleted(&self, name: &Name, confirmed: Timestamp) {
-        let mut state = self.state.lock().expect("nobody panics with the ledger");
+        let mut state = self.state.lock().expect("not poisoned");
         state.record(name).deleted.get_or_insert(confirmed);
     }
 
     pub(super) fn tally(&self) -> Tally {
-        self.state.lock().expect("nobody panics with the ledger").tally
+        self.state.lock().expect("not poisoned").tally
     }
 
-    /// All that is wrong once nothing is left in the queue.
+    /// All violations, once the queue is empty.
     pub(super) fn verdict(&self) -> Vec<String> {
-        let state = self.state.lock().expect("nobody panics with the ledger");
+        let state = self.state.lock().expect("not poisoned");
         let mut wrong = state.wrong.clone();
         for (lane, records) in state.lanes.iter().enumerate() {
             for (number, record) in records.records.iter().enumerate() {
@@ -97,7 +97,7 @@ impl Ledger {
 }
 
 impl State {
-    /// What goes wrong once often goes wrong for ever; the first of it say enough.
+    /// Keeps only the first violations, since errors tend to repeat.
     fn complain(&mut self, wrong: String) {
         if self.wrong.len() < COMPLAINTS {
             self.wrong.push(wrong);
@@ -106,7 +106,7 @@ impl State {
 
     fn record(&mut self, name: &Name) -> &mut Record {
         let records = &mut self.lanes[name.lane].records;
-        let place = usize::try_from(name.number).expect("as many as fit into memory");
+        let place = usize::try_from(name.number).expect("a number that fits into memory");
         if records.len() <= place {
             records.resize_with(place + 1, Record::default);
         }

@@ -1,4 +1,4 @@
-//! One queue with those who use it.
+//! One queue with its producers and consumers.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use sqs_mock_server::clock::Clock;
 use super::Plan;
 use super::ledger::Ledger;
 
-/// One queue, and what its producers and consumers share.
+/// One queue, and the state that its producers and consumers share.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) client: Client,
@@ -34,7 +34,7 @@ impl Line {
         if fifo {
             create = create.attributes(QueueAttributeName::FifoQueue, "true");
         }
-        let url = create.send().await.expect("nothing fails yet").queue_url.expect("it has a URL");
+        let url = create.send().await.expect("no faults yet").queue_url.expect("a URL");
         Self {
             client: client.clone(),
             clock: server.clock().clone(),

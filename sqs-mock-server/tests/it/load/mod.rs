@@ -1,23 +1,23 @@
-//! Load over sockets while everything goes wrong: producers and consumers on a standard and on a FIFO queue, faults at
-//! every turn, and a ledger of what may not be lost, doubled or disordered.
+//! Load over sockets with faults: producers and consumers on a standard and a FIFO queue, faults in every
+//! operation, and a ledger that detects loss, duplicates and reordering.
 //!
 //! ```text
 //! producer --batch--> faults --> queue --> faults --> consumer --delete--> faults --> queue
 //!    |  until accepted                                   |  until confirmed or expired
-//!    +---------------------> Ledger <-------------------+       drain: turns the clock until nothing is left
+//!    +---------------------> Ledger <-------------------+       drain: advances the clock until the queue is empty
 //! ```
-//! | Module | What it holds |
+//! | Module | Contents |
 //! |---|---|
-//! | [`misfortune`] | the faults, and how often each struck |
-//! | [`producer`], [`consumer`] | those who send, and those who receive and delete |
-//! | [`line`] | one queue with those who use it |
-//! | [`ledger`], [`record`] | what was promised and what came, and the rules between the two |
-//! | [`plan`], [`tally`], [`report`] | what to do, how far it is, the table at the end |
+//! | [`injected`] | the faults and their hits |
+//! | [`producer`], [`consumer`] | tasks that send, and tasks that receive and delete |
+//! | [`line`] | one queue with its producers and consumers |
+//! | [`ledger`], [`record`] | accepted and received messages, and the rules for them |
+//! | [`plan`], [`tally`], [`report`] | settings, progress, the table at the end |
 
 mod consumer;
+mod injected;
 mod ledger;
 mod line;
-mod misfortune;
 mod plan;
 mod producer;
 mod record;
@@ -35,17 +35,17 @@ use sqs_mock_server::inspect::Counts;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use injected::InjectedFaults;
 use line::Line;
-use misfortune::Misfortune;
 pub(crate) use plan::{End, Plan};
 pub(crate) use report::Report;
 pub(crate) use tally::Tally;
 
-/// How long delayed messages are delayed.
+/// The delay of delayed messages.
 const DELAY: Duration = Duration::from_secs(1);
-/// Nothing moves for so long before the clock is turned.
+/// The time without progress after which the clock is advanced.
 const STILL: Duration = Duration::from_millis(60);
-/// A queue gets no shorter for so long before nobody waits any more.
+/// The time after which a queue that does not shrink fails the run.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server under load.
@@ -54,13 +54,13 @@ pub(crate) struct Load {
     plan: Plan,
     server: MockSqs,
     lines: [Arc<Line>; 2],
-    misfortune: Misfortune,
+    faults: InjectedFaults,
 }
 
 impl Load {
     pub(crate) async fn start(plan: Plan) -> Self {
         let server = MockSqs::builder().seed(plan.seed).start().await.expect("a free port");
-        // Each attempt is in the ledger: the client repeats nothing by itself.
+        // The ledger records each attempt, so the client must not retry.
         let mut config = server.client_config().retry_config(RetryConfig::disabled());
         config.set_transport(None);
         let client = Client::from_conf(config.build());
@@ -68,14 +68,14 @@ impl Load {
             Line::open(&server, &client, "load", plan).await,
             Line::open(&server, &client, "load.fifo", plan).await,
         ];
-        let misfortune = Misfortune::inject(server.faults(), plan.misfortune);
-        Self { plan, server, lines: lines.map(Arc::new), misfortune }
+        let faults = InjectedFaults::inject(server.faults(), plan.fault_rate);
+        Self { plan, server, lines: lines.map(Arc::new), faults }
     }
 
-    /// Sends until the plan ends, receives until nothing is left.
+    /// Sends until the plan ends, then receives until the queues are empty.
     ///
     /// # Errors
-    /// All that was lost, doubled or disordered, with the seed.
+    /// Messages were lost, duplicated or reordered. The text lists them, with the seed.
     pub(crate) async fn run(&self) -> Result<Report, String> {
         let started = Instant::now();
         let (mut consumers, mut wrong) = (JoinSet::new(), Vec::new());
@@ -97,14 +97,14 @@ impl Load {
         if wrong.is_empty() {
             let tallies = self.lines.each_ref().map(|line| (line.name, line.ledger.tally()));
             let requests = self.lines.iter().map(|line| line.requests.load(Ordering::Relaxed)).sum();
-            return Ok(Report { produced, drained, tallies, requests, struck: self.misfortune.struck() });
+            return Ok(Report { produced, drained, tallies, requests, hits: self.faults.hits() });
         }
         let count = wrong.len();
         wrong.truncate(20);
         Err(format!("seed {}: {count} violations, such as\n{}", self.plan.seed, wrong.join("\n")))
     }
 
-    /// How far both queues are.
+    /// The progress of both queues.
     pub(crate) fn progress(&self) -> Tally {
         self.lines.iter().map(|line| line.ledger.tally()).fold(Tally::default(), Tally::plus)
     }
@@ -129,7 +129,7 @@ impl Load {
         }
     }
 
-    /// Compares a queue of which nothing was received yet with what was accepted.
+    /// Compares the accepted messages with a queue before its first receive.
     fn take_stock(&self, line: &Line) -> Result<(), String> {
         let counts = self.server.queue(line.name).counts().ok_or("the queue is gone")?;
         let tally = line.ledger.tally();
@@ -141,7 +141,7 @@ impl Load {
         Ok(())
     }
 
-    /// Waits until a queue is empty. Where only time can bring messages back, it is made to pass.
+    /// Waits until a queue is empty. Advances the clock if messages become visible only with time.
     async fn drain(&self, line: &Line) -> Result<(), String> {
         let queue = self.server.queue(line.name);
         let (mut seen, mut moved) = (Counts::default(), Instant::now());
@@ -167,12 +167,12 @@ impl Load {
         }
     }
 
-    /// Lets time pass: for delayed messages, or for those that were taken and will not be deleted. Where nothing goes
-    /// wrong there are none of the latter, only consumers that take their time.
+    /// Advances the clock: for delayed messages, or for received messages that will not be deleted. Without faults
+    /// there are none of the latter, only slow consumers.
     fn turn_clock(&self, left: Counts) {
         if left.in_flight == 0 {
             self.server.clock().advance(DELAY);
-        } else if self.plan.misfortune > 0.0 {
+        } else if self.plan.fault_rate > 0.0 {
             self.server.clock().advance(self.plan.visibility);
         }
     }
@@ -182,7 +182,7 @@ impl Load {
             line.over.store(true, Ordering::Relaxed);
         }
         while !consumers.is_empty() {
-            // Polls that wait end by this.
+            // Ends waiting polls.
             self.server.clock().advance(consumer::WAIT);
             let ended = tokio::time::timeout(STILL, consumers.join_next()).await;
             if let Ok(Some(ended)) = ended {

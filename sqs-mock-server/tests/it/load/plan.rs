@@ -1,10 +1,10 @@
-//! What a run is to do.
+//! The settings of a run.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// What to do.
+/// The settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
@@ -12,22 +12,22 @@ pub(crate) struct Plan {
     pub(crate) producers: usize,
     /// Of each queue.
     pub(crate) consumers: usize,
-    /// Lanes of each producer, within which messages are numbered: on the FIFO queue, each is a message group.
+    /// Lanes of each producer. Messages are numbered within a lane, which is a message group on the FIFO queue.
     pub(crate) lanes: usize,
     /// When producers stop.
     pub(crate) end: End,
-    /// How long received messages stay hidden, in whole seconds. What a lost receive took with it comes back then.
+    /// The visibility timeout in whole seconds. Messages of a lost receive return after it.
     pub(crate) visibility: Duration,
-    /// Whether consumers begin together with producers; if not, stock is taken in between.
+    /// Whether consumers start together with producers. If not, the queue is checked in between.
     pub(crate) overlap: bool,
     /// Probability of each fault, 0 to 1.
-    pub(crate) misfortune: f64,
+    pub(crate) fault_rate: f64,
 }
 
 /// When producers stop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
-    /// After this many messages of each lane.
+    /// After this many messages per lane.
     Messages(u64),
     After(Duration),
 }

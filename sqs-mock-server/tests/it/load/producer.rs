@@ -1,4 +1,4 @@
-//! Sends messages, lane by lane in order, each until it is accepted.
+//! Sends the messages of each lane in order, each until it is accepted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use super::line::Line;
 use super::record::Name;
 use super::{DELAY, Plan};
 
-/// The largest filling of a body, in bytes. Most are a lot smaller.
-const FILLING: usize = 4096;
+/// The maximum padding of a body, in bytes. Most are much smaller.
+const PADDING: usize = 4096;
 
-/// A sequence of messages of which one is on its way at a time: so that their order is certain.
+/// A sequence of messages. Only one is in progress at a time, so that their order is defined.
 #[derive(Debug)]
 struct Lane {
     id: usize,
-    /// The message on its way, or the next one.
+    /// The message in progress, or the next one.
     number: u64,
     is_under_way: bool,
 }
@@ -48,7 +48,7 @@ pub(super) async fn run(line: Arc<Line>, plan: Plan, producer: usize, started: I
     }
 }
 
-/// Up to ten lanes from `first` on that have something to send.
+/// Up to ten lanes, starting at `first`, that have messages to send.
 fn choose(lanes: &mut [Lane], first: usize, may_go_on: impl Fn(&Lane) -> bool) -> Vec<usize> {
     let count = lanes.len();
     let mut chosen = Vec::new();
@@ -67,7 +67,7 @@ fn choose(lanes: &mut [Lane], first: usize, may_go_on: impl Fn(&Lane) -> bool) -
 
 fn entry(line: &Line, lane: &Lane, rng: &mut Rng) -> SendMessageBatchRequestEntry {
     let name = Name { lane: lane.id, number: lane.number };
-    let filling = "x".repeat(FILLING >> rng.u32(0..12));
+    let filling = "x".repeat(PADDING >> rng.u32(0..12));
     let entry = SendMessageBatchRequestEntry::builder().id(lane.id.to_string());
     let entry = entry.message_body(format!("{name}:{filling}"));
     let entry = if line.fifo {
@@ -77,10 +77,10 @@ fn entry(line: &Line, lane: &Lane, rng: &mut Rng) -> SendMessageBatchRequestEntr
     } else {
         entry
     };
-    entry.build().expect("it has an id and a body")
+    entry.build().expect("an id and a body")
 }
 
-/// Sends once, and gives the message ids of what was accepted, by the ids of the entries.
+/// Sends once, and returns the message ids of accepted entries by entry id.
 async fn send(line: &Line, entries: Vec<SendMessageBatchRequestEntry>) -> HashMap<String, String> {
     line.request();
     let count = entries.len() as u64;
@@ -94,19 +94,19 @@ async fn send(line: &Line, entries: Vec<SendMessageBatchRequestEntry>) -> HashMa
             output.successful.into_iter().map(accepted).collect()
         }
         Err(error) => {
-            assert!(is_injected(&error), "no fault explains {error:?}");
+            assert!(is_injected(&error), "not an injected error: {error:?}");
             line.ledger.in_doubt(if may_be_done(&error) { count } else { 0 });
             HashMap::new()
         }
     }
 }
 
-/// Whether a request that failed may have been done. Where a checksum is wrong, it was.
+/// Whether a failed request may have been applied. With a wrong checksum, it was.
 fn may_be_done(error: &Error) -> bool {
     error.is_outcome_unknown() || !error.checksum_mismatches().is_empty()
 }
 
-/// Whether the faults of this run can be the reason of a failure.
+/// Whether a fault of this run can have caused the error.
 pub(super) fn is_injected(error: &Error) -> bool {
     error.is_retryable() || may_be_done(error)
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use sqs_client::types::Message;
 use sqs_mock_server::clock::Timestamp;
 
-/// The name of a message: its lane, and its number there.
+/// The identity of a message: its lane and its number.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Name {
     pub(super) lane: usize,
@@ -19,29 +19,30 @@ impl fmt::Display for Name {
 }
 
 impl Name {
-    /// The name in a body, before its filling.
+    /// The name in a body, before the padding.
     pub(super) fn of(message: &Message) -> Self {
         let mut parts = message.body().expect("each message has a body").split(':');
-        let mut part = || parts.next().and_then(|part| part.parse::<u64>().ok()).expect("a body of ours");
+        let mut part =
+            || parts.next().and_then(|part| part.parse::<u64>().ok()).expect("a body of a producer");
         Self { lane: part().try_into().expect("a lane"), number: part() }
     }
 }
 
-/// What is known of one message.
+/// The history of one message.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    /// The message id that its sender was told.
+    /// The message id in the response to its sender.
     pub(super) accepted: Option<u128>,
     /// The message ids that it was received with.
     pub(super) copies: Vec<u128>,
     pub(super) deliveries: u64,
-    /// When the latest delivery that arrived was asked for.
+    /// The time of the receive of its latest delivery.
     pub(super) asked: Timestamp,
     pub(super) deleted: Option<Timestamp>,
 }
 
 impl Record {
-    /// What is wrong with it once nothing is left in the queue.
+    /// The violation for this message, once the queue is empty.
     pub(super) fn verdict(&self, strict: bool) -> Result<(), String> {
         let accepted = self.accepted.ok_or("came, but was never accepted")?;
         if !self.copies.contains(&accepted) {

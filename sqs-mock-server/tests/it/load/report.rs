@@ -1,21 +1,21 @@
-//! The tables at the end of a run.
+//! The report at the end of a run.
 
 use std::fmt;
 use std::time::Duration;
 
 use super::Tally;
 
-/// What came of a run in which nothing was lost.
+/// The result of a run without violations.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// How long producers sent.
+    /// The duration of the sends.
     pub(crate) produced: Duration,
-    /// How long it took until nothing was left.
+    /// The duration until the queues were empty.
     pub(crate) drained: Duration,
     pub(crate) tallies: [(&'static str, Tally); 2],
     pub(crate) requests: u64,
-    /// Each kind of fault, and how often it struck.
-    pub(crate) struck: Vec<(&'static str, u64)>,
+    /// The hits of each kind of fault.
+    pub(crate) hits: Vec<(&'static str, u64)>,
 }
 
 impl fmt::Display for Report {
@@ -39,7 +39,7 @@ impl fmt::Display for Report {
             writeln!(f, "| {queue} | {accepted} | {rate:.0} | {copies} | {deliveries} | {again} | {lost} |")?;
         }
         writeln!(f, "\n| Fault | Struck |\n|---|--:|")?;
-        for (kind, hits) in &self.struck {
+        for (kind, hits) in &self.hits {
             writeln!(f, "| {kind} | {hits} |")?;
         }
         Ok(())

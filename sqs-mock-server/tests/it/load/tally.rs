@@ -1,17 +1,17 @@
-//! Numbers.
+//! Counters of a queue.
 
-/// What has happened to a queue so far.
+/// The counters of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
-    /// Messages that were accepted.
+    /// Accepted messages.
     pub(crate) accepted: u64,
-    /// Messages that came, each counted once.
+    /// Received messages, each counted once.
     pub(crate) arrived: u64,
-    /// Messages that came, each counted as often as it did.
+    /// Deliveries.
     pub(crate) deliveries: u64,
-    /// Messages that were stored once more than accepted, and came.
+    /// Received messages that were stored more often than accepted.
     pub(crate) copies: u64,
-    /// Entries of batches that may have been stored without their sender being told.
+    /// Entries of batches that may have been stored without a confirmation.
     pub(crate) in_doubt: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What web pages can and cannot do with objects. The headers are those of Chromium 142.
+//! Requests of web pages to S3. The headers are those of Chromium 142.
 
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
@@ -24,7 +24,7 @@ fn fetch(origin: &str) -> String {
 }
 
 #[tokio::test]
-async fn foreign_page_changes_no_objects() {
+async fn foreign_page_cannot_change_objects() {
     let server = server().await;
     server.s3().put(BUCKET, "a", "tea").await.unwrap();
     let delete = "<Delete><Object><Key>a</Key></Object></Delete>";
@@ -39,10 +39,10 @@ async fn foreign_page_changes_no_objects() {
 }
 
 #[tokio::test]
-async fn rebound_page_reads_no_objects_and_programs_do() {
+async fn page_after_dns_rebinding_cannot_read_objects_and_programs_can() {
     let server = server().await;
     server.s3().put(BUCKET, "a", "tea").await.unwrap();
-    // Firefox lets a page of the same origin choose the agent.
+    // Firefox lets a page of the same origin set the user agent.
     for agent in [AGENT, "user-agent: curl/8.5.0\r\n"] {
         let answer = request(&server, "GET /payloads/a", "evil.example:9325", agent, "").await;
         assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("--allow-host"), "{answer}");

@@ -129,7 +129,7 @@ async fn fault_applies_to_matching_requests_and_respects_skip_and_times() {
     let injected = server
         .faults()
         .inject(Fault::s3_error("SlowDown").bucket("other").key_prefix("in/").skip(1).times(2));
-    let mut struck = Vec::new();
+    let mut affected = Vec::new();
     for (bucket, key) in [
         (BUCKET, "in/a"),
         ("other", "out"),
@@ -139,10 +139,10 @@ async fn fault_applies_to_matching_requests_and_respects_skip_and_times() {
         ("other", "in/4"),
     ] {
         if put(bucket, key).await.is_err() {
-            struck.push(key);
+            affected.push(key);
         }
     }
-    assert_eq!((struck, injected.hits(), injected.is_spent()), (vec!["in/2", "in/3"], 2, true));
+    assert_eq!((affected, injected.hits(), injected.is_spent()), (vec!["in/2", "in/3"], 2, true));
 }
 
 #[tokio::test]

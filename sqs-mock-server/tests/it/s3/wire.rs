@@ -1,4 +1,4 @@
-//! Raw HTTP requests, as other clients send them.
+//! Raw HTTP requests, in the form of other clients.
 
 use super::{BUCKET, server};
 use crate::command_line::ask;

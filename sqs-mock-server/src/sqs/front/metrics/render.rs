@@ -26,7 +26,11 @@ impl Metrics {
     /// Combinations that never occurred have no sample.
     fn requests(&self, text: &mut Exposition) {
         let name = "sqs_mock_requests_total";
-        text.family(name, Kind::Counter, "Requests by action and error code; the code of successful requests is OK.");
+        text.family(
+            name,
+            Kind::Counter,
+            "Requests by action and error code; the code of successful requests is OK.",
+        );
         for (action, codes) in self.requests.iter().enumerate() {
             for (code, counter) in codes.iter().enumerate() {
                 let count = counter.load(Ordering::Relaxed);
@@ -44,11 +48,7 @@ impl Metrics {
             }
         }
         let name = "sqs_mock_long_poll_wait_seconds";
-        text.family(
-            name,
-            Kind::Histogram,
-            "Time that receives waited for messages.",
-        );
+        text.family(name, Kind::Histogram, "Time that receives waited for messages.");
         if let Some(reading) = self.waits.read() {
             text.histogram(name, &[], &reading);
         }

@@ -1,4 +1,4 @@
-//! What goes wrong, each with the same probability.
+//! The injected faults, which have equal probability.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use sqs_mock_server::faults::{Fault, Faults, InjectedFault};
 
 /// The faults of a run.
 #[derive(Debug)]
-pub(crate) struct Misfortune(Vec<(&'static str, InjectedFault)>);
+pub(crate) struct InjectedFaults(Vec<(&'static str, InjectedFault)>);
 
 fn kinds() -> [(&'static str, Fault); 11] {
     [
         ("latency", Fault::latency_between(Duration::ZERO, Duration::from_millis(5))),
-        // With a timeout of zero messages of a FIFO queue would come twice for no reason that the ledger accepts.
+        // With a timeout of zero, messages of a FIFO queue would repeat in a way that the ledger does not accept.
         ("redeliver", Fault::redeliver().queue("load")),
         ("fail entries", Fault::fail_entries(ErrorCode::InternalFailure)),
         ("omit entries", Fault::omit_entries()),
@@ -26,14 +26,14 @@ fn kinds() -> [(&'static str, Fault); 11] {
     ]
 }
 
-impl Misfortune {
+impl InjectedFaults {
     pub(super) fn inject(faults: &Faults, probability: f64) -> Self {
         let inject = |(name, fault): (_, Fault)| (name, faults.inject(fault.probability(probability)));
         Self(kinds().into_iter().map(inject).collect())
     }
 
-    /// How often each has struck.
-    pub(super) fn struck(&self) -> Vec<(&'static str, u64)> {
+    /// The number of hits of each fault.
+    pub(super) fn hits(&self) -> Vec<(&'static str, u64)> {
         self.0.iter().map(|(name, fault)| (*name, fault.hits())).collect()
     }
 }
