@@ -1,8 +1,7 @@
 //! Run with: `cargo run --example fifo_pipeline`
 //!
-//! Sends the orders of several customers to a FIFO queue while one request in five goes wrong, and shows that the orders of
-//! each customer arrive once and in order all the same. The failures need the embedded server; against another one, all
-//! goes well.
+//! Sends orders of several customers to a FIFO queue with injected faults, and checks that the orders of each customer
+//! arrive once and in order. Faults need the embedded server; with another server, all requests succeed.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -18,8 +17,7 @@ const CUSTOMERS: [&str; 4] = ["ada", "bob", "cyd", "dan"];
 const ORDERS: usize = 12;
 
 const HELP: &str = "\
-Sends the orders of several customers to a FIFO queue while one request in five goes wrong, and shows that each arrives once
-and in order.";
+Sends orders of several customers to a FIFO queue with injected faults, and checks that each arrives once and in order.";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -32,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .queue_name(sqs_examples::fresh("pipeline.fifo"))
         .attributes(QueueAttributeName::FifoQueue, "true");
     let url = created.send().await?.queue_url.unwrap_or_default();
-    let faults = server.as_ref().map(misfortune).unwrap_or_default();
+    let faults = server.as_ref().map(inject_faults).unwrap_or_default();
 
     let buffered = BufferedClient::new(client.clone());
     let mut tickets = Vec::new();
@@ -42,13 +40,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
             tickets.push((customer, number, buffered.enqueue(entry).await?));
         }
     }
-    println!("\nEach line is an order as the queue accepts it; numbers grow along the queue:");
+    println!("\nAccepted orders; sequence numbers increase along the queue:");
     for (customer, number, ticket) in tickets {
         let receipt = ticket.await?;
         println!("accepted   {customer} {number:>2}   {}", receipt.sequence_number.unwrap_or_default());
     }
     if let Some(server) = &server {
-        println!("\nOn the way there went wrong:");
+        println!("\nInjected faults:");
         for (name, fault) in faults {
             println!("{:>3} times  {name}", fault.hits());
         }
@@ -56,11 +54,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let stats = buffered.stats();
     println!(
-        "{:>3}        requests for {} orders, {} entries sent again",
+        "{:>3}        requests for {} orders, {} entries retried",
         stats.batches, stats.succeeded, stats.retried_entries
     );
 
-    println!("\nWhat comes out, customer by customer:");
+    println!("\nReceived orders by customer:");
     for (customer, orders) in received(&client, &url).await? {
         let is_right = orders == (1..=ORDERS).map(|number| number.to_string()).collect::<Vec<_>>();
         println!(
@@ -76,17 +74,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn misfortune(server: &MockSqs) -> Vec<(&'static str, InjectedFault)> {
+fn inject_faults(server: &MockSqs) -> Vec<(&'static str, InjectedFault)> {
     let inject = |fault: Fault| server.faults().inject(fault.on(Action::SendMessageBatch).probability(0.1));
     vec![
         ("a request was throttled", inject(Fault::throttle())),
         ("a connection broke before the request arrived", inject(Fault::reset_before())),
-        ("an answer was lost", inject(Fault::reset_after())),
+        ("a response was lost", inject(Fault::reset_after())),
         ("a single entry failed", inject(Fault::fail_entries(ErrorCode::InternalFailure))),
     ]
 }
 
-/// All orders by customer, as they are received.
+/// Receives all orders, grouped by customer.
 async fn received(
     client: &sqs_client::Client,
     url: &str,

@@ -1,7 +1,7 @@
 //! Run with: `cargo run --example inspect_and_time_travel`
 //!
-//! What the mock server can do beside SQS, over HTTP and so for tests in any language: look into a queue without
-//! receiving, say why a receive got nothing, turn the clock, and show what it was asked.
+//! Uses the admin API of the mock server, which works over HTTP and therefore for tests in any language: peeks at
+//! messages, explains an empty receive, advances the clock, and lists recorded requests.
 
 use std::error::Error;
 
@@ -10,7 +10,7 @@ use http::{Method, Request};
 use serde_json::{Value, json};
 use sqs_client::transport::{PoolConfig, ReqwestTransport, Transport as _};
 
-/// The routes of the server beside those of SQS. Any HTTP client will do; this one is there already.
+/// The admin API of the server. Any HTTP client works; this one comes with `sqs-client`.
 struct Admin {
     http: ReqwestTransport,
     base: String,
@@ -36,7 +36,7 @@ impl Admin {
 }
 
 const HELP: &str = "\
-Shows what the mock server can do beside SQS: look into a queue, say why a receive got nothing, turn the clock. Only against it.";
+Uses the admin API of the mock server: peeks at messages, explains an empty receive, advances the clock. Needs that server.";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -63,18 +63,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
     queue.send("milk").delay_seconds(900).send().await?;
     queue.receive().send().await?;
 
-    println!("\nA second receive gets nothing. Why?");
+    println!("\nA second receive returns nothing. Why?");
     println!("received   {} messages", queue.receive().wait_time_seconds(0).send().await?.messages().len());
     let why = admin.get(&format!("/_mock/queues/{name}/why-empty")).await?;
     println!("because    {}", why["text"].as_str().unwrap_or_default());
 
-    println!("\nWhat is in the queue, without receiving it:");
+    println!("\nThe messages in the queue, without receiving them:");
     let peeked = admin.get(&format!("/_mock/messages?queue={name}")).await?;
     for message in peeked["messages"].as_array().into_iter().flatten() {
         println!("           {} is {} until {}", message["body"], message["state"], message["until"]);
     }
 
-    println!("\nA quarter of an hour later, which takes no time:");
+    println!("\nAdvance the clock by a quarter of an hour:");
     let clock = admin.post("/_mock/clock", json!({ "advance": "15min" })).await?;
     println!("clock      {}", clock["now"]);
     for message in queue.receive().max_number_of_messages(10).send().await?.messages() {
@@ -82,7 +82,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         queue.delete(message).send().await?;
     }
 
-    println!("\nWhat the server was asked about this queue:");
+    println!("\nRecorded requests to this queue:");
     let journal = admin.get(&format!("/_mock/requests?queue={name}")).await?;
     for request in journal["requests"].as_array().into_iter().flatten() {
         println!("           {} {} in {} us", request["status"], request["action"], request["elapsed_us"]);

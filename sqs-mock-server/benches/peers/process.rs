@@ -13,7 +13,7 @@ use crate::peer::Start;
 use crate::wire::{Connection, request};
 
 /// The time limit of the first response.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running server. Drop stops it.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Process {
             if let Some(status) = process.server.ended()? {
                 return Err(format!("it ended at its start: {status}").into());
             }
-            if started.elapsed() > PATIENCE {
+            if started.elapsed() > TIMEOUT {
                 return Err("it does not answer".into());
             }
             std::thread::sleep(Duration::from_millis(1));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::Failed;
 
 /// The time limit of a response.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A request in AWS JSON with the headers of an SDK. None of the servers verifies the signature.
 pub(crate) fn request(address: SocketAddr, action: &str, input: &str) -> Vec<u8> {
@@ -85,7 +85,7 @@ impl Connection {
 fn connect(address: SocketAddr) -> Result<TcpStream, Failed> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
     Ok(stream)
 }
 

@@ -21,8 +21,7 @@
 //! - IP addresses: DNS rebinding needs a name;
 //! - names without a dot (containers, machines in the local network) and names that end in `.localhost`, `.internal`,
 //!   `.local`, `.test`, `.svc`, `.lan`, `.home.arpa` or `.consul`: public DNS does not resolve them. The DNS of the
-//! local
-//!   network is trusted;
+//!   local network is trusted;
 //! - `localhost.localstack.cloud` and its subdomains, which resolve to the loopback address;
 //! - the host that the server listens on, the host of the public URL, hosts of `--allow-host`, and their subdomains.
 

@@ -6,8 +6,8 @@
 //! ```
 //! A body reserves memory once: for what was read, or for the maximum that may follow. No holder of a reservation waits
 //! for another one, so there is no deadlock. The beginning needs no reservation, so a connection that announces a long
-//! body and sends nothing blocks nobody; the number of connections bounds these bytes, as it bounds their buffers.
-//! Short bodies have their own budget, so that they do not wait behind long ones.
+//! body and sends nothing blocks no other request; the number of connections bounds these bytes, as it bounds their
+//! buffers. Short bodies have their own budget, so that they do not wait behind long ones.
 
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
@@ -66,24 +66,24 @@ impl Intake {
         if body.is_end_stream() {
             return Ok(Admitted { body: Bytes::new(), share: None });
         }
-        let patience = self.limits.body_timeout;
+        let time_limit = self.limits.body_timeout;
         let too_slow = |_: Elapsed| BodyError::TooSlow;
         let Some(need) = body::need(&body, self.limits.max_body) else {
             if expects_continue {
                 return Err(BodyError::TooLong);
             }
-            let body = timeout(patience, body::discard(body)).await.map_err(too_slow)??;
+            let body = timeout(time_limit, body::discard(body)).await.map_err(too_slow)??;
             return Ok(Admitted { body, share: None });
         };
         let (limit, start) = (self.limits.max_body, Instant::now());
-        match timeout(patience, body::begin(body, limit)).await.map_err(too_slow)?? {
+        match timeout(time_limit, body::begin(body, limit)).await.map_err(too_slow)?? {
             BodyStart::Whole(body) => {
-                let share = timeout(patience, self.small.share(body.len())).await;
+                let share = timeout(time_limit, self.small.share(body.len())).await;
                 Ok(Admitted { body, share: share.map_err(|_| BodyError::OutOfMemory)? })
             }
             BodyStart::Part(part) => {
-                let time_left = patience.saturating_sub(start.elapsed());
-                let share = timeout(patience, self.large.share(need)).await;
+                let time_left = time_limit.saturating_sub(start.elapsed());
+                let share = timeout(time_limit, self.large.share(need)).await;
                 let mut share = share.map_err(|_| BodyError::OutOfMemory)?;
                 // The wait for memory does not count against the caller's time limit.
                 let body = timeout(time_left, part.finish(limit)).await.map_err(too_slow)??;

@@ -249,8 +249,9 @@ impl MockSqsBuilder {
 
     /// Starts the server. It accepts requests when this returns.
     ///
-    /// # Errors The server cannot listen on the address, or, as [`io::ErrorKind::InvalidInput`], a setting or a queue
-    /// of the config file is invalid.
+    /// # Errors
+    /// The server cannot listen on the address, or, as [`io::ErrorKind::InvalidInput`], a setting or a queue of the
+    /// config file is invalid.
     ///
     /// # Cancel safety
     /// If the future is dropped, no server is left running.

@@ -7,7 +7,7 @@ use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, WhyEmpty};
 use crate::sqs::ops::Service;
 
 /// The default time limit of waits.
-const PATIENCE: Duration = Duration::from_secs(5);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A view of one queue of a [`MockSqs`](crate::MockSqs). It shows messages without receiving or hiding them.
 ///
@@ -59,12 +59,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct QueueView<'s> {
     pub(super) service: &'s Service,
     pub(super) arn: QueueArn,
-    pub(super) patience: Duration,
+    pub(super) timeout: Duration,
 }
 
 impl<'s> QueueView<'s> {
     pub(super) fn new(service: &'s Service, arn: QueueArn) -> Self {
-        Self { service, arn, patience: PATIENCE }
+        Self { service, arn, timeout: DEFAULT_TIMEOUT }
     }
 
     /// The queue with this name in another account, given as 12 digits.

@@ -42,8 +42,8 @@ impl std::error::Error for Unmet {}
 impl QueueView<'_> {
     /// Sets the time limit of waits, 5 seconds by default. It is measured in real time, whatever the clock of the
     /// server does. Under tokio's paused clock, a wait that times out takes no real time.
-    pub fn within(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub fn within(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
     /// Waits until `accept` returns true for the messages of the queue, visible or not and oldest first, and returns
@@ -110,10 +110,10 @@ impl QueueView<'_> {
         condition: &str,
         look: impl FnMut() -> Option<Vec<PeekedMessage>>,
     ) -> Result<Vec<PeekedMessage>, Unmet> {
-        match tokio::time::timeout(self.patience, self.service.until(&self.arn, look)).await {
+        match tokio::time::timeout(self.timeout, self.service.until(&self.arn, look)).await {
             Ok(messages) => Ok(messages),
             Err(_) => Err(Unmet {
-                expected: format!("waited {:?} for {} {condition}", self.patience, self.name()),
+                expected: format!("waited {:?} for {} {condition}", self.timeout, self.name()),
                 seen: self.service.peek(&self.arn, 0, usize::MAX),
             }),
         }

@@ -7,12 +7,12 @@ use sqs_mock_server::{Limits, MockSqs};
 use crate::wire::{FORM, JSON, Wire, still_answers};
 
 const TEN_MIB: usize = 10 << 20;
-const PATIENCE: Duration = Duration::from_millis(50);
+const TIMEOUT: Duration = Duration::from_millis(50);
 
 fn short_timeouts() -> Limits {
     let mut limits = Limits::default();
-    limits.head_timeout = PATIENCE;
-    limits.body_timeout = PATIENCE;
+    limits.head_timeout = TIMEOUT;
+    limits.body_timeout = TIMEOUT;
     limits
 }
 

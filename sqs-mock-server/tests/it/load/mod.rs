@@ -46,7 +46,7 @@ const DELAY: Duration = Duration::from_secs(1);
 /// The time without progress after which the clock is advanced.
 const STILL: Duration = Duration::from_millis(60);
 /// The time after which a queue that does not shrink fails the run.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server under load.
 #[derive(Debug)]
@@ -154,7 +154,7 @@ impl Load {
             }
             if left < least {
                 (least, shrunk) = (left, Instant::now());
-            } else if shrunk.elapsed() > PATIENCE {
+            } else if shrunk.elapsed() > TIMEOUT {
                 return Err(format!("{}: left at the end: {counts:?}", line.name));
             }
             if counts != seen {
