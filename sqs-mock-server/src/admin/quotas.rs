@@ -1,10 +1,10 @@
 //! Throughput quotas over HTTP.
 //!
 //! ```text
-//! POST   /_mock/quotas {"quotas": true}                                  those of AWS for all FIFO queues; false for none
+//! POST   /_mock/quotas {"quotas": true}                                  quotas of AWS for all FIFO queues; false for none
 //! POST   /_mock/quotas {"quotas": {"calls": 5}, "queue": "jobs.fifo"}    for a queue; with "account" alone for an account
 //! GET    /_mock/quotas                                                   all that are set, in the form of the POST
-//! DELETE /_mock/quotas?queue=jobs.fifo                                   so that the queue inherits; without a query all
+//! DELETE /_mock/quotas?queue=jobs.fifo                                   the queue inherits again; without a query: all
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ pub(super) fn remove(ask: &Ask<'_>) -> Answered {
     match scope(ask, queue, region, account)? {
         QuotaScope::Server => service.change_quotas(|table| *table = QuotaTable::default()),
         scope => service.change_quotas(|table| table.remove(&scope)).then_some(()).ok_or_else(|| {
-            Refusal::not_found("no quotas are set for this; GET /_mock/quotas lists those that are")
+            Refusal::not_found("no quotas are set for this; GET /_mock/quotas lists all quotas")
         })?,
     }
     shown(service)
@@ -82,7 +82,7 @@ fn scope(
             }
             Err(Refusal::bad(format!("queue {queue:?} has no quotas; allowed are names that end in .fifo")))
         }
-        (None, Some(_), _) => Err(Refusal::bad("region needs queue too")),
+        (None, Some(_), _) => Err(Refusal::bad("region requires queue")),
         (None, None, Some(account)) => Ok(QuotaScope::Account(account.to_owned())),
         (None, None, None) => Ok(QuotaScope::Server),
     }

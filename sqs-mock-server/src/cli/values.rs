@@ -68,7 +68,7 @@ pub(super) fn faults(text: &str) -> Result<Faults, String> {
     list.iter().enumerate().map(read).collect::<Result<_, String>>().map(Faults)
 }
 
-/// True for the quotas of AWS, false for none, or an object with some of them.
+/// `true` for the quotas of AWS, `false` for none, or an object with some of them.
 pub(super) fn quotas(text: &str) -> Result<Quotas, String> {
     match truth(text) {
         Ok(on) => Ok(Quotas(on.then(ThroughputQuotas::default))),

@@ -49,7 +49,7 @@ pub(crate) struct QueueDefinition {
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct Period(#[serde(deserialize_with = "duration")] Duration);
 
-const ONLY_FIFO: &str = "only FIFO queues have it, whose names end in .fifo";
+const ONLY_FIFO: &str = "only FIFO queues have this attribute; their names end in .fifo";
 
 /// An attribute: its name in the file, its name in requests, and its value there.
 type Attribute = (&'static str, Name, Option<String>);

@@ -106,8 +106,8 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Reports what works here and is a mistake on AWS. See [`FindingKind`](crate::inspect::FindingKind) for what it finds.
-    /// Findings are in the [requests](MockSqs::requests) that caused them, in [`MockSqs::findings`], in
+    /// Reports requests that work here but are mistakes on AWS; [`FindingKind`](crate::inspect::FindingKind) lists
+    /// them. Findings are in the [requests](MockSqs::requests) that caused them, in [`MockSqs::findings`], in
     /// [`MockSqs::verify`] and, as warnings, in the log. Off by default.
     pub fn strict(mut self) -> Self {
         self.config.strict = true;
@@ -115,8 +115,8 @@ impl MockSqsBuilder {
     }
 
     /// Limits the calls to FIFO queues per second, from the start and after each [reset](MockSqs::reset). By default
-    /// there are no quotas. `ThroughputQuotas::default()` has those of AWS. A later call adds a scope or replaces it; see
-    /// [`MockSqs::set_throughput_quotas`].
+    /// there are no quotas. `ThroughputQuotas::default()` has those of AWS. A later call adds a scope or replaces it;
+    /// see [`MockSqs::set_throughput_quotas`].
     pub fn throughput_quotas(
         mut self,
         scope: QuotaScope,

@@ -76,7 +76,7 @@ pub(super) fn urls(config: &Config, host: &str) -> Vec<String> {
         .collect()
 }
 
-/// The queues with throughput quotas of their own.
+/// The queues with their own throughput quotas.
 pub(super) fn quotas(config: &Config) -> Vec<(QueueArn, Option<ThroughputQuotas>)> {
     let planned = plan(config).into_iter();
     planned.filter_map(|(_, arn, queue)| Some((arn, queue.throughput_quotas?.0))).collect()

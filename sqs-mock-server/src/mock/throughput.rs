@@ -4,8 +4,8 @@ use super::{MockSqs, QueueView};
 use crate::sqs::engine::{QuotaScope, ThroughputQuotas};
 
 impl MockSqs {
-    /// Sets throughput quotas of FIFO queues, or with `None` removes them. By default there are none. They apply at once
-    /// and until the next [reset](Self::reset), which restores those of the
+    /// Sets throughput quotas of FIFO queues, or with `None` removes them. By default there are none. They apply
+    /// immediately and until the next [reset](Self::reset), which restores those of the
     /// [builder](super::MockSqsBuilder::throughput_quotas).
     ///
     /// ```
@@ -19,7 +19,7 @@ impl MockSqs {
     /// let server = MockSqs::builder().clock_frozen().in_process()?;
     /// server.set_throughput_quotas(QuotaScope::Server, ThroughputQuotas::default());
     ///
-    /// let config = server.client_config().retry_config(RetryConfig::disabled()); // or the client waits and repeats
+    /// let config = server.client_config().retry_config(RetryConfig::disabled()); // otherwise the client retries
     /// let client = Client::from_conf(config.build());
     /// let create = client.create_queue().queue_name("jobs.fifo").attributes(FifoQueue, "true");
     /// let url = create.send().await?.queue_url.unwrap();
@@ -39,7 +39,7 @@ impl MockSqs {
         self.service.change_quotas(|table| table.set(scope, quotas));
     }
 
-    /// Forgets what was set for this scope, so that the next wider scope applies.
+    /// Removes the quotas of this scope, so that those of the next wider scope apply.
     pub fn inherit_throughput_quotas(&self, scope: &QuotaScope) {
         self.service.change_quotas(|table| table.remove(scope));
     }

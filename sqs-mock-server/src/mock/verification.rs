@@ -56,13 +56,13 @@ pub struct Leftover {
     pub messages: Vec<PeekedMessage>,
 }
 
-/// All leftover messages, and the findings of [strict mode](crate::MockSqsBuilder::strict). `Display` and `Debug` show a
-/// report.
+/// All leftover messages, and the findings of [strict mode](crate::MockSqsBuilder::strict). `Display` and `Debug` show
+/// a report.
 #[derive(Clone)]
 pub struct Leftovers {
     messages: Vec<Leftover>,
     findings: Vec<Arc<Finding>>,
-    /// Findings that strict mode only counted.
+    /// The number of findings that strict mode counted but did not keep.
     omitted: usize,
 }
 
@@ -150,7 +150,7 @@ impl Leftovers {
         &self.messages
     }
 
-    /// What strict mode found.
+    /// The findings of strict mode.
     pub fn findings(&self) -> &[Arc<Finding>] {
         &self.findings
     }

@@ -1,8 +1,7 @@
 //! Randomness. All random values of a server derive from one seed, so that a run can be repeated.
 //!
 //! Each purpose has its own generator. Queues therefore share no lock for ids, and the traffic of one queue does not
-//! change
-//! the ids of another.
+//! change the ids of another.
 
 use fastrand::Rng;
 
@@ -43,8 +42,7 @@ impl Seed {
 }
 
 /// The finaliser of `SplitMix64` (<https://prng.di.unimi.it/splitmix64.c>): on average, each input bit flips half of
-/// the
-/// output bits.
+/// the output bits.
 pub(crate) const fn scramble(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

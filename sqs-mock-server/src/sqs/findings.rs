@@ -1,4 +1,4 @@
-//! Findings of strict mode: requests that work here and are mistakes on AWS.
+//! Findings of strict mode: requests that work here but are mistakes on AWS.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,10 +10,10 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
 
-/// How many findings are kept. More are counted.
+/// The number of findings that are kept. Further ones are only counted.
 const MOST: usize = 1000;
 
-/// What is wrong.
+/// The kind of mistake.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum FindingKind {
@@ -24,8 +24,8 @@ pub enum FindingKind {
     OldReceiptHandle,
     /// A message for a FIFO queue without content-based deduplication has no deduplication id. It is rejected.
     NoDeduplicationId,
-    /// A FIFO queue dropped a message with the same body as an earlier one, by content-based deduplication. Repeats by an
-    /// AWS SDK of one call are no finding.
+    /// A FIFO queue dropped a message with the same body as an earlier one, by content-based deduplication. Retries by
+    /// an AWS SDK are not reported.
     DroppedDuplicate,
     /// A message was received, and its visibility timeout ended before it was deleted.
     NotDeleted,
@@ -54,11 +54,11 @@ impl fmt::Display for FindingKind {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What is wrong.
+    /// The kind of mistake.
     pub kind: FindingKind,
     /// The queue, which does not exist if its URL is wrong.
     pub queue: QueueArn,
-    /// When it was noticed, by the clock of the server.
+    /// The time of the detection, by the clock of the server.
     pub time: Timestamp,
     /// The details.
     pub text: String,
@@ -77,14 +77,14 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The findings of a server. Nothing else is locked while this is.
+/// The findings of a server. Holders of its lock take no other lock.
 #[derive(Debug, Default)]
 pub(crate) struct Findings(Mutex<Table>);
 
 #[derive(Debug, Default)]
 struct Table {
     kept: Vec<Arc<Finding>>,
-    /// The places of messages that were not deleted: each has one finding.
+    /// The indices of findings about messages that were not deleted, one per message.
     undeleted: HashMap<(Arc<QueueArn>, Uuid), usize>,
     omitted: usize,
 }
@@ -137,13 +137,13 @@ impl Findings {
         Some(finding)
     }
 
-    /// All that are kept, and how many more there are.
+    /// The kept findings, and the number of further ones.
     pub(crate) fn all(&self) -> (Vec<Arc<Finding>>, usize) {
         let Table { kept, omitted, .. } = &*self.0.lock();
         (kept.clone(), *omitted)
     }
 
-    /// Forgets all.
+    /// Removes all findings.
     pub(crate) fn clear(&self) {
         *self.0.lock() = Table::default();
     }

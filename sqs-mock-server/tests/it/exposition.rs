@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Samples by name and labels in their text form.
 pub(crate) type Samples = BTreeMap<String, f64>;
 
-/// Parses the text format 0.0.4 strictly: every family has one help, then one type, then its
-/// samples and no others; samples do not repeat; labels are quoted and escaped; buckets are cumulative.
+/// Parses the text format 0.0.4 strictly: every family has one help, then one type, then its samples and no others;
+/// samples do not repeat; labels are quoted and escaped; buckets are cumulative.
 pub(crate) fn parse(text: &str) -> Samples {
     let (mut samples, mut families) = (Samples::new(), BTreeSet::new());
     let (mut family, mut kind) = (String::new(), String::new());

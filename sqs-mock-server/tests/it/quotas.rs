@@ -68,10 +68,10 @@ fn config_file_sets_quotas_for_the_server_and_for_queues() {
 }
 
 #[test]
-fn wrong_quotas_of_a_config_file_are_rejected() {
+fn invalid_quotas_in_a_config_file_are_rejected() {
     let refusal = |text: &str| {
         let server = MockSqsBuilder::from_toml(text).and_then(MockSqsBuilder::in_process);
-        server.expect_err("a refusal").to_string()
+        server.expect_err("an error").to_string()
     };
     for (text, part) in [
         ("throughput_quotas = 5", "allowed is true, false, or a table with calls"),
@@ -79,7 +79,7 @@ fn wrong_quotas_of_a_config_file_are_rejected() {
         ("throughput_quotas = { calls = -5 }", "-5"),
         (
             "[[queues]]\nname = 'orders'\nthroughput_quotas = true",
-            "only FIFO queues have it, whose names end in .fifo",
+            "only FIFO queues have this attribute; their names end in .fifo",
         ),
     ] {
         let refusal = refusal(text);
@@ -129,7 +129,7 @@ async fn quotas_are_set_shown_and_removed_over_http() {
     let of_account = server.queue("x.fifo").of_account("111111111111").throughput_quotas();
     assert_eq!((quota_of(&server, "jobs.fifo"), of_account), (None, Some(calls(7))));
     for quotas in expected.as_array().unwrap() {
-        assert_eq!(change(&mut wire, quotas.clone()).await, expected, "what is shown can be posted");
+        assert_eq!(change(&mut wire, quotas.clone()).await, expected, "the output is valid input");
     }
     wire.exchange("DELETE /_mock/quotas?queue=jobs.fifo", "", b"").await.content(200);
     assert_eq!(quota_of(&server, "jobs.fifo"), Some(300));
@@ -138,7 +138,7 @@ async fn quotas_are_set_shown_and_removed_over_http() {
 }
 
 #[tokio::test]
-async fn wrong_quotas_over_http_are_rejected_and_change_nothing() {
+async fn invalid_quotas_over_http_are_rejected_and_have_no_effect() {
     let server = MockSqs::start().await;
     let mut wire = Wire::connect(&server).await;
     for (body, part) in [

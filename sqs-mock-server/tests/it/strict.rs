@@ -1,4 +1,4 @@
-//! Strict mode: what works here and is a mistake on AWS shows.
+//! Strict mode: requests that work here but are mistakes on AWS.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ impl Session {
         self.server.clock().advance(Duration::from_secs(seconds));
     }
 
-    /// The findings, each with its kind.
+    /// The findings with their kinds.
     fn findings(&self) -> Vec<(FindingKind, String)> {
         self.server.findings().iter().map(|finding| (finding.kind, finding.text.clone())).collect()
     }
@@ -190,7 +190,7 @@ async fn duplicate_by_content_is_reported_with_the_age_of_the_original() {
 }
 
 #[tokio::test]
-async fn duplicates_by_an_own_id_are_no_finding() {
+async fn duplicates_by_an_explicit_id_are_not_reported() {
     let mut session = strict(Protocol::AwsJson).await;
     let url = session.fifo_queue("true").await;
     for _ in 0..2 {
@@ -201,7 +201,7 @@ async fn duplicates_by_an_own_id_are_no_finding() {
 }
 
 #[tokio::test]
-async fn repeats_by_an_sdk_are_no_finding() {
+async fn retries_of_an_sdk_are_not_reported() {
     let mut session = strict(Protocol::AwsJson).await;
     let url = session.fifo_queue("true").await;
     let body = json!({ "QueueUrl": url, "MessageBody": "tea", "MessageGroupId": "g" }).to_string();
@@ -235,7 +235,7 @@ async fn message_that_is_not_deleted_in_time_is_reported_once_with_its_count() {
 }
 
 #[tokio::test]
-async fn without_strict_mode_nothing_is_found() {
+async fn without_strict_mode_nothing_is_reported() {
     let mut session = Session::with(MockSqs::builder().clock_frozen(), Protocol::AwsJson).await;
     let url = session.create("orders", &[]).await;
     session.send("http://sqs.eu-west-1.localhost:9324/000000000000/orders", "tea").await;
@@ -261,7 +261,7 @@ async fn findings(rules: Option<Verification>) -> Result<(), Leftovers> {
     session.receive(&url).await;
     session.delete_with(&url, &old).await;
     let verified = session.server.verify();
-    // A drop would panic.
+    // Without this, the drop would panic.
     std::mem::forget(session);
     verified
 }
@@ -290,7 +290,7 @@ async fn verification_allows_kinds_of_findings_and_queues() {
 }
 
 #[tokio::test]
-async fn reset_forgets_findings() {
+async fn reset_removes_findings() {
     let mut session = strict(Protocol::AwsJson).await;
     let url = session.fifo_queue("false").await;
     let send = job(&url, "x").build().unwrap();
@@ -301,7 +301,7 @@ async fn reset_forgets_findings() {
 }
 
 #[tokio::test]
-async fn findings_are_listed_and_forgotten_over_http() {
+async fn findings_are_listed_and_removed_over_http() {
     let mut session = strict(Protocol::AwsJson).await;
     let url = session.create("orders", &[]).await;
     session.send(&url, "tea").await;
@@ -341,7 +341,7 @@ async fn requests_over_http_have_warnings() {
 }
 
 #[tokio::test]
-async fn config_file_turns_strict_mode_on() {
+async fn config_file_enables_strict_mode() {
     for (text, is_rejected) in [("strict = true", true), ("strict = false", false)] {
         let server = sqs_mock_server::MockSqsBuilder::from_toml(text).unwrap().in_process().unwrap();
         let client = server.client();

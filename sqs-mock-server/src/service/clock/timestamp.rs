@@ -61,8 +61,7 @@ impl From<SystemTime> for Timestamp {
 }
 
 /// RFC 3339 in UTC with milliseconds, such as `2026-11-21T04:25:38.120Z`. Timestamps after the year 9999, which RFC
-/// 3339
-/// cannot express, show as the end of 9999.
+/// 3339 cannot express, show as the end of 9999.
 impl std::fmt::Display for Timestamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let shown = Duration::from_millis(self.0.min(Self::END_OF_9999.0));

@@ -255,8 +255,7 @@ impl Fault {
 #[cfg(feature = "s3")]
 impl Fault {
     /// S3 rejects the request and does not apply it. The code is an S3 error code, such as `NoSuchKey`, `AccessDenied`
-    /// or
-    /// `SlowDown`, and determines the status; unknown codes have status 500.
+    /// or `SlowDown`, and determines the status; unknown codes have status 500.
     pub fn s3_error(code: impl Into<String>) -> Self {
         Self::new(Effect::Error { code: code.into(), message: None }).of_s3()
     }

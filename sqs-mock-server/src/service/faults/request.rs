@@ -23,8 +23,7 @@ pub struct Request<'a> {
     /// The arrival time, by the clock of the server.
     pub time: Timestamp,
     /// The messages or receipt handles: one for each entry of a batch, one for a single send, delete or change of
-    /// visibility,
-    /// none for other requests.
+    /// visibility, none for other requests.
     pub entries: Vec<Entry<'a>>,
     /// Whether the messages in its response can be delivered again.
     pub(crate) can_redeliver: bool,

@@ -28,7 +28,7 @@ pub(crate) struct Record {
     pub(crate) resource: Option<Resource>,
     /// `None` for services that stream their input.
     pub(crate) input: Option<RecordedInput>,
-    /// Mistakes in it, for people.
+    /// Mistakes in the request, as text.
     pub(crate) warnings: Box<[String]>,
     pub(crate) ending: Ending,
     /// In real time.

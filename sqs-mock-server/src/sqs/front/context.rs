@@ -43,7 +43,7 @@ impl Endpoint {
     }
 }
 
-/// Whether an AWS SDK says that it repeats a call, as in `amz-sdk-request: attempt=2; max=3`.
+/// Whether the request is a retry of an AWS SDK, as in `amz-sdk-request: attempt=2; max=3`.
 fn is_retry(head: &Parts) -> bool {
     let request = head.headers.get("amz-sdk-request").and_then(|value| value.to_str().ok());
     let attempt = request.and_then(|text| {

@@ -1,4 +1,4 @@
-//! Queue URLs that lead to another queue on AWS, or to none.
+//! Queue URLs that identify another queue on AWS, or none.
 
 use sqs_client::wire::service_error::ServiceError;
 use sqs_client::wire::validate::permission::is_account;
@@ -11,7 +11,7 @@ use crate::sqs::ops::{Context, Service};
 /// Reports a foreign queue URL, in strict mode.
 ///
 /// # Errors
-/// `QueueDoesNotExist`, in the words of the request's protocol.
+/// `QueueDoesNotExist`, with the text of the request's protocol.
 pub(super) fn check(service: &Service, context: &Context, url: Option<&str>) -> Result<(), ServiceError> {
     let Some((findings, url)) = service.findings().zip(url) else { return Ok(()) };
     let Some(text) = problem(url, &context.region) else { return Ok(()) };
@@ -22,7 +22,7 @@ pub(super) fn check(service: &Service, context: &Context, url: Option<&str>) -> 
     Err(context.no_such_queue())
 }
 
-/// What is wrong with a queue URL in a request for this region. A queue name instead of a URL is right: AWS accepts it.
+/// The mistake in a queue URL of a request for this region. A queue name instead of a URL is valid, as on AWS.
 fn problem(url: &str, region: &str) -> Option<String> {
     let (host, path) = match url.split_once("://") {
         Some((_, rest)) => rest.split_once('/')?,
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queue_urls_of_the_region_with_an_account_are_right() {
+    fn queue_urls_of_the_region_with_an_account_are_valid() {
         for url in [
             "http://localhost:9324/000000000000/orders",
             "http://sqs.us-east-1.localhost:9324/000000000000/orders",

@@ -1,4 +1,4 @@
-//! Section 7.6: throughput quotas of FIFO queues, where a server has them.
+//! Section 7.6: throughput quotas of FIFO queues, on a server with quotas.
 
 use serde_json::{Value, json};
 use sqs_client::wire::protocol::Protocol;
@@ -63,9 +63,9 @@ async fn batch_is_one_call_and_shares_the_quota_of_its_single_action() {
     }
 }
 
-/// Not recorded: the text for changes of visibility is from a log, of which the quota is not known.
+/// Not recorded: the text for changes of visibility is from a log with an unknown quota.
 #[tokio::test]
-async fn each_action_has_a_quota_of_its_own() {
+async fn each_action_has_its_own_quota() {
     for protocol in BOTH {
         let mut session = session(protocol, quotas(2, 9, 9)).await;
         let url = session.fifo("jobs.fifo", json!({})).await;

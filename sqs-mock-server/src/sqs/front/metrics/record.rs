@@ -83,7 +83,7 @@ impl<'m> Record<'m> {
         }
     }
 
-    /// What strict mode found.
+    /// The findings of strict mode.
     pub(in crate::sqs::front) fn findings(&self) -> Vec<Arc<Finding>> {
         self.context.as_ref().map(|context| context.trace.findings()).unwrap_or_default()
     }
