@@ -49,11 +49,11 @@ async fn clock_is_shown_and_changed() {
 async fn invalid_changes_are_rejected_and_have_no_effect() {
     let (server, mut wire) = frozen().await;
     for (turn, part) in [
-        ("{}", "give advance, now or frozen"),
+        ("{}", "set advance, now or frozen"),
         (r#"{"advance": -1}"#, "not negative"),
         (r#"{"advance": "soon"}"#, r#"like "90s", "1h 30m" or "14days", not "soon""#),
         (r#"{"advance": true}"#, "not true"),
-        (r#"{"now": 5}"#, "forwards only"),
+        (r#"{"now": 5}"#, "cannot go back"),
         (r#"{"now": "yesterday"}"#, "2030-01-01T00:00:00Z"),
         (r#"{"advance": "9000years"}"#, "year 9999"),
         (r#"{"advance": 1, "frozen": "no"}"#, "expected a boolean"),

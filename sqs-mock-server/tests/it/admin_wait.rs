@@ -61,7 +61,7 @@ async fn shutdown_ends_a_wait() {
 async fn invalid_parameters_of_wait_are_rejected() {
     let server = MockSqs::in_process();
     for (query, part) in [
-        ("queue=q", "give one or more of available, in_flight, delayed, total"),
+        ("queue=q", "set one or more of available, in_flight, delayed, total"),
         ("total=1", "the parameter queue is missing"),
         ("queue=q&total=many", "total must be a number"),
         ("queue=q&total=1&timeout=61", "timeout must be a number from 0 to 60"),

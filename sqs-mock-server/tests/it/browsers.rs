@@ -86,7 +86,7 @@ async fn foreign_page_cannot_reset_the_server_or_change_its_clock() {
     let headers = format!("{}{text}", fetch(EVIL, "cross-site", "no-cors"));
     for (path, body) in [("/_mock/reset", ""), ("/_mock/clock", r#"{"advance":90}"#)] {
         let answer = wire.exchange(&format!("POST {path}"), &headers, body.as_bytes()).await;
-        let expected = "Pages of https://evil.example cannot use this server; --cors-origin https://evil.example lets them.";
+        let expected = "Pages of https://evil.example cannot use this server; --cors-origin https://evil.example allows them.";
         assert_eq!(answer.error(403), expected);
     }
     assert!(server.queue("q").exists());

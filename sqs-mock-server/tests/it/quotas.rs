@@ -75,7 +75,7 @@ fn invalid_quotas_in_a_config_file_are_rejected() {
     };
     for (text, part) in [
         ("throughput_quotas = 5", "allowed is true, false, or a table with calls"),
-        ("throughput_quotas = { call = 5 }", "there is no such setting; known are calls, group_messages"),
+        ("throughput_quotas = { call = 5 }", "unknown setting; known are calls, group_messages"),
         ("throughput_quotas = { calls = -5 }", "-5"),
         (
             "[[queues]]\nname = 'orders'\nthroughput_quotas = true",
@@ -146,7 +146,7 @@ async fn invalid_quotas_over_http_are_rejected_and_have_no_effect() {
         (r#"{"quotas": 5}"#, "expected true, false, or a table with calls"),
         (r#"{"quotas": {"call": 5}}"#, "unknown field `call`, expected one of `calls`"),
         (r#"{"quotas": true, "queue": "orders"}"#, "allowed are names that end in .fifo"),
-        (r#"{"quotas": true, "region": "us-east-1"}"#, "region needs queue too"),
+        (r#"{"quotas": true, "region": "us-east-1"}"#, "region requires queue"),
         (r#"{"quotas": true, "group": "a"}"#, "unknown field `group`"),
     ] {
         let refusal = wire.post("/_mock/quotas", body).await.content(400);

@@ -75,7 +75,7 @@ async fn restart_removes_incomplete_files() {
     let record = fs::read_dir(bucket.join("objects")).unwrap().next().unwrap().unwrap().path();
     fs::write(&record, "{").unwrap();
     let error = MockSqs::builder().with_s3(&directory.0).start().await.unwrap_err().to_string();
-    assert!(error.starts_with("cannot keep objects in ") && error.contains("is damaged"), "{error}");
+    assert!(error.starts_with("cannot store objects in ") && error.contains("is damaged"), "{error}");
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn invalid_s3_settings_are_rejected() {
     fs::create_dir(&file.0).unwrap();
     fs::write(file.0.join("taken"), "").unwrap();
     let error = MockSqs::builder().with_s3(file.0.join("taken")).start().await.unwrap_err().to_string();
-    assert!(error.starts_with("cannot keep objects in "), "{error}");
+    assert!(error.starts_with("cannot store objects in "), "{error}");
     for (toml, expected) in [
         ("directory = 'd'\nbuckets = ['X']", "config:3:12: s3.buckets[0]: \"X\" is not a valid bucket name"),
         ("directory = ''", "config:2:13: s3.directory: it is empty; allowed is the path of a directory"),
