@@ -9,6 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use sqs_client::wire::validate::permission::is_account;
 
 use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;
@@ -42,12 +43,18 @@ pub(super) fn list(ask: &Ask<'_>) -> Answered {
     shown(ask.services.sqs.service())
 }
 
+/// Limit of quotas that are set over HTTP, so that they cannot fill the memory.
+const AT_MOST: usize = 1_000;
+
 /// `POST /_mock/quotas`.
 pub(super) fn set(ask: &Ask<'_>) -> Answered {
     ask.parameters(&[])?;
     let Change { quotas: QuotaSetting(quotas), queue, region, account } = ask.content()?;
     let scope = scope(ask, queue.as_deref(), region.as_deref(), account.as_deref())?;
     let service = ask.services.sqs.service();
+    if service.quotas().iter().count() >= AT_MOST {
+        return Err(Refusal::bad(format!("{AT_MOST} quotas are set already; DELETE some first")));
+    }
     service.change_quotas(|table| table.set(scope, quotas));
     shown(service)
 }
@@ -83,7 +90,10 @@ fn scope(
             Err(Refusal::bad(format!("queue {queue:?} has no quotas; allowed are names that end in .fifo")))
         }
         (None, Some(_), _) => Err(Refusal::bad("region requires queue")),
-        (None, None, Some(account)) => Ok(QuotaScope::Account(account.to_owned())),
+        (None, None, Some(account)) if is_account(account) => Ok(QuotaScope::Account(account.to_owned())),
+        (None, None, Some(account)) => {
+            Err(Refusal::bad(format!("account {account:?} is not allowed; allowed are 12 digits")))
+        }
         (None, None, None) => Ok(QuotaScope::Server),
     }
 }

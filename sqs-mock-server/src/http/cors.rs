@@ -49,8 +49,19 @@ impl Guard {
 
     /// Adds the headers that allow a listed page to read the response.
     pub(crate) fn allow_reading(&self, head: &Parts, answer: &mut HeaderMap) {
-        if let Some(origin) = self.listed_origin(head) {
-            allow_reading(origin.clone(), answer);
+        self.allow_reader(self.listed_origin(head).cloned(), answer);
+    }
+
+    /// Like [`allow_reading`](Self::allow_reading), for the listed origin of a request, if there is one.
+    pub(crate) fn allow_reader(&self, origin: Option<HeaderValue>, answer: &mut HeaderMap) {
+        if self.cors_origins.is_empty() {
+            return;
+        }
+        // Responses to other pages too: a cache must not give them to this one.
+        answer.append(VARY, HeaderValue::from_static("origin"));
+        if let Some(origin) = origin {
+            answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
         }
     }
 
@@ -59,11 +70,4 @@ impl Guard {
         let origin = head.headers.get(ORIGIN)?;
         self.cors_origins.iter().any(|listed| listed.as_bytes() == origin.as_bytes()).then_some(origin)
     }
-}
-
-/// Adds the headers that allow pages of an origin to read the response.
-pub(crate) fn allow_reading(origin: HeaderValue, answer: &mut HeaderMap) {
-    answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
-    answer.insert(VARY, HeaderValue::from_static("origin"));
 }

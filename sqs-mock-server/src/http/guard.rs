@@ -7,7 +7,7 @@
 //! | of a program: SDK, curl, another container | no browser header | everything, at an allowed host where one is required |
 //! | of a page in `--cors-origin` | `Origin` | everything; the page may read the responses |
 //! | of this server's own page, or of the address bar | `Origin` is an allowed `Host`, or is absent | everything except changes by GET |
-//! | of any other page | another `Origin`, or `Sec-Fetch-Site` `cross-site` or `same-site` | requests that change nothing |
+//! | of any other page | another `Origin`, or `Sec-Fetch-Site` `cross-site` or `same-site` | no action; of other paths, reads whose responses the page cannot see |
 //!
 //! Browsers send an `Origin` with every POST, and pages cannot remove it. A GET may lack it, and browsers send
 //! `Sec-Fetch-Site` only to addresses that they trust, such as the loopback address. A GET is therefore also recognized
@@ -69,8 +69,12 @@ impl Guard {
     /// # Errors
     /// The request is not allowed; the text says why.
     pub(crate) fn check_action(&self, head: &Parts, changes: bool) -> Result<(), String> {
+        // Reads too: they are recorded, and count for faults.
+        if self.is_foreign(head) {
+            return Err(foreign(head));
+        }
         if head.method != Method::GET {
-            return if self.is_foreign(head) { Err(foreign(head)) } else { Ok(()) };
+            return Ok(());
         }
         self.check_host(head)?;
         if changes && is_of_browser(head) && self.listed_origin(head).is_none() {

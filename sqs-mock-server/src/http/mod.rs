@@ -16,8 +16,6 @@ mod server;
 mod write_timeout;
 
 pub(crate) use body::BodyError;
-#[cfg(feature = "s3")]
-pub(crate) use cors::allow_reading;
 pub(crate) use guard::{Guard, is_host, is_origin, name_of};
 pub(crate) use intake::{Admitted, Intake};
 pub use limits::Limits;

@@ -117,21 +117,24 @@ pub(super) fn guard(config: &Config, own_host: &str) -> Guard {
 #[cfg_attr(not(feature = "config-file"), expect(clippy::unnecessary_wraps, reason = "no file, no errors"))]
 fn create_initial_state(service: &Service, config: &Config) -> io::Result<()> {
     service.change_quotas(|table| *table = quotas(config));
-    #[cfg(feature = "config-file")]
-    queues::create(service, config)?;
     for fault in &config.faults {
         service.faults().inject(fault.clone());
     }
+    #[cfg(feature = "config-file")]
+    queues::create(service, config)?;
     Ok(())
 }
 
 /// The initial throughput quotas.
 fn quotas(config: &Config) -> QuotaTable {
-    let mut table = config.quota_overrides.clone();
+    let mut table = QuotaTable::default();
     table.set(QuotaScope::Server, config.throughput_quotas);
     #[cfg(feature = "config-file")]
     for (arn, quotas) in queues::quotas(config) {
         table.set(QuotaScope::Queue(arn), quotas);
+    }
+    for (scope, quotas) in config.quota_overrides.iter() {
+        table.set(scope.clone(), quotas);
     }
     table
 }

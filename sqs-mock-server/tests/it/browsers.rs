@@ -1,6 +1,7 @@
 //! Requests of web pages. They have the headers that Chromium 142 sends to an address on the loopback
 //! interface, and to one that it does not trust.
 
+use sqs_mock_server::faults::Fault;
 use sqs_mock_server::{MockSqs, MockSqsBuilder};
 
 use crate::wire::{Answer, FORM, JSON, Wire};
@@ -96,22 +97,37 @@ async fn foreign_page_cannot_reset_the_server_or_change_its_clock() {
 #[tokio::test]
 async fn page_cannot_change_anything_by_get() {
     let (server, mut wire) = start(MockSqs::builder()).await;
-    for (row, headers) in [
-        ("image", image(true)),
-        ("image at an untrusted address", image(false)),
-        ("link", navigation("cross-site")),
-        ("address bar", navigation("none")),
-        ("cors fetch", fetch(EVIL, "cross-site", "cors")),
+    let (foreign, browser) = ("--cors-origin", "use POST");
+    for (row, headers, text) in [
+        ("image", image(true), foreign),
+        ("image at an untrusted address", image(false), browser),
+        ("link", navigation("cross-site"), foreign),
+        ("address bar", navigation("none"), browser),
+        ("cors fetch", fetch(EVIL, "cross-site", "cors"), foreign),
     ] {
         for target in ["/?Action=DeleteQueue&QueueUrl=q", "/000000000000/q?Action=ReceiveMessage"] {
             let answer = wire.exchange(&format!("GET {target}"), &headers, b"").await;
             answer.refused_in_xml(403, "AccessDenied");
-            assert!(answer.text().contains("use POST"), "{row}: {}", answer.text());
+            assert!(answer.text().contains(text), "{row}: {}", answer.text());
         }
     }
     assert!(server.queue("q").exists());
     let look = wire.exchange("GET /?Action=ListQueues", &navigation("none"), b"").await;
     assert_eq!(look.status, 200, "reads are allowed");
+}
+
+/// A read changes no queue, but it would be recorded, and use up a fault.
+#[tokio::test]
+async fn foreign_page_cannot_use_up_a_fault_by_get() {
+    let (server, mut wire) = start(MockSqs::builder()).await;
+    let fault = server.faults().inject(Fault::throttle().times(1));
+    for headers in [image(true), fetch(EVIL, "cross-site", "cors"), navigation("cross-site")] {
+        let answer = wire.exchange("GET /?Action=ListQueues", &headers, b"").await;
+        answer.refused_in_xml(403, "AccessDenied");
+    }
+    assert_eq!(fault.hits(), 0);
+    let from_address_bar = wire.exchange("GET /?Action=ListQueues", &navigation("none"), b"").await;
+    from_address_bar.refused_in_xml(403, "RequestThrottled");
 }
 
 #[tokio::test]
@@ -255,7 +271,7 @@ async fn unlisted_page_cannot_read_responses() {
     let answer = wire.exchange("OPTIONS /_mock/reset", &preflight, b"").await;
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (403, ""));
     let read = wire.exchange("GET /_mock/queues", &fetch(EVIL, "cross-site", "cors"), b"").await;
-    assert_eq!(read.header("access-control-allow-origin"), "");
+    assert_eq!((read.header("access-control-allow-origin"), read.header("vary")), ("", "origin"));
     let refused =
         wire.exchange("POST /_mock/reset", &fetch("http://localhost:30001", "same-site", "cors"), b"").await;
     assert_eq!(refused.status, 403);

@@ -285,6 +285,24 @@ async fn redelivered_messages_are_received_again_even_after_a_delete() {
 }
 
 #[tokio::test]
+async fn redelivery_waits_for_the_next_receive_if_a_client_aborts_its_long_poll() {
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let url = client.create_queue().queue_name("orders").send().await.unwrap().queue_url.unwrap();
+    let injected = server.faults().inject(Fault::redeliver().times(1));
+    let receive = || client.receive_message().queue_url(&url);
+    let aborted =
+        tokio::time::timeout(Duration::from_millis(20), receive().wait_time_seconds(20).send()).await;
+    assert!(aborted.is_err());
+    assert_eq!(injected.hits(), 0);
+    client.send_message().queue_url(&url).message_body("tea").send().await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(receive().send().await.unwrap().messages().len(), 1);
+    }
+    assert_eq!(injected.hits(), 1);
+}
+
+#[tokio::test]
 async fn redelivery_affects_neither_fifo_queues_nor_dead_letters() {
     let toml = "[[queues]]\nname = 'dead'\n[[queues]]\nname = 'q'\ndead_letter_queue = 'dead'\nmax_receive_count = 1\n\
                 [[queues]]\nname = 'q.fifo'\ncontent_based_deduplication = true";

@@ -41,6 +41,15 @@ async fn builder_sets_quotas_that_a_reset_restores() {
 }
 
 #[tokio::test]
+async fn quota_of_the_builder_replaces_that_of_a_file() {
+    let toml = "[[queues]]\nname = 'jobs.fifo'\nthroughput_quotas = { calls = 300 }";
+    let builder = MockSqsBuilder::from_toml(toml).unwrap();
+    let server =
+        builder.throughput_quotas(QuotaScope::Queue(arn("jobs.fifo")), calls(5)).in_process().unwrap();
+    assert_eq!(quota_of(&server, "jobs.fifo"), Some(5));
+}
+
+#[tokio::test]
 async fn requests_above_a_quota_of_the_builder_are_rejected_in_process() {
     let builder = MockSqs::builder().clock_frozen().throughput_quotas(QuotaScope::Server, calls(1));
     let server = builder.in_process().unwrap();
@@ -147,6 +156,7 @@ async fn invalid_quotas_over_http_are_rejected_and_have_no_effect() {
         (r#"{"quotas": {"call": 5}}"#, "unknown field `call`, expected one of `calls`"),
         (r#"{"quotas": true, "queue": "orders"}"#, "allowed are names that end in .fifo"),
         (r#"{"quotas": true, "region": "us-east-1"}"#, "region requires queue"),
+        (r#"{"quotas": true, "account": "12"}"#, "allowed are 12 digits"),
         (r#"{"quotas": true, "group": "a"}"#, "unknown field `group`"),
     ] {
         let refusal = wire.post("/_mock/quotas", body).await.content(400);

@@ -290,6 +290,25 @@ async fn verification_allows_kinds_of_findings_and_queues() {
 }
 
 #[tokio::test]
+async fn verification_fails_if_findings_were_not_kept() {
+    let rules = Verification::default().allow_finding(FindingKind::NoDeduplicationId);
+    let server = MockSqs::builder().strict().verify_on_drop(rules).in_process().unwrap();
+    let client = server.client();
+    let fifo = client.create_queue().queue_name("jobs.fifo").attributes(FifoQueue, "true");
+    let url = fifo.send().await.unwrap().queue_url.unwrap();
+    for sends in [1_000, 1] {
+        assert!(server.verify().is_ok());
+        for _ in 0..sends {
+            let send = client.send_message().queue_url(&url).message_group_id("g").message_body("x");
+            assert!(send.send().await.is_err());
+        }
+    }
+    assert!(server.verify().is_err());
+    // Without this, the drop would panic.
+    std::mem::forget(server);
+}
+
+#[tokio::test]
 async fn reset_removes_findings() {
     let mut session = strict(Protocol::AwsJson).await;
     let url = session.fifo_queue("false").await;

@@ -29,7 +29,7 @@ use s3s::{Body, S3Error, S3ErrorCode};
 
 use super::ops::Operations;
 use super::store::Store;
-use crate::http::{Break, Guard, Limits, Site, allow_reading};
+use crate::http::{Break, Guard, Limits, Site};
 use crate::service::faults::{Damage, Rejection};
 use crate::service::keys::Keys;
 use crate::service::seed;
@@ -95,9 +95,7 @@ impl Front {
         }
         let reader = self.guard.listed_origin(&head).cloned();
         let mut response = self.answer(Request::from_parts(head, incoming), state).await;
-        if let Some(origin) = reader {
-            allow_reading(origin, response.headers_mut());
-        }
+        self.guard.allow_reader(reader, response.headers_mut());
         response
     }
 

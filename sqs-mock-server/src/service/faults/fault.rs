@@ -237,7 +237,7 @@ impl Fault {
     }
 
     /// Affects only requests, or entries, above this rate per second of the server's clock. Bursts of a tenth of the
-    /// rate, at least one, succeed. `Fault::throttle().above(300)` is the quota of a FIFO queue.
+    /// rate, at least one, succeed. FIFO queues have [quotas](crate::MockSqsBuilder::throughput_quotas) of their own.
     pub fn above(mut self, per_second: u32) -> Self {
         self.above = Some(per_second);
         self

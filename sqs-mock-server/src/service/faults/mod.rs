@@ -47,6 +47,7 @@ pub use json::InvalidFault;
 pub(crate) use plan::{FailingEntry, Failure, Plan, Rejection};
 pub use registry::{Faults, InjectedFault};
 pub use request::{Entry, Request};
+pub(crate) use rule::Rule;
 
 #[cfg(test)]
 mod tests;

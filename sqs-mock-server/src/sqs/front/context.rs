@@ -28,6 +28,7 @@ impl Endpoint {
             account: caller.account.unwrap_or(&self.names().account).to_owned(),
             region: region.to_owned(),
             base_url: self.base_url(head, region),
+            public_url: self.names().public_url.clone(),
             wsdl,
             request_url: path.map(|path| format!("http://{}{path}", self.host(head))),
             trace_header: trace_header.map(str::to_owned),

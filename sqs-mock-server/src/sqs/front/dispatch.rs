@@ -1,5 +1,7 @@
 //! Dispatches an action to its operation.
 
+use std::sync::Arc;
+
 use sqs_client::operation::Action;
 use sqs_client::wire::protocol::EncodedResponse;
 use sqs_client::wire::service_error::ServiceError;
@@ -9,7 +11,7 @@ use super::faults;
 use super::foreign;
 use super::respond::Style;
 use super::target::Target;
-use crate::service::faults::{Damage, Rejection};
+use crate::service::faults::{Damage, Rejection, Rule};
 use crate::sqs::ops::{Context, Serve, Service};
 
 /// Has one arm for each operation; a missing one is a compile error.
@@ -104,13 +106,14 @@ async fn run<O: Serve + Target>(
         Some(Rejection::Reset) => return Dispatched::Lost,
         None => {}
     }
-    context.redeliver = !plan.redeliver.is_empty();
+    let redelivery = Redelivery(plan.redeliver);
+    context.redeliver = !redelivery.0.is_empty();
     let failing = plan.failing.into_iter().map(|failing| faults::entry::<O>(failing, context, &input));
     context.failing = failing.collect();
     let mut damage = plan.damage;
     let served = O::serve(service, context, input).await;
-    if !served.as_ref().is_ok_and(O::delivers) {
-        plan.redeliver.iter().for_each(|rule| rule.take_back());
+    if served.as_ref().is_ok_and(O::delivers) {
+        redelivery.delivered();
     }
     let result = served.and_then(|mut output| {
         O::omit(&mut output, &plan.omitted);
@@ -120,4 +123,20 @@ async fn run<O: Serve + Target>(
         style.output::<O>(&output, request_id)
     });
     Dispatched::Answered(result, damage)
+}
+
+/// Faults that redeliver the messages of a receive. On drop, their hits are reverted: the receive was refused, aborted, or
+/// found nothing.
+struct Redelivery(Vec<Arc<Rule>>);
+
+impl Redelivery {
+    fn delivered(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Redelivery {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|rule| rule.take_back());
+    }
 }

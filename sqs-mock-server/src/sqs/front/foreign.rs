@@ -14,12 +14,22 @@ use crate::sqs::ops::{Context, Service};
 /// `QueueDoesNotExist`, with the text of the request's protocol.
 pub(super) fn check(service: &Service, context: &Context, url: Option<&str>) -> Result<(), ServiceError> {
     let Some((findings, url)) = service.findings().zip(url) else { return Ok(()) };
+    if context.public_url.as_deref().is_some_and(|base| is_own(url, base)) {
+        return Ok(());
+    }
     let Some(text) = problem(url, &context.region) else { return Ok(()) };
     let queue = QueueArn::named(url, &context.region, &context.account);
     let time = service.clock().now();
     let finding = Finding { kind: FindingKind::ForeignQueueUrl, queue, time, text };
     context.trace.note_finding(findings.report(finding));
     Err(context.no_such_queue())
+}
+
+/// Whether this server returns such a URL to the caller. A configured base may look like one with a region.
+fn is_own(url: &str, base_url: &str) -> bool {
+    let path = url.strip_prefix(base_url).and_then(|rest| rest.strip_prefix('/'));
+    path.and_then(|path| path.split_once('/'))
+        .is_some_and(|(account, name)| is_account(account) && !name.contains('/'))
 }
 
 /// The mistake in a queue URL of a request for this region. A queue name instead of a URL is valid, as on AWS.
@@ -60,6 +70,18 @@ mod tests {
         ] {
             assert_eq!(problem(url, "us-east-1"), None, "{url}");
         }
+    }
+
+    #[test]
+    fn queue_url_of_the_server_itself_is_valid_whatever_its_base_looks_like() {
+        for base in ["http://proxy/team-blue-7", "http://sqs.us-east-1.corp.example"] {
+            assert!(is_own(&format!("{base}/000000000000/orders"), base));
+            assert!(!is_own(&format!("{base}/queue/eu-west-1/000000000000/orders"), base));
+        }
+        assert!(!is_own(
+            "http://sqs.eu-west-1.localhost/000000000000/orders",
+            "http://sqs.us-east-1.localhost"
+        ));
     }
 
     #[test]

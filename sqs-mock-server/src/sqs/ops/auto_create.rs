@@ -44,7 +44,7 @@ impl Service {
         let kind = is_fifo_name(name).then(|| (QueueAttributeName::FifoQueue, "true".to_owned()));
         let attributes = Attributes::create(name, &kind.into_iter().collect()).ok()?;
         // The requested attributes are empty, so a queue that another request has just created is accepted.
-        create(&self.shared, arn, &attributes, &Tags::default(), &Requested::new()).ok()?;
+        create(&self.shared, &arn, &attributes, &Tags::default(), &Requested::new()).ok()?;
         tracing::info!(name, account, region = %context.region, "created on demand");
         self.shared.find(&context.region, account, name)
     }

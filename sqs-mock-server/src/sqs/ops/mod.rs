@@ -90,6 +90,8 @@ pub(crate) struct Context {
     pub(crate) region: String,
     /// Prefix of queue URLs, without a slash at the end.
     pub(crate) base_url: String,
+    /// The configured `base_url`. Without one, it has the host that the caller uses.
+    pub(crate) public_url: Option<String>,
     /// Whether the request came by the Query protocol, which has another text for unknown queues.
     pub(crate) wsdl: bool,
     /// The URL of a request in the Query protocol, unless its path is `/`. It names the queue if the input does not.

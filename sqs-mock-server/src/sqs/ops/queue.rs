@@ -35,7 +35,7 @@ impl Serve for CreateQueue {
         if let Some(existing) = service.shared.find_arn(&arn) {
             check_equal(&existing, (&attributes, &requested), &tags)?;
         } else {
-            create(&service.shared, arn, &attributes, &tags, &requested)?;
+            create(&service.shared, &arn, &attributes, &tags, &requested)?;
         }
         Ok(CreateQueueOutput::builder().queue_url(context.queue_url(&context.account, &name)).build())
     }
@@ -44,13 +44,13 @@ impl Serve for CreateQueue {
 /// Creates a queue, unless another request has just created it.
 pub(super) fn create(
     shared: &Shared,
-    arn: QueueArn,
+    arn: &QueueArn,
     attributes: &Attributes,
     tags: &Tags,
     requested: &Requested,
 ) -> Result<(), ServiceError> {
     if let Some(policy) = &attributes.redrive {
-        check_redrive(shared, &arn, policy)?;
+        check_redrive(shared, arn, policy)?;
     }
     let now = shared.clock.now();
     let quota_share = shared.quota.take()?;
@@ -72,7 +72,7 @@ pub(super) fn create(
                 recorded: shared.reader.is_some(),
             };
             let mut queue = Queue::new(now, new);
-            queue.set_quotas(shared.throughput.of(&arn));
+            queue.set_quotas(shared.throughput.of(arn));
             SharedQueue::new(
                 queue,
                 shared.memory.clone(),
