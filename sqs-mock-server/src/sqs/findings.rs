@@ -89,18 +89,23 @@ struct Table {
     omitted: usize,
 }
 
+impl Table {
+    /// Keeps a finding, and returns its index; beyond the limit, counts it.
+    fn keep(&mut self, finding: &Arc<Finding>) -> Option<usize> {
+        if self.kept.len() >= MOST {
+            self.omitted += 1;
+            return None;
+        }
+        self.kept.push(Arc::clone(finding));
+        Some(self.kept.len() - 1)
+    }
+}
+
 impl Findings {
     /// Keeps and logs a finding.
     pub(crate) fn report(&self, finding: Finding) -> Arc<Finding> {
         let finding = Arc::new(finding);
-        {
-            let Table { kept, omitted, .. } = &mut *self.0.lock();
-            if kept.len() < MOST {
-                kept.push(Arc::clone(&finding));
-            } else {
-                *omitted += 1;
-            }
-        }
+        self.0.lock().keep(&finding);
         finding.log();
         finding
     }
@@ -119,18 +124,15 @@ impl Findings {
         let queue_arn = (**queue).clone();
         let finding = Arc::new(Finding { kind: FindingKind::NotDeleted, queue: queue_arn, time, text });
         {
-            let Table { kept, undeleted, omitted } = &mut *self.0.lock();
+            let mut table = self.0.lock();
             let key = (Arc::clone(queue), message);
-            let place = undeleted.get(&key).copied();
-            if let Some(earlier) = place.and_then(|place| kept.get_mut(place)) {
+            let place = table.undeleted.get(&key).copied();
+            if let Some(earlier) = place.and_then(|place| table.kept.get_mut(place)) {
                 *earlier = finding;
                 return None;
             }
-            if kept.len() < MOST {
-                undeleted.insert(key, kept.len());
-                kept.push(Arc::clone(&finding));
-            } else {
-                *omitted += 1;
+            if let Some(place) = table.keep(&finding) {
+                table.undeleted.insert(key, place);
             }
         }
         finding.log();

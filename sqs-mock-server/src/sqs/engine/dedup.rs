@@ -34,7 +34,7 @@ pub(crate) struct Known {
 pub(super) struct Deduplication {
     /// The scope at creation: on AWS, a later change of the attribute does not affect it.
     scope: DeduplicationScope,
-    /// Makes the hashes of each queue different, so that nobody can prepare ids that collide.
+    /// Makes the hashes of each queue different. Otherwise a sender could compute ids that collide.
     key: u64,
     by_mark: HashMap<Mark, Known>,
     /// Oldest first.

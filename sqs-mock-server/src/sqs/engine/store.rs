@@ -102,13 +102,7 @@ impl Store {
         self.bytes += core.bytes(group);
         let group = self.order.join(group, now);
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn: 0, received: now });
-        *self.counts.of(state) += 1;
-        if let Some(until) = state.hidden_until() {
-            self.timers.set(until, ticket, slot);
-        }
-        let outside = self.insert_by_age(slot);
-        self.became_receivable += self.order.entered(&mut self.messages, slot, state);
-        self.refresh_outside(outside);
+        self.add_to_indexes(slot, |order, messages| order.entered(messages, slot, state));
         slot
     }
 
@@ -119,11 +113,29 @@ impl Store {
         let group = self.order.join(group.as_deref(), now);
         let state = State::Available;
         let slot = self.messages.insert(Stored { core, state, group, ticket, turn, received: now });
-        *self.counts.of(state) += 1;
-        let outside = self.insert_by_age(slot);
-        self.became_receivable += self.order.returned(&self.messages, slot);
-        self.refresh_outside(outside);
+        self.add_to_indexes(slot, |order, messages| order.returned(messages, slot));
         slot
+    }
+
+    /// Adds a stored message to counts, timers, ages and, by `add_to_order`, to its group.
+    fn add_to_indexes(
+        &mut self,
+        slot: Slot,
+        add_to_order: impl FnOnce(&mut Order, &mut Slab<Stored>) -> usize,
+    ) {
+        let Some((state, ticket)) = self.get(slot).map(|message| (message.state, message.ticket)) else {
+            return;
+        };
+        *self.counts.of(state) += 1;
+        if let Some(until) = state.hidden_until() {
+            self.timers.set(until, ticket, slot);
+        }
+        let outside = self.insert_by_age(slot);
+        self.became_receivable += add_to_order(&mut self.order, &mut self.messages);
+        // After the new message is in its group, so that the group can keep its turn.
+        if let Some(outside) = outside {
+            self.order.window_changed(&self.messages, outside);
+        }
     }
 
     /// Adds a message by age. Returns the message of a FIFO queue that leaves the receive window because of it.
@@ -150,13 +162,6 @@ impl Store {
         let window = self.window.filter(|window| self.by_age.len() > *window);
         let last = window.and_then(|window| self.get(self.by_age.get(window - 1)?));
         self.order.set_frontier(last.map_or(u64::MAX, |last| last.ticket));
-    }
-
-    /// Call this after the new message is in its group, so that the group can keep its turn.
-    fn refresh_outside(&mut self, message: Option<Slot>) {
-        if let Some(slot) = message {
-            self.order.window_changed(&self.messages, slot);
-        }
     }
 
     pub(super) fn set_state(&mut self, now: Timestamp, slot: Slot, state: State) {

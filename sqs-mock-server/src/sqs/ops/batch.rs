@@ -81,6 +81,9 @@ type Ended<R> = Vec<(String, Result<R, Failure>)>;
 
 /// AWS reports failed entries in any order.
 fn shuffle_failed<R>(queue: &mut Queue, results: Ended<R>) -> Ended<R> {
+    if !queue.is_aws_like() {
+        return results;
+    }
     let (failed, mut results): (Ended<R>, _) = results.into_iter().partition(|(_, result)| result.is_err());
     results.extend(shuffled(queue, failed));
     results

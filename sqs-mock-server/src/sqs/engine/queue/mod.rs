@@ -182,6 +182,11 @@ impl Queue {
         }
     }
 
+    /// Whether the queue delivers like AWS.
+    pub(crate) fn is_aws_like(&self) -> bool {
+        self.aws_like.is_some()
+    }
+
     /// Shuffles a list if the queue delivers like AWS.
     pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         if let Some(aws_like) = &mut self.aws_like {

@@ -39,20 +39,8 @@ impl Store {
         let slots: Vec<_> = places.iter().map(|(slot, _)| *slot).collect();
         self.messages = Slab::filled(places);
         for slot in slots {
-            self.add_to_indexes(slot);
+            self.add_to_indexes(slot, |order, messages| order.restored(messages, slot));
         }
-    }
-
-    fn add_to_indexes(&mut self, slot: Slot) {
-        let Some(message) = self.messages.get(slot) else { return };
-        let (state, ticket) = (message.state, message.ticket);
-        *self.counts.of(state) += 1;
-        if let Some(until) = state.hidden_until() {
-            self.timers.set(until, ticket, slot);
-        }
-        let outside = self.insert_by_age(slot);
-        self.became_receivable += self.order.restored(&self.messages, slot);
-        self.refresh_outside(outside);
     }
 
     /// The slots of all messages, oldest first.

@@ -34,7 +34,7 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Seed;
 use crate::sqs::engine::refusal::HandleRefusal;
-use crate::sqs::engine::{Attributes, Checksums, Payload, Room, Settings};
+use crate::sqs::engine::{Attributes, Checksums, Payload, QueueChange, QueueState, Room, Settings};
 
 const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
@@ -132,6 +132,17 @@ impl Bench {
 
     fn hide(&mut self, delivery: &Delivery, seconds: u64) -> Result<(), HandleRefusal> {
         self.queue.change_visibility(self.now, &delivery.receipt_handle, Duration::from_secs(seconds))
+    }
+
+    /// The state that the changes since the creation give.
+    fn state_of_changes(&mut self) -> QueueState {
+        let mut changes = self.queue.take_changes().into_iter();
+        let Some(QueueChange::Created(creation)) = changes.next() else {
+            panic!("the first change is the creation")
+        };
+        let mut state = QueueState::new(*creation);
+        changes.for_each(|change| state.apply(change));
+        state
     }
 
     /// Available, in flight, delayed.

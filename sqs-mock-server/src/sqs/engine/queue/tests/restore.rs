@@ -1,17 +1,6 @@
 //! Restored queues.
 
 use super::*;
-use crate::sqs::engine::{QueueChange, QueueState};
-
-fn state_of(bench: &mut Bench) -> QueueState {
-    let mut changes = bench.queue.take_changes().into_iter();
-    let Some(QueueChange::Created(creation)) = changes.next() else {
-        panic!("the first change is the creation")
-    };
-    let mut state = QueueState::new(*creation);
-    changes.for_each(|change| state.apply(change));
-    state
-}
 
 /// For readers, a dead letter is in its queue until the other queue has it. A later message may have taken its slot.
 #[test]
@@ -24,7 +13,7 @@ fn message_in_transit_is_restored_with_the_later_one_in_its_slot() {
     assert_eq!(letters.len(), 1);
     bench.send("later");
     let later = bench.receive_one();
-    let state = state_of(&mut bench);
+    let state = bench.state_of_changes();
     let id = bench.queue.id().clone();
     bench.queue = Queue::restore(bench.now, &id, state, Settings::default());
     assert_eq!(bench.counts(), [1, 1, 0]);

@@ -34,12 +34,7 @@ impl Twin {
             let policy = format!(r#"{{"deadLetterTargetArn":"{target}","maxReceiveCount":{MAX_RECEIVES}}}"#);
             bench.set(Name::RedrivePolicy, &policy);
         }
-        let mut changes = bench.queue.take_changes().into_iter();
-        let Some(QueueChange::Created(creation)) = changes.next() else {
-            panic!("the first change is the creation")
-        };
-        let mut state = QueueState::new(*creation);
-        changes.for_each(|change| state.apply(change));
+        let state = bench.state_of_changes();
         Self { bench, naive: Naive::new(shape, dead.map(|_| MAX_RECEIVES)), state, settings }
     }
 
