@@ -20,7 +20,7 @@ use crate::sqs::engine::aws_like::ServerSample;
 /// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
 /// client.send_message().queue_url(&url).message_body("tea").delay_seconds(60).send().await?;
 /// let why = server.queue("orders").why_empty();
-/// assert!(why.to_string().starts_with("all 1 message delayed, the first until"), "{why}");
+/// assert!(why.to_string().starts_with("the only message is delayed until"), "{why}");
 /// # Ok(())
 /// # }
 /// ```
@@ -155,11 +155,13 @@ impl fmt::Display for WhyEmpty {
             Self::NoSuchQueue => f.write_str("there is no such queue"),
             Self::NotEmpty { available } => write!(f, "not empty: {} visible", Messages(*available)),
             Self::NoMessages => f.write_str("the queue has no messages"),
+            Self::InFlight { messages: 1, until } => write!(f, "the only message is in flight until {until}"),
             Self::InFlight { messages, until } => {
-                write!(f, "all {} in flight, the first until {until}", Messages(*messages))
+                write!(f, "all {messages} messages are in flight, the first until {until}")
             }
+            Self::Delayed { messages: 1, until } => write!(f, "the only message is delayed until {until}"),
             Self::Delayed { messages, until } => {
-                write!(f, "all {} delayed, the first until {until}", Messages(*messages))
+                write!(f, "all {messages} messages are delayed, the first until {until}")
             }
             Self::InFlightOrDelayed { in_flight, delayed, until } => {
                 write!(f, "{} in flight and {delayed} delayed, the first until {until}", Messages(*in_flight))

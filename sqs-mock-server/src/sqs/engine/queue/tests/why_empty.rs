@@ -32,7 +32,7 @@ fn why_empty_distinguishes_delayed_messages_from_those_in_flight() {
     assert_eq!(why(&mut bench), WhyEmpty::Delayed { messages: 2, until: at(10) });
     assert_eq!(
         why(&mut bench).to_string(),
-        "all 2 messages delayed, the first until 2023-11-14T22:13:30.000Z"
+        "all 2 messages are delayed, the first until 2023-11-14T22:13:30.000Z"
     );
 }
 
