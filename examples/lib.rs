@@ -111,8 +111,3 @@ pub fn numbers<const N: usize>(
     }
     Ok(Some(values))
 }
-
-/// Compiles and runs the snippets of the front page.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct FrontPage;
