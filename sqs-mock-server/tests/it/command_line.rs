@@ -5,6 +5,8 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use sqs_mock_server::{ByteSize, Limits};
 
+use crate::wire::ask;
+
 /// The text that replaces a secret.
 pub(crate) const SECRET_IS_KNOWN: &str = "# AWS_SECRET_ACCESS_KEY is the secret that was given for this key";
 
@@ -50,14 +52,6 @@ impl Running {
         let line = self.line();
         line.rsplit(' ').next().unwrap().to_owned()
     }
-}
-
-pub(crate) fn ask(endpoint: &str, request: &str) -> String {
-    let mut stream = std::net::TcpStream::connect(endpoint.trim_start_matches("http://")).unwrap();
-    std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
 }
 
 #[test]

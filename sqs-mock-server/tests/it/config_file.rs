@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use sqs_mock_server::{Config, MockSqs, MockSqsBuilder};
 
-use crate::command_line::{Running, SECRET_IS_KNOWN, ask, binary, run};
+use crate::command_line::{Running, SECRET_IS_KNOWN, binary, run};
+use crate::wire::ask;
 
 /// The TOML of a page.
 fn examples_of(page: &'static str) -> impl Iterator<Item = &'static str> {

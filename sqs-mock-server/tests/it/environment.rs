@@ -2,7 +2,8 @@
 
 use std::process::Output;
 
-use crate::command_line::{Running, ask, binary};
+use crate::command_line::{Running, binary};
+use crate::wire::ask;
 
 const HEALTH: &str = "GET /?Action=ListQueues HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 

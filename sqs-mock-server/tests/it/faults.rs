@@ -9,8 +9,8 @@ use sqs_client::operation::send_message_batch::SendMessageBatchInput;
 use sqs_client::types::SendMessageBatchRequestEntry;
 use sqs_client::wire::protocol::{Protocol, ResponseError};
 use sqs_client::wire::service_error::ErrorCode;
+use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
-use sqs_mock_server::{MockSqs, MockSqsBuilder};
 use tokio::io::AsyncReadExt as _;
 
 use crate::session::{BOTH, Session};
@@ -302,11 +302,16 @@ async fn redelivery_waits_for_the_next_receive_if_a_client_aborts_its_long_poll(
     assert_eq!(injected.hits(), 1);
 }
 
+#[cfg(feature = "config-file")]
 #[tokio::test]
 async fn redelivery_affects_neither_fifo_queues_nor_dead_letters() {
     let toml = "[[queues]]\nname = 'dead'\n[[queues]]\nname = 'q'\ndead_letter_queue = 'dead'\nmax_receive_count = 1\n\
                 [[queues]]\nname = 'q.fifo'\ncontent_based_deduplication = true";
-    let server = MockSqsBuilder::from_toml(toml).unwrap().fault(Fault::redeliver()).in_process().unwrap();
+    let server = sqs_mock_server::MockSqsBuilder::from_toml(toml)
+        .unwrap()
+        .fault(Fault::redeliver())
+        .in_process()
+        .unwrap();
     let client = server.client();
     for name in ["q", "q.fifo"] {
         let url = server.queue_url(name);
@@ -375,10 +380,12 @@ async fn delayed_request_does_not_affect_queues_created_after_a_reset() {
     server.requests().of(Action::ReceiveMessage).expect(0);
 }
 
+#[cfg(feature = "config-file")]
 #[tokio::test]
 async fn reset_restores_initial_queues_and_faults() {
     let fault = Fault::throttle().on(Action::ListQueues).times(1);
-    let builder = MockSqsBuilder::from_toml("[[queues]]\nname = 'orders'").unwrap().fault(fault);
+    let builder =
+        sqs_mock_server::MockSqsBuilder::from_toml("[[queues]]\nname = 'orders'").unwrap().fault(fault);
     let server = builder.in_process().unwrap();
     for _ in 0..2 {
         assert!(server.queue("orders").exists() && !server.faults().list()[0].is_spent());

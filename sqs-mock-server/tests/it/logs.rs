@@ -5,7 +5,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::command_line::{Running, ask, binary, run};
+use crate::command_line::{Running, binary, run};
+use crate::wire::ask;
 
 const SECRET: &str = "top-secret-key";
 const BODY: &str = "a-body-that-is-nobodys-business";

@@ -1,4 +1,6 @@
 //! Tests of the public interfaces: over sockets, in process, and of the binary.
+//!
+//! Modules that run the binary need its feature `cli`, which includes `config-file`.
 
 mod accept;
 mod admin;
@@ -10,11 +12,14 @@ mod backdoor;
 mod bounds;
 mod browsers;
 mod callers;
+#[cfg(feature = "cli")]
 mod command_line;
+#[cfg(feature = "cli")]
 mod config_file;
 mod contract;
 mod detection;
 mod embedded;
+#[cfg(feature = "cli")]
 mod environment;
 mod exposition;
 mod faults;
@@ -23,12 +28,15 @@ mod hostile_connections;
 mod journal;
 mod lifecycle;
 mod load;
+#[cfg(feature = "cli")]
 mod logs;
 mod losses;
 mod message_actions;
 mod metrics;
 mod queue_actions;
 mod queue_urls;
+#[cfg(feature = "cli")]
+mod quota_settings;
 mod quotas;
 #[cfg(feature = "s3")]
 mod s3;

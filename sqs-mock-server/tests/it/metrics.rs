@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use sqs_mock_server::{MockSqs, MockSqsBuilder};
+use sqs_mock_server::MockSqs;
 
 use crate::exposition::{Samples, parse};
 use crate::wire::{FORM, Wire};
@@ -144,11 +144,12 @@ async fn version_and_limits_are_exposed() {
     assert!(samples.contains_key("sqs_mock_uptime_seconds") && samples["sqs_mock_clock_seconds"] > 1.7e9);
 }
 
+#[cfg(feature = "config-file")]
 #[tokio::test]
 async fn requests_run_while_thousands_of_queues_are_scraped() {
     let queues = (0..5000).map(|queue| format!("[[queues]]\nname = 'q-{queue}'"));
     let text = queues.collect::<Vec<_>>().join("\n");
-    let server = MockSqsBuilder::from_toml(&text).unwrap().in_process().unwrap();
+    let server = sqs_mock_server::MockSqsBuilder::from_toml(&text).unwrap().in_process().unwrap();
     let mut scraping = std::pin::pin!(server.metrics());
     let mut polls = 0;
     let text = std::future::poll_fn(|context| {

@@ -359,6 +359,7 @@ async fn requests_over_http_have_warnings() {
     assert_eq!((warnings(0), warnings(1)), (&json!([]), &json!([text])));
 }
 
+#[cfg(feature = "config-file")]
 #[tokio::test]
 async fn config_file_enables_strict_mode() {
     for (text, is_rejected) in [("strict = true", true), ("strict = false", false)] {

@@ -164,3 +164,11 @@ pub(crate) async fn still_answers(server: &MockSqs) {
     let answer = Wire::connect(server).await.json("CreateQueue", r#"{"QueueName":"alive"}"#).await;
     assert_eq!(answer.status, 200);
 }
+
+/// Sends a raw request, and reads until the server closes the connection. Blocks.
+#[cfg(any(feature = "cli", feature = "s3"))]
+pub(crate) fn ask(endpoint: &str, request: &str) -> String {
+    let mut stream = std::net::TcpStream::connect(endpoint.trim_start_matches("http://")).unwrap();
+    io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+    io::read_to_string(stream).unwrap()
+}

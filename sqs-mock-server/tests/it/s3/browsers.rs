@@ -4,7 +4,7 @@ use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
 
 use super::{BUCKET, server};
-use crate::command_line::ask;
+use crate::wire::ask;
 
 const AGENT: &str = "user-agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
     Chrome/142.0.0.0 Safari/537.36\r\naccept-language: en-US,en;q=0.9\r\n";

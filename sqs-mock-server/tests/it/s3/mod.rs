@@ -1,5 +1,7 @@
 //! S3 over sockets, mostly with the AWS SDK for Rust.
 
+#[cfg(feature = "cli")]
+mod binary;
 mod browsers;
 mod conditions;
 mod faults;

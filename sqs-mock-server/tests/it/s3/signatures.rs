@@ -10,7 +10,7 @@ use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
 
 use super::{BUCKET, bytes, config, get, put, refusal};
-use crate::command_line::ask;
+use crate::wire::ask;
 
 async fn verifying_server() -> MockSqs {
     let builder = MockSqs::builder().require_signatures([("AKID", "secret")]);

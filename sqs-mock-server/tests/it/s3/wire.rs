@@ -1,7 +1,7 @@
 //! Raw HTTP requests, in the form of other clients.
 
 use super::{BUCKET, server};
-use crate::command_line::ask;
+use crate::wire::ask;
 use sqs_mock_server::MockSqs;
 
 async fn request(server: &MockSqs, text: String) -> String {
