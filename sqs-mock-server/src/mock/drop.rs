@@ -10,7 +10,8 @@ const LAST_REQUESTS: usize = 10;
 
 impl MockSqs {
     /// Checks for leftover messages in the queues of all accounts and regions. Applies the rules of
-    /// [`verify_on_drop`](super::MockSqsBuilder::verify_on_drop); without them, any message is an error.
+    /// [`verify_on_drop`](super::MockSqsBuilder::verify_on_drop); without them, any message is an error. Each queue is
+    /// read as by [`QueueView::messages`](crate::QueueView::messages).
     ///
     /// # Errors
     /// There are leftover messages. The error lists them by queue.

@@ -105,6 +105,9 @@ impl<'s> QueueView<'s> {
     }
 
     /// All messages, visible or not, oldest first; empty if the queue does not exist.
+    ///
+    /// A queue with more than 1,000 messages is read in pages, between which it can change. Messages that are sent,
+    /// received or deleted meanwhile may show as before or after the change. No message shows twice.
     pub fn messages(&self) -> Vec<PeekedMessage> {
         self.service.peek(&self.arn, 0, usize::MAX).unwrap_or_default()
     }

@@ -48,7 +48,8 @@ impl QueueView<'_> {
 
     /// Waits until `accept` returns true for the messages of the queue, visible or not and oldest first, and returns
     /// them. Calls `accept` at first, and after each change of the queue or its messages. A queue that does not exist
-    /// yet has no messages.
+    /// yet has no messages. Of more than 1,000 messages, some may show as before a change and others as after it, as
+    /// with [`messages`](Self::messages).
     ///
     /// # Errors
     /// The wait timed out.

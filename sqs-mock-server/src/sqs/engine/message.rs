@@ -219,9 +219,12 @@ pub(super) struct Stored {
     pub(super) received: Timestamp,
 }
 
+/// The start of a message's retention, and its ticket. Unique in a queue.
+pub(super) type Birth = (Timestamp, u64);
+
 impl Stored {
-    /// The start of its retention, and its ticket.
-    pub(super) fn birth(&self) -> (Timestamp, u64) {
+    /// Its position by age.
+    pub(super) fn birth(&self) -> Birth {
         (self.core.born, self.ticket)
     }
 

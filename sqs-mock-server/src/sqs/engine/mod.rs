@@ -62,7 +62,7 @@ pub(crate) use move_task::{
 };
 pub(crate) use queue::{
     DeadLetter, Delivery, Dropped, Lapse, MovingStopped, NewMessage, OldHandle, Outcome, Queue, Receive,
-    Received, Sent, Wakeups,
+    Received, Sent, Wakeups, Walk,
 };
 pub use queue::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 pub(crate) use redrive::RedrivePolicy;

@@ -53,10 +53,20 @@ impl Sequence {
         self.get(self.place_of(slot, key_of) + 1)
     }
 
-    /// Number of slots with a smaller key. Exponential search from the front.
+    /// The slots after the first ones, for which `is_before` returns true.
+    pub(super) fn beyond(&self, is_before: impl Fn(Slot) -> bool) -> impl Iterator<Item = Slot> {
+        self.0.range(self.partition_point(is_before)..).copied()
+    }
+
+    /// Number of slots with a smaller key.
     fn place_of<K: Ord>(&self, slot: Slot, key_of: impl Fn(Slot) -> K) -> usize {
         let key = key_of(slot);
-        let is_before = |at: usize| self.get(at).is_some_and(|slot| key_of(slot) < key);
+        self.partition_point(|slot| key_of(slot) < key)
+    }
+
+    /// Number of slots for which `is_before` returns true; they come first. Exponential search from the front.
+    fn partition_point(&self, is_before: impl Fn(Slot) -> bool) -> usize {
+        let is_before = |at: usize| self.get(at).is_some_and(&is_before);
         let (mut from, mut to) = (0, 1);
         while is_before(to - 1) {
             (from, to) = (to, to * 2);
@@ -89,6 +99,7 @@ mod tests {
                 let place = naive.iter().position(|other| *other == slot);
                 let after = naive.range(slot..).nth(1).copied();
                 assert_eq!(sequence.after(slot, key), after);
+                assert!(sequence.beyond(|other| other <= slot).eq(naive.range(slot..).skip(1).copied()));
                 assert_eq!(sequence.remove(slot, key), place);
                 naive.remove(&slot);
             } else {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::aws_like::{SERVERS, ServerSample};
 use super::counts::Counts;
-use super::message::{Core, Place, Removed, State, Stored};
+use super::message::{Birth, Core, Place, Removed, State, Stored};
 use super::order::Order;
 use super::sequence::Sequence;
 use super::slab::{Slab, Slot};
@@ -213,6 +213,12 @@ impl Store {
     /// All messages, oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Stored> {
         self.by_age.iter().filter_map(|slot| self.get(slot))
+    }
+
+    /// All messages younger than `birth`, oldest first.
+    pub(super) fn after(&self, birth: Option<Birth>) -> impl Iterator<Item = (Slot, &Stored)> {
+        let is_before = move |slot| self.get(slot).map(Stored::birth) <= birth;
+        self.by_age.beyond(is_before).filter_map(|slot| Some((slot, self.get(slot)?)))
     }
 
     /// Messages whose retention started after `moment`, the latest ticket first.

@@ -6,9 +6,10 @@ use sqs_client::wire::service_error::ServiceError;
 
 use super::receive::message;
 use super::selection::Selection;
+use super::shared::SharedQueue;
 use super::{Context, Service};
 use crate::service::arn::QueueArn;
-use crate::sqs::engine::{Counts, Delivery, PeekedMessage, Queue, Visibility};
+use crate::sqs::engine::{Counts, Delivery, PeekedMessage, Visibility, Walk};
 
 /// Maximum number of messages in a response.
 const AT_MOST: usize = 1000;
@@ -38,6 +39,13 @@ impl Shown {
 }
 
 impl Service {
+    /// Peeks at the messages of a queue, oldest first: `at_most` after the first `skip`. `None` if the queue does not
+    /// exist. The messages come from one moment only if a [`Walk`] reads them in one page.
+    pub(crate) fn peek(&self, queue: &QueueArn, skip: usize, at_most: usize) -> Option<Vec<PeekedMessage>> {
+        let queue = self.shared.find_arn(queue)?;
+        self.walk(&queue, Walk::new(skip, at_most, |_| true))
+    }
+
     /// All messages of a queue if `is_wanted` accepts their number; otherwise only the count is taken. A queue that
     /// does not exist has no messages.
     pub(crate) fn peek_if(
@@ -45,13 +53,23 @@ impl Service {
         queue: &QueueArn,
         is_wanted: impl Fn(usize) -> bool,
     ) -> Option<Vec<PeekedMessage>> {
-        let now = self.clock().now();
-        let look = |queue: &mut Queue| {
-            let Counts { available, in_flight, delayed } = queue.counts(now);
-            is_wanted(available + in_flight + delayed).then(|| queue.peek(now, 0, usize::MAX))
-        };
-        let found = self.shared.find_arn(queue).and_then(|found| found.look(look));
-        found.unwrap_or_else(|| is_wanted(0).then(Vec::new))
+        let Counts { available, in_flight, delayed } = self.counts(queue).unwrap_or_default();
+        if !is_wanted(available + in_flight + delayed) {
+            return None;
+        }
+        let messages = self.peek(queue, 0, usize::MAX).unwrap_or_default();
+        // The queue may have changed since it was counted.
+        is_wanted(messages.len()).then_some(messages)
+    }
+
+    /// Unlocks the queue after each page. `None` if it was deleted.
+    fn walk(
+        &self,
+        queue: &SharedQueue,
+        mut walk: Walk<impl Fn(Visibility) -> bool>,
+    ) -> Option<Vec<PeekedMessage>> {
+        while queue.look(|queue| queue.walk(self.clock().now(), &mut walk))? {}
+        Some(walk.into_messages())
     }
 
     /// The first 1,000 messages selected by `shown`, or fewer if they are long, with all attributes.
@@ -65,9 +83,8 @@ impl Service {
         shown: Shown,
     ) -> Result<ReceiveMessageOutput, ServiceError> {
         let queue = self.existing_queue(context, &mut queue_url)?;
-        let now = self.clock().now();
-        let look = |queue: &mut Queue| queue.peek_shown(now, AT_MOST, |visibility| shown.has(visibility));
-        let messages = queue.look(look).ok_or_else(|| context.no_such_queue())?;
+        let walk = Walk::new(0, AT_MOST, |visibility| shown.has(visibility));
+        let messages = self.walk(&queue, walk).ok_or_else(|| context.no_such_queue())?;
         let mut everything = ReceiveMessageInput::default();
         everything.attribute_names = Some(vec!["All".into()]);
         everything.message_attribute_names = Some(vec!["All".to_owned()]);

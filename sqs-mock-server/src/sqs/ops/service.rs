@@ -16,7 +16,7 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::{Clock, Timestamp};
 use crate::service::faults::Faults;
 use crate::service::seed::Seed;
-use crate::sqs::engine::{Counts, PeekedMessage, QuotaTable, Settings, ThroughputQuotas};
+use crate::sqs::engine::{Counts, QuotaTable, Settings, ThroughputQuotas};
 use crate::sqs::findings::Findings;
 
 /// All queues of a server. Dropping it ends its background tasks.
@@ -132,13 +132,6 @@ impl Service {
     /// Whether [`shut_down`](Self::shut_down) was called.
     pub(crate) fn is_shut_down(&self) -> bool {
         *self.shared.stop.borrow()
-    }
-
-    /// Peeks at the messages of a queue, oldest first: `at_most` after the first `skip`. `None` if the queue does not
-    /// exist.
-    pub(crate) fn peek(&self, queue: &QueueArn, skip: usize, at_most: usize) -> Option<Vec<PeekedMessage>> {
-        let now = self.clock().now();
-        self.shared.find_arn(queue)?.look(|queue| queue.peek(now, skip, at_most))
     }
 
     /// Message counts of a queue; `None` if it does not exist.

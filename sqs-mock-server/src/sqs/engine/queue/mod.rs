@@ -27,6 +27,7 @@ mod throughput;
 mod transfer;
 mod visibility;
 mod wakeups;
+mod walk;
 mod why_empty;
 
 use std::sync::Arc;
@@ -46,6 +47,7 @@ pub(crate) use received::{Delivery, Outcome, Received};
 pub(crate) use send::{NewMessage, Sent};
 pub(crate) use transfer::{DeadLetter, MovingStopped};
 pub(crate) use wakeups::Wakeups;
+pub(crate) use walk::Walk;
 pub use why_empty::WhyEmpty;
 
 use super::attributes::Attributes;

@@ -1,15 +1,13 @@
-//! Peeking at messages without receiving them.
+//! Messages as found by peeking, which does not receive them.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Queue, SequenceNumber};
+use super::SequenceNumber;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
-use crate::sqs::engine::message::{Payload, State, Stored};
-use crate::sqs::engine::slab::Slot;
+use crate::sqs::engine::message::Payload;
 
 /// A message, as found by peeking.
 #[derive(Clone, Debug)]
@@ -72,69 +70,5 @@ impl fmt::Display for Visibility {
             Self::BeyondWindow => f.write_str("beyond the receive window"),
             Self::GroupLockedBy { id, until } => write!(f, "group locked by {id} until {until}"),
         }
-    }
-}
-
-impl Queue {
-    /// Peeks at messages, oldest first: `at_most` after the first `skip`. Takes time for all messages up to the end of
-    /// that range.
-    pub(crate) fn peek(&mut self, now: Timestamp, skip: usize, at_most: usize) -> Vec<PeekedMessage> {
-        self.settle(now);
-        let messages = self.seen().skip(skip).take(at_most);
-        messages.map(|(message, visibility)| self.show(message, visibility)).collect()
-    }
-
-    /// Peeks at the first `at_most` messages, oldest first, whose visibility satisfies `is_shown`. Other messages are
-    /// not copied.
-    pub(crate) fn peek_shown(
-        &mut self,
-        now: Timestamp,
-        at_most: usize,
-        is_shown: impl Fn(Visibility) -> bool,
-    ) -> Vec<PeekedMessage> {
-        self.settle(now);
-        let shown = self.seen().filter(|(_, visibility)| is_shown(*visibility)).take(at_most);
-        shown.map(|(message, visibility)| self.show(message, visibility)).collect()
-    }
-
-    /// All messages with their visibility, oldest first.
-    pub(super) fn seen(&self) -> impl Iterator<Item = (&Stored, Visibility)> {
-        let mut locks = HashMap::new();
-        let is_fifo = self.fifo.is_some();
-        self.store.iter().map(move |message| match visibility(message, is_fifo, &mut locks) {
-            Visibility::Visible if !self.store.is_in_window(message) => (message, Visibility::BeyondWindow),
-            visibility => (message, visibility),
-        })
-    }
-
-    fn show(&self, message: &Stored, visibility: Visibility) -> PeekedMessage {
-        let core = &message.core;
-        PeekedMessage {
-            id: core.id,
-            payload: Arc::clone(&core.payload),
-            visibility,
-            sent: core.sent,
-            first_received: (core.receives > 0).then_some(core.first_received),
-            receive_count: core.receives,
-            group: self.store.group_id(message.group),
-            deduplication_id: core.deduplication_id.clone(),
-            sequence_number: self.sequence_number(message.ticket),
-            dead_letter_source: core.source.clone(),
-        }
-    }
-}
-
-/// `locks` has the first hidden message of each group so far.
-fn visibility(message: &Stored, is_fifo: bool, locks: &mut HashMap<Slot, (Uuid, Timestamp)>) -> Visibility {
-    if let (true, Some(until)) = (is_fifo, message.state.hidden_until()) {
-        locks.entry(message.group).or_insert((message.core.id, until));
-    }
-    match message.state {
-        State::Delayed { until } => Visibility::DelayedUntil(until),
-        State::InFlight { until } => Visibility::InFlightUntil(until),
-        State::Available => match locks.get(&message.group) {
-            Some((id, until)) => Visibility::GroupLockedBy { id: *id, until: *until },
-            None => Visibility::Visible,
-        },
     }
 }

@@ -29,7 +29,10 @@ use std::time::Duration;
 use sqs_client::types::QueueAttributeName as Name;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-use super::{DeadLetter, Delivery, NewMessage, NewQueue, Outcome, Queue, Receive, Received, Sent, Tags};
+use super::{
+    DeadLetter, Delivery, NewMessage, NewQueue, Outcome, PeekedMessage, Queue, Receive, Received, Sent, Tags,
+    Walk,
+};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Seed;
@@ -149,6 +152,15 @@ impl Bench {
     fn counts(&mut self) -> [usize; 3] {
         let counts = self.queue.counts(self.now);
         [counts.available, counts.in_flight, counts.delayed]
+    }
+}
+
+impl Queue {
+    /// All pages of a walk: `at_most` messages after the first `skip`.
+    fn peek(&mut self, now: Timestamp, skip: usize, at_most: usize) -> Vec<PeekedMessage> {
+        let mut walk = Walk::new(skip, at_most, |_| true);
+        while self.walk(now, &mut walk) {}
+        walk.into_messages()
     }
 }
 
