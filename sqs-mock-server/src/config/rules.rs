@@ -99,6 +99,7 @@ impl Config {
             ("max_head", limits.max_head == 0, "no request could have a head"),
             ("head_timeout", limits.head_timeout.is_zero(), "no request could arrive"),
             ("body_timeout", limits.body_timeout.is_zero(), "no request could arrive"),
+            ("body_idle_timeout", limits.body_idle_timeout.is_zero(), "no large request could arrive"),
             ("write_timeout", limits.write_timeout.is_zero(), "no response could be sent"),
         ];
         let zero = table.into_iter().filter(|(_, is_zero, _)| *is_zero);

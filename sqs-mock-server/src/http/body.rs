@@ -1,8 +1,13 @@
 //! Reads request bodies, up to a size limit.
 
+use std::time::Duration;
+
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
+use tokio::time::timeout;
+
+use super::Limits;
 
 /// Bytes of an oversized body that are read and discarded. Many clients read the response only after they have sent the
 /// whole body.
@@ -48,11 +53,12 @@ pub(super) struct Part {
     rest: Incoming,
 }
 
-/// Reads the beginning of a body of at most `limit` bytes, or a short body completely.
+/// Reads the beginning of a body, or a short body completely.
 ///
 /// # Cancel safety
 /// If the future is dropped, the bytes read so far are lost and the connection is unusable.
-pub(super) async fn begin(mut body: Incoming, limit: usize) -> Result<BodyStart, BodyError> {
+pub(super) async fn begin(mut body: Incoming, limits: &Limits) -> Result<BodyStart, BodyError> {
+    let limit = limits.max_body;
     let Some(first) = next(&mut body).await? else { return Ok(BodyStart::Whole(Bytes::new())) };
     if first.len() <= limit && body.is_end_stream() {
         return Ok(BodyStart::Whole(first));
@@ -65,22 +71,22 @@ pub(super) async fn begin(mut body: Incoming, limit: usize) -> Result<BodyStart,
         }
     }
     if part.read.len() > limit {
-        return discard(part.rest).await.map(BodyStart::Whole);
+        return discard(part.rest, limits).await.map(BodyStart::Whole);
     }
     Ok(BodyStart::Part(part))
 }
 
 impl Part {
-    /// Reads the rest.
+    /// Reads the rest. The caller holds memory for it, so a stalled body fails early.
     ///
     /// # Cancel safety
     /// As [`begin`].
-    pub(super) async fn finish(self, limit: usize) -> Result<Bytes, BodyError> {
+    pub(super) async fn finish(self, limits: &Limits) -> Result<Bytes, BodyError> {
         let Self { mut read, mut rest } = self;
         read.reserve(usize::try_from(announced(&rest)).unwrap_or(0));
-        while let Some(data) = next(&mut rest).await? {
-            if read.len() + data.len() > limit {
-                return discard(rest).await;
+        while let Some(data) = next_within(limits.body_idle_timeout, &mut rest).await? {
+            if read.len() + data.len() > limits.max_body {
+                return discard(rest, limits).await;
             }
             read.extend_from_slice(&data);
         }
@@ -89,15 +95,19 @@ impl Part {
 }
 
 /// Reads and discards a body that is too long.
-pub(super) async fn discard(mut body: Incoming) -> Result<Bytes, BodyError> {
+pub(super) async fn discard(mut body: Incoming, limits: &Limits) -> Result<Bytes, BodyError> {
     let mut discarded = 0;
-    while let Ok(Some(data)) = next(&mut body).await {
+    while let Ok(Some(data)) = next_within(limits.body_idle_timeout, &mut body).await {
         discarded += as_u64(data.len());
         if discarded > DISCARDED {
             break;
         }
     }
     Err(BodyError::TooLong)
+}
+
+async fn next_within(idle: Duration, body: &mut Incoming) -> Result<Option<Bytes>, BodyError> {
+    timeout(idle, next(body)).await.map_err(|_| BodyError::TooSlow)?
 }
 
 async fn next(body: &mut Incoming) -> Result<Option<Bytes>, BodyError> {

@@ -7,7 +7,7 @@
 //! A body reserves memory once: for what was read, or for the maximum that may follow. No holder of a reservation waits
 //! for another one, so there is no deadlock. The beginning needs no reservation, so a connection that announces a long
 //! body and sends nothing blocks no other request; the number of connections bounds these bytes, as it bounds their
-//! buffers. Short bodies have their own budget, so that they do not wait behind long ones.
+//! buffers. A longer body that stalls loses its reservation soon. Short bodies have their own budget, so that they do not wait behind long ones.
 
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
@@ -72,11 +72,11 @@ impl Intake {
             if expects_continue {
                 return Err(BodyError::TooLong);
             }
-            let body = timeout(time_limit, body::discard(body)).await.map_err(too_slow)??;
+            let body = timeout(time_limit, body::discard(body, &self.limits)).await.map_err(too_slow)??;
             return Ok(Admitted { body, share: None });
         };
-        let (limit, start) = (self.limits.max_body, Instant::now());
-        match timeout(time_limit, body::begin(body, limit)).await.map_err(too_slow)?? {
+        let start = Instant::now();
+        match timeout(time_limit, body::begin(body, &self.limits)).await.map_err(too_slow)?? {
             BodyStart::Whole(body) => {
                 let share = timeout(time_limit, self.small.share(body.len())).await;
                 Ok(Admitted { body, share: share.map_err(|_| BodyError::OutOfMemory)? })
@@ -86,7 +86,7 @@ impl Intake {
                 let share = timeout(time_limit, self.large.share(need)).await;
                 let mut share = share.map_err(|_| BodyError::OutOfMemory)?;
                 // The wait for memory does not count against the caller's time limit.
-                let body = timeout(time_left, part.finish(limit)).await.map_err(too_slow)??;
+                let body = timeout(time_left, part.finish(&self.limits)).await.map_err(too_slow)??;
                 if let Some(share) = &mut share {
                     // A body of unknown length reserved the maximum, which a long poll would hold until it ends.
                     drop(share.split(share.num_permits().saturating_sub(body.len())));

@@ -49,6 +49,10 @@ pub struct Limits {
     /// Time until a request body has arrived. Default: 60 s.
     #[serde(deserialize_with = "duration")]
     pub body_timeout: Duration,
+    /// Maximum pause in a request body over 64 KiB, which holds memory while it arrives. After it, the request fails with
+    /// status 408. Does not apply to S3. Default: 5 s.
+    #[serde(deserialize_with = "duration")]
+    pub body_idle_timeout: Duration,
     /// Time for which a caller may read nothing of a response before the connection is closed. Waiting for messages
     /// does not count. Default: 60 s.
     #[serde(deserialize_with = "duration")]
@@ -69,6 +73,7 @@ impl Default for Limits {
             max_head: 32 << 10,
             head_timeout: Duration::from_mins(1),
             body_timeout: Duration::from_mins(1),
+            body_idle_timeout: Duration::from_secs(5),
             write_timeout: Duration::from_mins(1),
             grace: Duration::from_secs(5),
         }

@@ -1,8 +1,11 @@
 //! Invalid bodies: each gets an error, nothing panics, and the server keeps responding.
 
-use sqs_mock_server::MockSqs;
+use std::time::Duration;
 
-use crate::wire::{JSON, Wire, still_answers};
+use sqs_mock_server::{Limits, MockSqs};
+use tokio::time::Instant;
+
+use crate::wire::{FORM, JSON, Wire, still_answers};
 
 const TEN_MIB: usize = 10 << 20;
 
@@ -125,4 +128,47 @@ async fn largest_message_is_accepted_even_if_every_byte_is_escaped() {
     let url = server.queue_url("alive");
     let answer = wire.json("SendMessage", format!(r#"{{"QueueUrl":"{url}","MessageBody":"{body}"}}"#)).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
+}
+
+const IDLE: Duration = Duration::from_millis(250);
+/// The length of the bodies below; more than the part that is read before memory is reserved.
+const LONG: usize = 100_000;
+
+/// A server with memory for one long body, and a connection that has sent 70,000 bytes of it.
+async fn started_long_body() -> (MockSqs, Wire) {
+    let mut limits = Limits::default();
+    limits.max_bodies = 150_000;
+    limits.body_idle_timeout = IDLE;
+    let server = MockSqs::builder().limits(limits).start().await.unwrap();
+    let mut wire = Wire::connect(&server).await;
+    let head = format!("POST / HTTP/1.1\r\nhost: x\r\n{FORM}content-length: {LONG}\r\n\r\n");
+    wire.write(format!("{head}{}", &long_form()[..70_000])).await.unwrap();
+    (server, wire)
+}
+
+fn long_form() -> String {
+    let start = "Action=ListQueues&Padding=";
+    start.to_owned() + &"x".repeat(LONG - start.len())
+}
+
+#[tokio::test]
+async fn stalled_long_body_times_out_and_releases_its_memory() {
+    let (server, mut stalled) = started_long_body().await;
+    let start = Instant::now();
+    let mut other = Wire::connect(&server).await;
+    assert_eq!(other.form("/", long_form()).await.status, 200, "it waited for the memory");
+    stalled.answer().await.expect("the error response").refused_in_xml(408, "RequestTimeout");
+    assert!(start.elapsed() < Limits::default().body_timeout / 4, "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn slow_but_steady_long_body_is_accepted() {
+    let (_server, mut wire) = started_long_body().await;
+    let start = Instant::now();
+    for part in long_form().as_bytes()[70_000..].chunks(3_000) {
+        tokio::time::sleep(IDLE / 5).await;
+        wire.write(part).await.unwrap();
+    }
+    assert!(start.elapsed() > IDLE, "the whole body takes longer than one pause may");
+    assert_eq!(wire.answer().await.expect("a response").status, 200);
 }
