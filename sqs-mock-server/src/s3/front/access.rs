@@ -73,11 +73,11 @@ impl Access {
             entries: Vec::new(),
             can_redeliver: false,
         });
-        let latency = plan.latency;
-        state.set_plan(plan);
-        if !latency.is_zero() {
-            tokio::time::sleep(latency).await;
+        if !self.faults.delay(&plan).await {
+            // The client does not retry this error.
+            return Err(s3_error!(NoSuchBucket, "The specified bucket does not exist"));
         }
+        state.set_plan(plan);
         match state.rejection() {
             None => Ok(()),
             Some(Rejection::Error(failure)) => Err(error(failure)),

@@ -92,13 +92,10 @@ async fn run<O: Serve + Target>(
         return error.into();
     }
     let plan = service.faults().plan(|| faults::request::<O>(context, &input, service.clock().now()));
-    if !plan.latency.is_zero() {
-        let generation = service.generation();
-        tokio::time::sleep(plan.latency).await;
-        if service.generation() != generation {
-            // A request from before a reset must not change queues from after it. The client does not retry this error.
-            return context.no_such_queue().into();
-        }
+    let was_shut_down = service.is_shut_down();
+    if !service.faults().delay(&plan).await || service.is_shut_down() != was_shut_down {
+        // The client does not retry this error.
+        return context.no_such_queue().into();
     }
     match plan.rejection {
         Some(Rejection::Error(failure)) => return faults::error::<O>(failure, context, &input).into(),

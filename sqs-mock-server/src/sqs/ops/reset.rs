@@ -1,7 +1,5 @@
 //! Resets a server to its initial state, without a restart.
 
-use std::sync::atomic::Ordering;
-
 use super::Service;
 use crate::sqs::engine::QuotaTable;
 
@@ -10,8 +8,8 @@ impl Service {
     /// the initial state again. Incarnations continue, so earlier receipt handles are not valid for later queues.
     pub(crate) fn reset(&self) {
         let shared = &self.shared;
-        shared.resets.fetch_add(1, Ordering::AcqRel);
-        // First, so that no queue is created by the earlier clock: receives that wake may create their queue on demand.
+        shared.faults.end_delays();
+        // Before the queues, so that no queue is created by the earlier clock: receives that wake may create their queue on demand.
         let (start, frozen) = self.clock_start;
         shared.clock.restart(start, frozen);
         for account in shared.accounts.take_all() {

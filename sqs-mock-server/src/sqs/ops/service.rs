@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use sqs_client::wire::service_error::ServiceError;
@@ -122,11 +121,6 @@ impl Service {
     /// Ends all long polls with an empty result, and all move tasks. Later long polls do not wait.
     pub(crate) fn shut_down(&self) {
         self.shared.stop.send_replace(true);
-    }
-
-    /// Changes with every reset and with the shutdown.
-    pub(crate) fn generation(&self) -> u64 {
-        self.shared.resets.load(Ordering::Acquire) + u64::from(self.is_shut_down())
     }
 
     /// Whether [`shut_down`](Self::shut_down) was called.

@@ -1,7 +1,7 @@
 //! The state that operations and background tasks share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::AtomicUsize;
 
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
@@ -39,8 +39,6 @@ pub(super) struct Shared {
     pub(super) faults: Faults,
     /// Wakes waiters for queues whenever a queue is created or deleted.
     pub(super) queues_changed: Notify,
-    /// Number of resets.
-    pub(super) resets: AtomicU64,
 }
 
 impl Shared {
@@ -65,7 +63,6 @@ impl Shared {
             stop: watch::Sender::new(false),
             faults: Faults::new(seed),
             queues_changed: Notify::new(),
-            resets: AtomicU64::new(0),
         }
     }
 

@@ -184,6 +184,23 @@ async fn pace_slows_requests_and_responses() {
 }
 
 #[tokio::test]
+async fn delayed_request_ends_at_a_reset_and_stores_nothing() {
+    let server = server().await;
+    let latency = Duration::from_secs(2);
+    let delayed = server.faults().inject(Fault::latency(latency).on_s3(S3Action::PutObject));
+    let put = client(&server).put_object().bucket(BUCKET).key("a").body(ByteStream::from_static(b"tea"));
+    let start = Instant::now();
+    let put = tokio::spawn(put.send());
+    while delayed.hits() == 0 {
+        tokio::task::yield_now().await;
+    }
+    server.reset();
+    assert_eq!(refusal(put.await.unwrap()), (404, "NoSuchBucket".to_owned()));
+    assert!(start.elapsed() < latency);
+    assert_eq!(server.s3().count(BUCKET), 0);
+}
+
+#[tokio::test]
 async fn s3_fault_round_trips_as_json() {
     for text in [
         r#"{"effect":"error","code":"NoSuchKey","actions":["GetObject"],"service":"s3","bucket":"b","key_prefix":"k/","times":2}"#,
