@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sqs_client::operation::Action;
 use sqs_client::operation::delete_message::DeleteMessageInput;
 use sqs_client::operation::delete_message_batch::DeleteMessageBatchInput;
 use sqs_client::operation::send_message::SendMessageInput;
 use sqs_client::operation::send_message::builders::SendMessageInputBuilder;
 use sqs_client::operation::send_message_batch::SendMessageBatchInput;
-use sqs_client::types::QueueAttributeName::{ContentBasedDeduplication, FifoQueue};
+use sqs_client::types::QueueAttributeName::{ContentBasedDeduplication, FifoQueue, RedrivePolicy};
 use sqs_client::types::{DeleteMessageBatchRequestEntry, SendMessageBatchRequestEntry};
 use sqs_client::wire::protocol::Protocol;
 use sqs_mock_server::inspect::{FindingKind, Leftovers};
@@ -357,6 +358,27 @@ async fn requests_over_http_have_warnings() {
     let text = "foreign_queue_url: queue URL \"http://localhost/queue/orders\" has no account; it must end with 12 \
                 digits and the queue name";
     assert_eq!((warnings(0), warnings(1)), (&json!([]), &json!([text])));
+}
+
+#[tokio::test]
+async fn aborted_request_has_its_warnings() {
+    let server = MockSqs::builder().strict().clock_frozen().in_process().unwrap();
+    let client = server.client();
+    client.create_queue().queue_name("dead").send().await.unwrap();
+    let policy =
+        json!({ "deadLetterTargetArn": server.queue("dead").arn().to_string(), "maxReceiveCount": 1 });
+    let create = client.create_queue().queue_name("orders").attributes(RedrivePolicy, policy.to_string());
+    let url = create.send().await.unwrap().queue_url.unwrap();
+    client.send_message().queue_url(&url).message_body("tea").send().await.unwrap();
+    client.receive_message().queue_url(&url).send().await.unwrap();
+    server.clock().advance(Duration::from_secs(30));
+    let poll = tokio::spawn(client.receive_message().queue_url(&url).wait_time_seconds(20).send());
+    server.queue("dead").expect_messages(1).await.unwrap();
+    poll.abort();
+    assert!(poll.await.unwrap_err().is_cancelled());
+    let receives = server.requests().of(Action::ReceiveMessage);
+    let warnings = receives.all().last().unwrap().warnings();
+    assert!(matches!(warnings, [warning] if warning.starts_with("not_deleted: ")), "{warnings:?}");
 }
 
 #[cfg(feature = "config-file")]

@@ -12,8 +12,8 @@ use crate::service::journal::{Caller, Input, Journal, PendingRecord};
 use crate::service::operation::ServiceName;
 use crate::sqs::ops::Context;
 
-/// A request in progress. Its drop reports it: after [`end`](Self::end) with the response, otherwise as aborted by the
-/// caller.
+/// A request in progress. Its drop reports it, with its findings: after [`end`](Self::end) with the response, otherwise
+/// as aborted by the caller.
 #[derive(Debug)]
 pub(super) struct Observer<'a> {
     record: Record<'a>,
@@ -85,9 +85,14 @@ impl<'a> Observer<'a> {
 
     /// Ends the request with a status; `None` if a fault broke the connection.
     pub(super) fn end(mut self, status: Option<StatusCode>) {
-        let findings = self.record.findings();
-        self.pending.note(|record| record.warnings = findings.iter().map(ToString::to_string).collect());
         self.pending.answered(status);
         self.record.end(status);
+    }
+}
+
+impl Drop for Observer<'_> {
+    fn drop(&mut self) {
+        let findings = self.record.findings();
+        self.pending.note(|record| record.warnings = findings.iter().map(ToString::to_string).collect());
     }
 }

@@ -75,8 +75,8 @@ impl<'m> Record<'m> {
         self.request_id
     }
 
-    /// Ends the request. `None` means that the connection broke, which counts as aborted.
-    pub(in crate::sqs::front) fn end(mut self, status: Option<StatusCode>) {
+    /// Sets the status. `None` means that the connection broke, which counts as aborted.
+    pub(in crate::sqs::front) fn end(&mut self, status: Option<StatusCode>) {
         self.status = status;
         if status.is_none() {
             self.code = ABORTED;
