@@ -6,9 +6,10 @@ mod values;
 
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use sqs_mock_server::{Auth, ByteSize, DeliveryMode, LogFormat, QueueUrlStyle};
 
+pub(crate) use apply::PORT;
 use values::{AUTHS, DELIVERIES, FORMATS, Faults, Quotas, STYLES, faults, log, quotas, seed, truth, word};
 
 const EXAMPLES: &str = "\
@@ -35,6 +36,7 @@ Examples:
     sqs-mock-server --seed 7 --log sqs_mock_server=debug --log-format json
 
   Health and Prometheus metrics:
+    sqs-mock-server healthcheck
     curl http://127.0.0.1:9324/health
     curl http://127.0.0.1:9324/metrics
 
@@ -47,19 +49,21 @@ The first ctrl-c or SIGTERM stops gracefully, the second one immediately.";
 
 /// Amazon SQS on your machine: both protocols, full queue semantics, nothing to install.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES)]
+#[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) task: Option<Task>,
     /// TOML file with settings and initial queues.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
     /// Checks settings and queues, reports problems, and exits without listening.
     #[arg(long, value_name = "BOOL", value_parser = truth)]
     pub(crate) check_config: Option<bool>,
     /// Address to listen on; 0.0.0.0 for all [default: 127.0.0.1].
-    #[arg(long, help_heading = "Network")]
+    #[arg(long, help_heading = "Network", global = true)]
     host: Option<String>,
     /// Port to listen on; 0 takes a free port and prints it [default: 9324].
-    #[arg(long, help_heading = "Network")]
+    #[arg(long, help_heading = "Network", global = true)]
     port: Option<u16>,
     /// Base of all queue URLs, for servers behind a proxy. By default it is the host that the caller used.
     #[arg(long, value_name = "URL", help_heading = "Network")]
@@ -161,6 +165,15 @@ pub(crate) struct Arguments {
     /// The format of the log [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = word::<LogFormat>(&FORMATS), help_heading = "Log")]
     log_format: Option<LogFormat>,
+}
+
+/// What to do instead of starting a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum Task {
+    /// Asks a running server for its health; the exit code is 0 if it is healthy, otherwise 1.
+    ///
+    /// Host and port are those of the server: set them in the same way. It waits at most 2 s.
+    Healthcheck,
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! The binary: starts a server from flags, environment and config file.
+//! The binary: starts a server from flags, environment and config file, or asks a running one for its health.
 
 mod cli;
 mod greeting;
+mod healthcheck;
 mod signals;
 
 use std::io::{self, IsTerminal as _};
@@ -13,7 +14,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use cli::Arguments;
+use cli::{Arguments, Task};
 use signals::Signals;
 
 /// Messages are allocated one by one, and freed in another order by other threads. This allocator is much faster at
@@ -25,7 +26,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[tokio::main]
 async fn main() -> ExitCode {
     let (arguments, warnings) = Arguments::read();
-    for warning in warnings {
+    // The server has shown them when it started, and the health of a container has one line.
+    let shown = if arguments.task.is_none() { warnings } else { Vec::new() };
+    for warning in shown {
         eprintln!("warning: {warning}");
     }
     match run(arguments).await {
@@ -41,9 +44,13 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), String> {
     let (path, only_check) = (arguments.config.clone(), arguments.check_config.unwrap_or_default());
+    let task = arguments.task;
     let file = path.as_ref().map_or_else(|| Ok(Config::default()), Config::read);
     let mut config = file.map_err(|error| error.to_string())?;
     arguments.apply(&mut config)?;
+    if task == Some(Task::Healthcheck) {
+        return healthcheck::check(&config).await;
+    }
     start_log(&config)?;
     if only_check {
         return check(config, path.as_deref());

@@ -11,7 +11,7 @@ use super::Arguments;
 use super::values::{Faults, Quotas};
 
 /// The port of ElasticMQ, which many projects have configured.
-pub(super) const PORT: u16 = 9324;
+pub(crate) const PORT: u16 = 9324;
 /// The port of S3.
 #[cfg(feature = "s3")]
 pub(super) const S3_PORT: u16 = 9325;

@@ -23,6 +23,8 @@ mod embedded;
 mod environment;
 mod exposition;
 mod faults;
+#[cfg(feature = "cli")]
+mod healthcheck;
 mod hostile_bodies;
 mod hostile_connections;
 mod journal;
