@@ -15,6 +15,7 @@
 //! [sqs-extended]: https://docs.rs/sqs-extended
 //!
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod claims;
 mod consume;

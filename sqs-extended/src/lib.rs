@@ -8,6 +8,7 @@
 //! [permissions]: crate::guide::permissions
 //!
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod budget;
 mod cleanup;

@@ -13,6 +13,7 @@
 #![cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3")]
 //!
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod admin;
 mod config;
