@@ -44,7 +44,7 @@ async fn streaming_64_mib_each_way_keeps_only_a_few_parts_in_memory() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-#[ignore = "takes minutes without optimization; CI runs it in a release build"]
+#[ignore = "takes a minute; .ci/run runs it"]
 async fn streaming_2_gib_each_way_takes_less_than_100_mib() {
     let (growth, most) = measured((2 << 30) - 1).await;
     assert!(most < 100 << 10, "{growth} of {most} KiB");
