@@ -13,7 +13,7 @@
 #![cfg_attr(feature = "aws-sdk-sqs", doc = "[aws-sdk]: crate::guide::aws_sdk")]
 //!
 #![doc = include_str!("../README.md")]
-#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(docsrs, feature(doc_cfg), doc(auto_cfg(hide(feature = "__rustls"))))]
 
 #[cfg(feature = "aws-sdk-sqs")]
 mod aws_sdk;
