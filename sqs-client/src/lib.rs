@@ -71,7 +71,7 @@ pub use config::Config;
 pub use error::{Error, ErrorKind};
 pub use wire::types;
 
-/// Plain values, the types of the AWS SDK: the bytes of binary attributes ([`Blob`](primitives::Blob)) and moments.
+/// Types of the AWS SDK: the bytes of binary attributes ([`Blob`](primitives::Blob)), and points in time.
 pub mod primitives {
     pub use aws_smithy_types::date_time::Format as DateTimeFormat;
     pub use aws_smithy_types::{Blob, DateTime};

@@ -41,9 +41,9 @@ pub(super) struct Entry {
     in_progress: bool,
     /// Whether the request of the latest attempt was sent.
     pub(super) latest_was_sent: bool,
-    /// Of the latest attempt.
+    /// Status of the response to the latest attempt.
     pub(super) status: Option<u16>,
-    /// Of the latest attempt.
+    /// Request id of the response to the latest attempt.
     pub(super) request_id: Option<String>,
     /// The pause that the latest response requests.
     pub(super) retry_after: Option<Duration>,

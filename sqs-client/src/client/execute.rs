@@ -50,8 +50,9 @@ pub trait Execute: Clone + Send + Sync + 'static {
 pub struct CallOptions {
     /// Which failed attempts the client retries.
     pub retries: Retries,
-    /// The error of a failed call that this call repeats. Its attempts and elapsed time count toward the limits of this call.
-    /// Its outcome does not: the layer that repeats a call with a changed input has to know the outcome of each.
+    /// The error of a failed call that this call repeats. Its attempts and elapsed time count toward the limits of this
+    /// call, but its outcome does not: a layer that repeats a call with a changed input must check the outcome of each
+    /// call.
     pub earlier: Option<Error>,
 }
 

@@ -100,6 +100,9 @@ impl Client {
     ///
     /// # Errors
     /// The same as [`from_env`](Self::from_env).
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the query.
     pub async fn load() -> Result<Self, crate::config::ConfigError> {
         Ok(Self::from_conf(crate::config::Builder::load().await?.build()))
     }

@@ -73,6 +73,9 @@ impl Builder {
     ///
     /// # Errors
     /// The same as [`load`](Self::load).
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the query.
     pub async fn load_from(environment: Environment) -> Result<Self, ConfigError> {
         Self::loaded(environment).await
     }

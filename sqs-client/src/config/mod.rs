@@ -60,10 +60,11 @@ pub(crate) use sdk_config::endpoint_url;
 /// 500 tokens: a retry costs 5, or 10 after a timeout, and each success returns some. So retries do not multiply the
 /// load during an outage.
 ///
-/// `standard` makes 3 attempts. The first pause is random: up to 1 s after throttling, up to 50 ms otherwise. A configured
-/// `initial_backoff` other than 1 s (its default) replaces both limits. The limit doubles per attempt up to `max_backoff` (20 s). If the service
-/// requests a longer pause (`x-amz-retry-after`), the client waits up to 5 s longer. If the budget is exhausted, a
-/// receive still pauses before it fails, so that a loop of receives does not spin.
+/// `standard` makes 3 attempts. The first pause is random: up to 1 s after throttling, up to 50 ms otherwise. A
+/// configured `initial_backoff` other than 1 s (its default) replaces both limits. The limit doubles per attempt up to
+/// `max_backoff` (20 s). If the service requests a longer pause (`x-amz-retry-after`), the client waits up to 5 s
+/// longer. If the budget is exhausted, a receive still pauses before it fails, so that a loop of receives does not
+/// spin.
 pub mod retry {
     pub use aws_smithy_types::retry::{RetryConfig, RetryConfigBuilder, RetryMode};
 }

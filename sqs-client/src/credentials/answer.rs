@@ -11,8 +11,8 @@ use crate::wire::service_error::without_session_tokens;
 
 /// The maximum length of a foreign text that an error quotes, in characters.
 const MAX_QUOTE: usize = 300;
-/// How long credentials that have expired are used when the source has no newer ones: the local clock may be wrong, and
-/// other services may take them longer.
+/// How long expired credentials stay in use if the source has no newer ones. The local clock may be wrong, or AWS may
+/// accept them longer.
 const EXTENSION: Duration = Duration::from_secs(600);
 
 /// A JSON object. Errors never quote it: it may contain a secret.

@@ -14,7 +14,7 @@ use aws_credential_types::provider::{self, ProvideCredentials as _, SharedCreden
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::failure::{passing, reason, shared};
+use super::failure::{reason, shared, transient};
 
 /// Credentials are renewed this long before they expire, or in the last fifth of their lifetime if that is shorter.
 const RENEW_BEFORE: Duration = Duration::from_secs(300);
@@ -76,7 +76,7 @@ impl CredentialsCache {
             };
             if let Some(valid) = valid {
                 if is_due {
-                    // Errors of this renewal are logged. After the expiry, requests wait and get the error.
+                    // A failed renewal is logged. After the expiry, requests wait and get the error.
                     self.join(now);
                 }
                 return Ok(valid);
@@ -88,7 +88,7 @@ impl CredentialsCache {
                 Ok(Ok(Some(outcome))) => return outcome.map_err(|error| shared(&error)),
                 Ok(_) if is_own => {
                     self.end(&renewal);
-                    return Err(passing("the provider panicked, or its runtime was shut down"));
+                    return Err(transient("the provider panicked, or its runtime was shut down"));
                 }
                 // The runtime of the caller that started it has stopped or was shut down.
                 _ => self.end(&renewal),

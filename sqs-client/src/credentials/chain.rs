@@ -23,7 +23,7 @@ use super::{
 /// - others: a source failed. A later call may succeed.
 ///
 /// # Cancel safety
-/// Dropping the future cancels the request, or kills the program that runs.
+/// Dropping the future cancels the request, or kills the `credential_process` that runs.
 #[derive(Clone, Debug, Default)]
 pub struct CredentialsChain {
     variables: EnvironmentCredentials,

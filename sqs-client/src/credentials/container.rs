@@ -13,7 +13,7 @@ use super::Environment;
 use super::answer::{Answer, usable};
 use super::environment::{Provided, blocking, named};
 use super::exchange::{Request, shown};
-use super::failure::{invalid, not_configured, passing};
+use super::failure::{invalid, not_configured, transient};
 use crate::endpoint::redacted;
 use crate::settings::read_file;
 
@@ -62,11 +62,12 @@ impl ContainerCredentials {
             let why = answer.ok().and_then(|answer| answer.service_error()).unwrap_or_default();
             return Err(invalid(format!("{origin}: status {} {why}", status.as_u16()).trim_end()));
         }
-        let answer = answer.map_err(|why| passing(format!("{origin}: {why}")))?;
+        let answer = answer.map_err(|why| transient(format!("{origin}: {why}")))?;
         if let Some(error) = answer.service_error() {
-            return Err(passing(format!("{origin}: {error}")));
+            return Err(transient(format!("{origin}: {error}")));
         }
-        let credentials = answer.temporary("container").map_err(|why| passing(format!("{origin}: {why}")))?;
+        let credentials =
+            answer.temporary("container").map_err(|why| transient(format!("{origin}: {why}")))?;
         Ok(usable(credentials, self.0.now(), "container"))
     }
 

@@ -10,7 +10,7 @@ use aws_credential_types::provider::error::CredentialsError;
 use http::Uri;
 
 use super::exchange::{Exchange, text_of};
-use super::failure::{invalid, passing, prefixed};
+use super::failure::{invalid, prefixed, transient};
 use super::presence::Presence;
 use crate::settings::{Settings, Variables};
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
@@ -33,8 +33,8 @@ pub struct Environment {
     region: Option<String>,
     pub(crate) time_source: Option<SharedTimeSource>,
     pub(crate) tls: Option<TlsConfig>,
-    service: Outlet,
-    metadata: Outlet,
+    service: LazyTransport,
+    metadata: LazyTransport,
     service_timeout: Duration,
     metadata_timeout: Duration,
     process_timeout: Duration,
@@ -42,9 +42,9 @@ pub struct Environment {
     pub(super) instance: Presence,
 }
 
-/// A transport that the caller sets or the first request creates.
+/// A transport that is set by the caller, or created for the first request.
 #[derive(Clone, Default)]
-struct Outlet(Arc<OnceLock<Arc<dyn Transport>>>);
+struct LazyTransport(Arc<OnceLock<Arc<dyn Transport>>>);
 
 impl Default for Environment {
     fn default() -> Self {
@@ -54,8 +54,8 @@ impl Default for Environment {
             region: None,
             time_source: None,
             tls: None,
-            service: Outlet::default(),
-            metadata: Outlet::default(),
+            service: LazyTransport::default(),
+            metadata: LazyTransport::default(),
             service_timeout: Duration::from_secs(5),
             metadata_timeout: Duration::from_secs(1),
             process_timeout: Duration::from_secs(25),
@@ -100,14 +100,14 @@ impl Environment {
     /// The transport to STS, and to container credential endpoints with an `https` URL. By default, the transport of this
     /// crate.
     pub fn transport(mut self, transport: impl Transport) -> Self {
-        self.service = Outlet::given(transport);
+        self.service = LazyTransport::given(transport);
         self
     }
 
     /// The transport to the metadata services of containers and instances, over plain `http`. It must not use a proxy,
     /// because these services are local. By default, the transport of this crate without a proxy.
     pub fn metadata_transport(mut self, transport: impl Transport) -> Self {
-        self.metadata = Outlet::given(transport);
+        self.metadata = LazyTransport::given(transport);
         self
     }
 
@@ -156,7 +156,8 @@ impl Environment {
         self.region.as_deref()
     }
 
-    /// How long the chain may take: a program, or a chain of four roles that STS answers at the third attempt only.
+    /// The longest time that the chain may take: a `credential_process`, or a chain of four roles with three attempts
+    /// each.
     pub(super) fn longest_call(&self) -> Duration {
         let exchange =
             self.service_timeout.saturating_add(self.retry_pause.saturating_mul(2)).saturating_mul(3);
@@ -172,7 +173,8 @@ impl Environment {
     /// Requests to a metadata service on this machine.
     pub(super) fn metadata_exchange(&self) -> Result<Exchange, CredentialsError> {
         let transport = self.metadata.get(|| direct(self.metadata_timeout))?;
-        // Half of it is the connect timeout: no connection means no such service, a late response only a slow one.
+        // Half of it is the connect timeout. Without a connection, there is no such service; a late response only means
+        // a slow one.
         let timeout = self.metadata_timeout.saturating_mul(2);
         Ok(Exchange { transport, timeout, pause: self.retry_pause })
     }
@@ -189,7 +191,7 @@ impl Environment {
     }
 }
 
-impl Outlet {
+impl LazyTransport {
     fn given(transport: impl Transport) -> Self {
         Self(Arc::new(OnceLock::from(Arc::new(transport) as Arc<dyn Transport>)))
     }
@@ -249,7 +251,7 @@ pub(super) fn blocking<T: Send + 'static>(
     let work: Box<dyn FnOnce() -> Result<T, CredentialsError> + Send> = Box::new(work);
     Box::pin(async {
         let done = tokio::task::spawn_blocking(work).await;
-        done.unwrap_or_else(|error| Err(passing(format!("reading settings was interrupted: {error}"))))
+        done.unwrap_or_else(|error| Err(transient(format!("reading settings was interrupted: {error}"))))
     })
 }
 

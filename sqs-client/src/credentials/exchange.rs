@@ -10,7 +10,7 @@ use aws_credential_types::provider::error::CredentialsError;
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, Uri};
 
-use super::failure::{invalid, passing};
+use super::failure::{invalid, transient};
 use crate::transport::{Transport, TransportErrorKind};
 
 /// Responses with credentials have about 2 KiB.
@@ -173,6 +173,6 @@ impl fmt::Display for Unanswered {
 
 impl From<Unanswered> for CredentialsError {
     fn from(error: Unanswered) -> Self {
-        if error.is_retryable { passing(error.text) } else { invalid(error.text) }
+        if error.is_retryable { transient(error.text) } else { invalid(error.text) }
     }
 }

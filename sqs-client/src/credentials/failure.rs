@@ -16,7 +16,7 @@ pub(super) fn invalid(why: impl Into<Box<dyn StdError + Send + Sync>>) -> Creden
 }
 
 /// The source failed, but a later attempt may succeed.
-pub(super) fn passing(why: impl Into<String>) -> CredentialsError {
+pub(super) fn transient(why: impl Into<String>) -> CredentialsError {
     CredentialsError::provider_error(why.into())
 }
 
@@ -39,7 +39,7 @@ fn same_kind(error: &CredentialsError, text: String) -> CredentialsError {
     match error {
         CredentialsError::CredentialsNotLoaded(_) => not_configured(text),
         CredentialsError::InvalidConfiguration(_) => invalid(text),
-        _ => passing(text),
+        _ => transient(text),
     }
 }
 

@@ -16,7 +16,7 @@ use super::Environment;
 use super::answer::{Answer, quoted, usable};
 use super::environment::{Provided, named};
 use super::exchange::{Exchange, Request, is_retryable, is_retryable_if_present, shown};
-use super::failure::{invalid, not_configured, passing, shared};
+use super::failure::{invalid, not_configured, shared, transient};
 use crate::settings::Settings;
 
 const TOKEN_TTL: HeaderName = HeaderName::from_static("x-aws-ec2-metadata-token-ttl-seconds");
@@ -64,12 +64,12 @@ impl InstanceCredentials {
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"+=,.@_-".contains(&byte);
         if role.is_empty() || !role.bytes().all(is_name) {
             let role = quoted(role);
-            return Err(passing(format!("{}{ROLES}: {role:?} is not a valid role name", session.endpoint)));
+            return Err(transient(format!("{}{ROLES}: {role:?} is not a valid role name", session.endpoint)));
         }
         let path = format!("{ROLES}{role}");
         let response = session.get(&path).await?;
         let body = session.text(&path, &response)?;
-        let wrong = |why: String| passing(format!("{}{path}: {why}", session.endpoint));
+        let wrong = |why: String| transient(format!("{}{path}: {why}", session.endpoint));
         let answer = Answer::parse(body.as_bytes()).map_err(wrong)?;
         if let Some(error) = answer.service_error() {
             return Err(wrong(error));
@@ -123,7 +123,7 @@ impl InstanceCredentials {
             }
             presence.responded();
             let token = HeaderValue::from_bytes(response.body()).ok().filter(|token| !token.is_empty());
-            let mut token = token.ok_or_else(|| passing(format!("{url}: the response is not a token")))?;
+            let mut token = token.ok_or_else(|| transient(format!("{url}: the response is not a token")))?;
             token.set_sensitive(true);
             Ok(Session { exchange, endpoint, token })
         })
@@ -183,7 +183,7 @@ impl Session {
             return Err(invalid(format!("{}{path}: status {}", self.endpoint, status.as_u16())));
         }
         let text = std::str::from_utf8(response.body());
-        text.map_err(|_| passing(format!("{}{path}: the response is not UTF-8 text", self.endpoint)))
+        text.map_err(|_| transient(format!("{}{path}: the response is not UTF-8 text", self.endpoint)))
     }
 }
 

@@ -13,7 +13,7 @@ use super::Environment;
 use super::answer::{Answer, quoted, usable};
 use super::environment::{Provided, named};
 use super::exchange::MAX_ANSWER_BYTES;
-use super::failure::{invalid, passing};
+use super::failure::{invalid, transient};
 
 /// How many bytes of stderr are kept.
 const MAX_STDERR_BYTES: u64 = 2_048;
@@ -42,7 +42,7 @@ impl ProcessCredentials {
         let limit = self.environment.process_limit();
         let run = tokio::time::timeout(limit, self.run()).await;
         let output =
-            run.unwrap_or_else(|_| Err(passing(format!("the program did not exit within {limit:?}"))))?;
+            run.unwrap_or_else(|_| Err(transient(format!("the program did not exit within {limit:?}"))))?;
         let wrong = |why: String| invalid(format!("the output of the program is invalid: {why}"));
         let answer = Answer::parse(&output).map_err(wrong)?;
         if answer.field("Version").and_then(serde_json::Value::as_u64) != Some(1) {
@@ -58,7 +58,8 @@ impl ProcessCredentials {
         let mut command = Command::new(shell);
         command.arg(flag).arg(&self.command).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let failed = |error: std::io::Error| passing(format!("cannot run the program with {shell}: {error}"));
+        let failed =
+            |error: std::io::Error| transient(format!("cannot run the program with {shell}: {error}"));
         let mut child = command.spawn().map_err(failed)?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (output, stderr_text, status) = tokio::try_join!(
@@ -71,7 +72,7 @@ impl ProcessCredentials {
         }
         let stderr_text = if stderr_text.is_empty() { "no output on stderr" } else { &stderr_text };
         let text = format!("the program failed ({status}): {stderr_text}");
-        Err(if NOT_RUN.contains(&status.code()) { invalid(text) } else { passing(text) })
+        Err(if NOT_RUN.contains(&status.code()) { invalid(text) } else { transient(text) })
     }
 }
 
@@ -80,7 +81,7 @@ async fn read_stdout(stdout: Option<ChildStdout>) -> Result<Vec<u8>, Credentials
     let mut output = Vec::new();
     if let Some(stdout) = stdout {
         let read = stdout.take(MAX_ANSWER_BYTES as u64 + 1).read_to_end(&mut output).await;
-        read.map_err(|error| passing(format!("cannot read the output of the program: {error}")))?;
+        read.map_err(|error| transient(format!("cannot read the output of the program: {error}")))?;
     }
     if output.len() > MAX_ANSWER_BYTES {
         return Err(invalid(format!("the program printed more than {MAX_ANSWER_BYTES} bytes")));

@@ -15,7 +15,7 @@ use super::Environment;
 use super::answer::{expiry, quoted};
 use super::environment::Provided;
 use super::exchange::{Outcome, Request, is_retryable, shown};
-use super::failure::{invalid, passing};
+use super::failure::{invalid, transient};
 use super::sts_xml::texts;
 use crate::endpoint::{Endpoint, EndpointParameters};
 use crate::settings::Settings;
@@ -78,7 +78,7 @@ impl Sts {
         let request = self.request(role, &proof, now)?;
         let exchange = self.environment.service_exchange(self.endpoint.uri())?;
         let mut response = exchange.send_while(&request, is_transient).await?;
-        // A clock that is off makes every signature wrong: the date of the refusal tells the right time.
+        // A wrong local clock invalidates every signature. The `Date` of the rejection is the correct time.
         if response.status() == StatusCode::FORBIDDEN && matches!(proof, Proof::Credentials(_)) {
             let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
             if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok())
@@ -108,7 +108,7 @@ impl Sts {
 
     fn read(&self, role: &Role, response: &http::Response<Bytes>) -> Provided {
         let place = format!("{}: role {}", shown(self.endpoint.uri()), quoted(&role.arn));
-        let wrong = |why: String| passing(format!("{place}: {why}"));
+        let wrong = |why: String| transient(format!("{place}: {why}"));
         let status = response.status();
         let texts = texts(response.body());
         if !status.is_success() {
@@ -117,7 +117,7 @@ impl Sts {
             let message = texts.get("Message").map_or("no message", String::as_str);
             let text =
                 format!("{place}: status {}: {}", status.as_u16(), quoted(&format!("{code}: {message}")));
-            return Err(if RETRYABLE.contains(&code) { passing(text) } else { invalid(text) });
+            return Err(if RETRYABLE.contains(&code) { transient(text) } else { invalid(text) });
         }
         let texts = texts.map_err(wrong)?;
         let text = |name: &str| {

@@ -157,7 +157,7 @@ impl Error {
         &self.0.cause
     }
 
-    /// The answer to the last attempt, when it gave no output, with at most 64 KiB of its body.
+    /// The response to the last attempt, if it had no output, with at most 64 KiB of its body.
     #[cfg(feature = "sdk")]
     pub(crate) fn response(&self) -> Option<&http::Response<bytes::Bytes>> {
         self.0.context.response.as_ref()

@@ -1,4 +1,4 @@
-//! What both sides of the wire share: shapes, limits, rules, checksums, error codes, protocols and signatures.
+//! The parts that clients and servers share: shapes, limits, rules, checksums, error codes, protocols and signatures.
 //!
 //! For servers, proxies, test doubles, and layers over a client; a [`Client`](crate::Client) uses all of it by itself.
 //! sqs-mock-server decodes requests with the same tables with which this client encodes them.
@@ -6,7 +6,7 @@
 //! | Module | Contents |
 //! |---|---|
 //! | [`checksum`] | MD5 of bodies and attributes; sizes of messages |
-//! | [`limits`] | numbers that the SQS documentation gives |
+//! | [`limits`] | quotas and limits from the SQS documentation |
 //! | [`protocol`] | AWS JSON and Query/XML, both directions |
 //! | [`service_error`] | the table of error codes |
 //! | [`sign`] | Signature Version 4: sign and verify |

@@ -1,6 +1,6 @@
-//! The service model: a table of the 23 operations, and what all of them have in common.
+//! The service model: a table of the 23 operations, and the traits of all operations.
 //!
-//! The public face is [`operation`](crate::operation).
+//! The public items are exported from [`operation`](crate::operation).
 
 use std::fmt;
 use std::time::Duration;

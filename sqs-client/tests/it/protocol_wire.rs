@@ -114,7 +114,7 @@ fn aws_json_error_has_type_and_query_error_header() {
     assert_eq!(encoded.body, r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#);
 }
 
-/// By users' logs of 2026.
+/// As in logs of AWS clients from 2026.
 #[test]
 fn denial_in_aws_json_capitalizes_message() {
     let encoded = Protocol::AwsJson.encode_error(&ServiceError::new(ErrorCode::AccessDenied, "No."), "id");

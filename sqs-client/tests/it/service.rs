@@ -81,7 +81,7 @@ impl Act {
     }
 }
 
-/// A service on a raw socket: connection number N gets act number N, and the last one for ever after. Returns
+/// A service on a raw socket. Connection number N gets act number N, and further connections get the last one. Returns
 /// its URL and counts requests.
 pub(crate) async fn raw_service(acts: Vec<Act>) -> (String, std::sync::Arc<std::sync::atomic::AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");

@@ -1,4 +1,4 @@
-//! Kept, renewed, shared, forgotten; on one runtime and on two.
+//! The credentials cache, on one runtime and on two.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -6,7 +6,7 @@ use aws_credential_types::provider::{ProvideCredentials, future};
 
 use super::*;
 
-/// Gives credentials that last until the end of the hour with the number of the call, or fails.
+/// Provides credentials that expire at the end of the hour and contain the number of the call, or fails.
 #[derive(Debug, Default)]
 struct Hourly {
     calls: Arc<AtomicU32>,
@@ -41,7 +41,7 @@ fn cache(fails_from: u32) -> (Arc<CredentialsCache>, Arc<AtomicU32>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn credentials_are_kept_until_shortly_before_they_expire() {
+async fn credentials_are_cached_until_shortly_before_they_expire() {
     let (cache, calls) = cache(u32::MAX);
     for now in [0, 1_000, 3_299] {
         assert_eq!(cache.get(at(now)).await.expect("given").access_key_id(), "AK0");
@@ -53,7 +53,7 @@ async fn credentials_are_kept_until_shortly_before_they_expire() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_requests_renew_once_and_nobody_waits_while_there_are_good_ones() {
+async fn concurrent_requests_renew_once_and_use_valid_credentials_meanwhile() {
     let (cache, calls) = cache(u32::MAX);
     let (a, b, c) = tokio::join!(cache.get(at(0)), cache.get(at(0)), cache.get(at(0)));
     assert!(a.is_ok() && b.is_ok() && c.is_ok());
@@ -67,7 +67,7 @@ async fn many_requests_renew_once_and_nobody_waits_while_there_are_good_ones() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_renewal_falls_back_to_what_has_not_expired_and_is_not_repeated_at_once() {
+async fn failed_renewal_keeps_valid_credentials_and_is_not_retried_at_once() {
     let (cache, calls) = cache(1);
     cache.get(at(0)).await.expect("given");
     // The pause counts from the end of the renewal, which takes 100 ms.
@@ -80,7 +80,7 @@ async fn a_failed_renewal_falls_back_to_what_has_not_expired_and_is_not_repeated
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_the_refused_credentials_are_forgotten() {
+async fn only_rejected_credentials_are_removed() {
     let (cache, calls) = cache(u32::MAX);
     let old = cache.get(at(0)).await.expect("given");
     cache.forget(&old);
@@ -91,7 +91,7 @@ async fn only_the_refused_credentials_are_forgotten() {
     assert_eq!(calls.load(Ordering::SeqCst), 2);
 }
 
-/// One call never ends, as on a runtime that is not driven any more.
+/// Call number `stalls` never ends, like a call on a runtime that is no longer driven.
 #[derive(Debug)]
 struct Stalled {
     calls: AtomicU32,
@@ -124,7 +124,7 @@ fn stalling(stalls: u32) -> Arc<CredentialsCache> {
     Arc::new(CredentialsCache::new(SharedCredentialsProvider::new(provider), PROVIDER_TIMEOUT))
 }
 
-/// Two callers get credentials on a second runtime, and the timeout of a renewal bounds how long they wait.
+/// Checks that two callers on a second runtime get credentials, within the timeout of a renewal.
 fn assert_is_given(cache: &Arc<CredentialsCache>, now: u64) {
     let (given, waited) = runtime().block_on(async {
         let begun = tokio::time::Instant::now();
@@ -135,7 +135,7 @@ fn assert_is_given(cache: &Arc<CredentialsCache>, now: u64) {
 }
 
 #[test]
-fn first_request_on_a_runtime_that_is_not_driven_does_not_hang_another() {
+fn first_request_on_a_stopped_runtime_does_not_block_another_runtime() {
     let (stuck, cache) = (runtime(), stalling(0));
     let caller = Arc::clone(&cache);
     stuck.spawn(async move { caller.get(at(0)).await.is_ok() });
@@ -144,7 +144,7 @@ fn first_request_on_a_runtime_that_is_not_driven_does_not_hang_another() {
 }
 
 #[test]
-fn renewal_on_a_runtime_that_is_not_driven_does_not_hang_another() {
+fn renewal_on_a_stopped_runtime_does_not_block_another_runtime() {
     let (stuck, cache) = (runtime(), stalling(1));
     stuck.block_on(async {
         cache.get(at(0)).await.expect("given");
@@ -175,7 +175,7 @@ fn short_lived_credentials_are_not_renewed_on_every_request() {
     assert_eq!(renewal_before(at(36_000), at(0)), Some(at(35_700)));
 }
 
-/// Gives credentials after a time.
+/// Provides credentials after a delay.
 #[derive(Debug)]
 struct Slow {
     calls: Arc<AtomicU32>,
@@ -202,7 +202,7 @@ fn slow(seconds: u64) -> (Arc<CredentialsCache>, Arc<AtomicU32>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn slow_provider_is_asked_once_by_all_who_wait() {
+async fn slow_provider_is_called_once_for_all_waiting_callers() {
     for seconds in [12, 29] {
         let (cache, calls) = slow(seconds);
         let (a, b) = tokio::join!(cache.get(at(0)), cache.get(at(0)));
@@ -212,7 +212,7 @@ async fn slow_provider_is_asked_once_by_all_who_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn provider_that_is_too_slow_is_asked_once_and_all_who_wait_get_the_error() {
+async fn provider_timeout_is_an_error_of_all_waiting_callers_after_one_call() {
     let (cache, calls) = slow(1_000);
     let (a, b) = tokio::join!(cache.get(at(0)), cache.get(at(0)));
     for result in [a, b] {
@@ -222,7 +222,7 @@ async fn provider_that_is_too_slow_is_asked_once_and_all_who_wait_get_the_error(
 }
 
 #[tokio::test(start_paused = true)]
-async fn caller_that_gives_up_does_not_cancel_the_fetch() {
+async fn dropped_caller_does_not_cancel_the_renewal() {
     let (cache, calls) = slow(3);
     let limit = Duration::from_secs(2);
     assert!(timeout(limit, cache.get(at(0))).await.is_err(), "the provider needs longer");
@@ -231,7 +231,7 @@ async fn caller_that_gives_up_does_not_cancel_the_fetch() {
 }
 
 #[test]
-fn answer_of_an_older_renewal_does_not_replace_newer_credentials() {
+fn outcome_of_an_older_renewal_does_not_replace_newer_credentials() {
     let gate = Arc::new(tokio::sync::Notify::new());
     for succeeds in [true, false] {
         let provider = Gated { calls: AtomicU32::new(0), gate: Arc::clone(&gate), succeeds };
@@ -250,7 +250,7 @@ fn answer_of_an_older_renewal_does_not_replace_newer_credentials() {
         let state = cache.read();
         let kept = state.kept.as_ref().expect("kept");
         assert_eq!(kept.credentials.access_key_id(), "AK1");
-        assert_eq!(kept.renew_at, Some(at(6_900)), "not put off by the older failure");
+        assert_eq!(kept.renew_at, Some(at(6_900)), "the older failure does not postpone the renewal");
     }
 }
 

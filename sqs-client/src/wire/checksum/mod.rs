@@ -40,7 +40,7 @@ impl Md5Hex {
         Self(digits)
     }
 
-    /// The digits of a hash. It takes half of their memory, which matters to those who store many.
+    /// The digits of a hash. To store many checksums, store the hashes, which take half of the memory.
     pub fn from_hash(hash: [u8; 16]) -> Self {
         Self::of(&hash)
     }

@@ -115,7 +115,7 @@ fn message_size_counts_body_names_types_and_decoded_values() {
 }
 
 #[test]
-fn digits_and_hash_give_each_other() {
+fn hash_and_digits_convert_into_each_other() {
     let hex = md5_of_body("hello");
     assert_eq!(Md5Hex::from_hash(hex.hash()), hex);
     assert_eq!(hex.hash()[..3], [0x5d, 0x41, 0x40]);

@@ -75,7 +75,7 @@ pub enum ResponseError {
 }
 
 impl ResponseError {
-    /// A service error, or an unreadable error response, of which the message quotes the start.
+    /// A service error. Without one, the response is unreadable, and the error quotes the start of its body.
     pub(super) fn from_service(
         error: Option<ServiceError>,
         request_id: Option<String>,

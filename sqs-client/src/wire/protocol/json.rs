@@ -158,7 +158,7 @@ struct ErrorBodyRef<'a> {
     type_name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
-    /// What checks access capitalizes the name.
+    /// The message of an authorization error, whose name AWS capitalizes.
     #[serde(rename = "Message", skip_serializing_if = "Option::is_none")]
     denial: Option<&'a str>,
 }

@@ -185,7 +185,7 @@ impl Protocol {
         }
     }
 
-    /// What is the same for all operations: a complete response without an error.
+    /// Checks that are the same for all operations: the response is complete, and is not an error.
     fn accepted<'a>(
         self,
         status: u16,
@@ -217,7 +217,7 @@ impl Protocol {
     }
 }
 
-/// A response of which the output is not decoded yet.
+/// A response whose output is not decoded yet.
 struct Accepted<'a> {
     /// The body, in the Query protocol.
     document: Option<xml::Document<'a>>,

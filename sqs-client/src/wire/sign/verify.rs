@@ -115,8 +115,8 @@ impl std::error::Error for VerifyError {}
 
 /// Verifies the signature of a request at the time `now`. It is in the `Authorization` header or in a presigned URL.
 ///
-/// A presigned URL is valid for `X-Amz-Expires` seconds, 1 to 604,800. The default is 900. Its signature also covers the
-/// body, as that in a header does.
+/// A presigned URL is valid for `X-Amz-Expires` seconds, 1 to 604,800. The default is 900. Like a signature in a
+/// header, its signature also covers the body.
 ///
 /// # Errors
 /// See [`VerifyError`].
