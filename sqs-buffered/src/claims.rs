@@ -13,7 +13,7 @@ type Name = (Arc<str>, Arc<str>);
 #[derive(Debug, Default)]
 pub(crate) struct Claims(Mutex<HashSet<Name>>);
 
-/// The right to handle a message. Dropping it gives the right up.
+/// The right to handle a message. Dropping it releases the message.
 #[derive(Debug)]
 pub(crate) struct Claim {
     claims: Arc<Claims>,

@@ -58,7 +58,6 @@ pub mod metrics;
 #[expect(dead_code, unreachable_pub, reason = "it is public with the feature")]
 mod metrics;
 mod panicked;
-mod passing;
 mod produce;
 mod span;
 mod time;
@@ -67,6 +66,7 @@ pub mod trace_context;
 #[cfg(not(feature = "opentelemetry"))]
 #[path = "trace_context/off.rs"]
 mod trace_context;
+mod transient;
 
 use sqs_client::random;
 

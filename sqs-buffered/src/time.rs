@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Stands for "never".
+/// The delay that counts as never.
 const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3_600);
 
 /// `now + wait`, or about thirty years ahead if that overflows.

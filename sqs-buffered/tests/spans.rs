@@ -1,5 +1,5 @@
-//! Spans, with the names that OpenTelemetry gives to messaging. A binary of its own: whether a span is wanted is kept for
-//! the whole process, so that tests beside it would decide.
+//! Spans, with the names of OpenTelemetry's messaging conventions. A separate binary, because whether a span is enabled
+//! is cached for the whole process.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Text that is written by the subscriber.
+/// Text written by the subscriber.
 #[derive(Clone, Default)]
 struct Text(Arc<Mutex<Vec<u8>>>);
 

@@ -1,5 +1,5 @@
-//! Trace context from senders to handlers. A binary of its own: the propagator is global, and whether a span is wanted is kept
-//! for the whole process.
+//! Trace context from senders to handlers. A separate binary, because the propagator is global, and whether a span is
+//! enabled is cached for the whole process.
 
 #![cfg(feature = "opentelemetry")]
 
@@ -41,7 +41,7 @@ impl SpanExporter for Spans {
 }
 
 impl Spans {
-    /// Makes spans of `tracing` spans of OpenTelemetry as long as the guard lives.
+    /// Converts `tracing` spans into spans of OpenTelemetry while the guard lives.
     fn install(&self) -> DefaultGuard {
         let provider = SdkTracerProvider::builder().with_simple_exporter(self.clone()).build();
         let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("test"));
@@ -53,7 +53,7 @@ impl Spans {
     }
 }
 
-/// What handlers have seen: the current context, and that of the message.
+/// The contexts that handlers have seen: the current one, and that of the message.
 type Seen = Arc<Mutex<Vec<(Context, Context)>>>;
 
 fn ids(context: &Context) -> (TraceId, SpanId) {
@@ -74,7 +74,7 @@ async fn queue() -> (MockSqs, Client, String) {
     (server, client, url)
 }
 
-/// Consumes so many messages.
+/// Consumes this many messages.
 async fn consume(client: Client, url: &str, messages: u32) -> Vec<(Context, Context)> {
     let (done, seen) = (Arc::new(Semaphore::new(0)), Seen::default());
     let (is_done, sees) = (Arc::clone(&done), Arc::clone(&seen));
@@ -95,7 +95,7 @@ async fn consume(client: Client, url: &str, messages: u32) -> Vec<(Context, Cont
 }
 
 #[tokio::test(start_paused = true)]
-async fn trace_context_goes_from_senders_to_handlers() {
+async fn handlers_get_the_trace_context_of_senders() {
     opentelemetry::global::set_text_map_propagator(TextMapCompositePropagator::new(vec![
         Box::new(TraceContextPropagator::new()),
         Box::new(BaggagePropagator::new()),
@@ -114,7 +114,7 @@ async fn handler_is_in_the_trace_of_its_sender() {
     let (_server, client, url) = queue().await;
     let buffered = BufferedClient::new(client.clone());
     buffered.send(&url, "coffee").instrument(tracing::info_span!("order")).await.unwrap();
-    // The service runs in a span of its own.
+    // The service runs in a separate span.
     let seen = consume(client, &url, 1).instrument(tracing::info_span!("service")).await;
     let (order, process) = (spans.named("order"), spans.named("sqs.process"));
     let [(own, of_message)] = &*seen else { panic!("{seen:?}") };

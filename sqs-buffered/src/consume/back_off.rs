@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// SQS hides no message for longer.
-const LONGEST: Duration = Duration::from_hours(12);
+const MAX_DELAY: Duration = Duration::from_hours(12);
 
 /// How long a message stays hidden after its handler failed or panicked, by its receive count. Fractions of a second are rounded
 /// up. On FIFO queues, the messages behind it in its group are given back too: each receive counts for them.
@@ -47,7 +47,7 @@ impl BackOff {
         match *self {
             Self::Exponential { first, max } => {
                 let doublings = receives.saturating_sub(1).min(31);
-                let longest = first.saturating_mul(1 << doublings).min(max).min(LONGEST);
+                let longest = first.saturating_mul(1 << doublings).min(max).min(MAX_DELAY);
                 longest.mul_f64(chance.clamp(0.0, 1.0))
             }
             Self::Fixed(delay) => delay,
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn maximum_delays_are_capped() {
         let endless = BackOff::Exponential { first: Duration::MAX, max: Duration::MAX };
-        assert_eq!(endless.delay(u32::MAX, 1.0), LONGEST);
+        assert_eq!(endless.delay(u32::MAX, 1.0), MAX_DELAY);
     }
 
     proptest! {

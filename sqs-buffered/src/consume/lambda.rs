@@ -1,7 +1,7 @@
 //! Runs a handler for the SQS events of AWS Lambda.
 //!
 //! ```text
-//! event -> lines: a group of a FIFO queue each, else a message each -> lines side by side, each in order -> failures
+//! event -> lines (one per FIFO group, else one per message) -> run concurrently, each line in order -> failures
 //! ```
 
 use std::collections::HashMap;
@@ -31,10 +31,11 @@ const CONCURRENCY: usize = 10;
 /// concurrently, and the messages of a group in order. After a failure, the rest of the group does not run and is reported as
 /// failed, which keeps the order of the group; other groups continue.
 ///
-/// [`Outcome::Ack`] is success. Every other outcome, an error and a panic are failures: the message becomes visible again
-/// when its visibility timeout is over, and the redrive policy of the queue moves it to the dead-letter queue. The pauses of
-/// [`Outcome::Nack`] and [`Outcome::Retry`] and the reason of [`Outcome::DeadLetter`] do not reach SQS. There is no [`Lease`](crate::Lease), because
-/// Lambda keeps the messages hidden while the function runs; take `Option<Lease>`.
+/// [`Outcome::Ack`] is success. Every other outcome, an error and a panic are failures: the message becomes visible
+/// again when its visibility timeout is over, and the redrive policy of the queue moves it to the dead-letter queue.
+/// The pauses of [`Outcome::Nack`] and [`Outcome::Retry`] and the reason of [`Outcome::DeadLetter`] do not reach SQS.
+/// There is no [`Lease`](crate::Lease), because Lambda keeps the messages hidden while the function runs; take
+/// `Option<Lease>`.
 ///
 /// With the crate `lambda_runtime`:
 ///
@@ -62,7 +63,7 @@ pub struct LambdaHandler {
 }
 
 impl LambdaHandler {
-    /// Wraps a handler with its state; `()` if it has none.
+    /// Wraps a handler with its state. Pass `()` if the handler has no state.
     pub fn new<A, S, F>(handler: F, state: S) -> Self
     where
         F: Handler<A, S>,
@@ -88,8 +89,8 @@ impl LambdaHandler {
         self
     }
 
-    /// Handles the messages of an event. A Lambda function that exceeds its timeout reports nothing, and all messages of the
-    /// event are delivered again: prefer [`handle_within`](Self::handle_within).
+    /// Handles the messages of an event. A Lambda function that exceeds its timeout reports nothing, and SQS delivers
+    /// all messages of the event again: prefer [`handle_within`](Self::handle_within).
     ///
     /// # Cancel safety
     /// If the future is dropped, running handlers are stopped.
@@ -113,7 +114,7 @@ impl LambdaHandler {
         SqsBatchResponse::failed(failed.into_iter().map(|record| &record.message_id))
     }
 
-    /// Runs messages one after the other; returns the first that fails and those behind it.
+    /// Runs messages one after the other. Returns the first that fails and those behind it.
     async fn run_line<'r>(&self, line: Vec<&'r SqsRecord>, deadline: Option<Instant>) -> Vec<&'r SqsRecord> {
         for (index, record) in line.iter().enumerate() {
             if let Err(error) = self.run_one(record, deadline).await {
@@ -162,7 +163,7 @@ fn lines(records: &[SqsRecord]) -> Vec<Vec<&SqsRecord>> {
     let mut lines: Vec<Vec<_>> = Vec::new();
     let mut of_names = HashMap::new();
     for record in records {
-        // Without a group id, which SQS always sends, all are one group: the order is kept in any case.
+        // SQS always sends a group id. Without one, all messages form one group, so that their order is kept.
         let name = if record.is_fifo() { record.group_id() } else { Some(&*record.message_id) };
         let line = *of_names.entry((&*record.event_source_arn, name)).or_insert(lines.len());
         if line == lines.len() {

@@ -46,7 +46,8 @@ pub enum Outcome {
     /// waits; if the handler ran for a batch, the messages behind it in the group run again. A shutdown makes the message visible at
     /// once.
     ///
-    /// A message that waits occupies a place of the consumer. If half of the places are occupied so, this is a `Nack`.
+    /// A waiting message occupies a place of the consumer. If half of the places are occupied like this, this is a
+    /// `Nack`.
     Retry(Duration),
     /// Something that the handler needs is overloaded: it throttles, or is too slow. Like [`Retry`](Self::Retry), but messages may
     /// occupy all places, and the pause grows each time in a row, from 100 ms to 5 seconds. With

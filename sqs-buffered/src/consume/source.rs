@@ -1,4 +1,4 @@
-//! The queue that is received from, and the client that reaches it.
+//! The queue of a receiver or consumer, with its client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::produce::BufferedClient;
 use crate::produce::SendError;
 use crate::time::whole_seconds;
 
-/// The queue that is received from, and the client that reaches it. Clones share both.
+/// The queue of a receiver or consumer, with its client. Clones share both.
 #[derive(Clone, Debug)]
 pub(crate) struct Source<H: Execute> {
     pub(crate) client: BufferedClient<H>,

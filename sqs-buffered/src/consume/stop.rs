@@ -49,7 +49,7 @@ impl Stop {
     }
 
     async fn reached(&self, stage: Stage) {
-        // It cannot fail: the sender is here.
+        // This cannot fail, because `self` owns the sender.
         let _ = self.0.subscribe().wait_for(|now| *now >= stage).await;
     }
 }

@@ -57,7 +57,7 @@ impl fmt::Debug for Meter {
     }
 }
 
-/// One part of a gauge that is a sum: of several clients, say. Dropping it takes the part away.
+/// One contribution to a gauge that is a sum, for example over several clients. Dropping it removes the contribution.
 #[derive(Debug)]
 pub(crate) struct Level {
     gauge: Gauge,

@@ -14,7 +14,7 @@ use off as handles;
 
 pub(crate) use handles::{Counter, Gauge, Histogram, IS_ON, Level, Meter};
 
-/// The handles of one metric by the values of a label, each looked up when it is first needed.
+/// The handles of one metric by the values of a label. Each is looked up on first use.
 #[derive(Debug)]
 pub(crate) struct Family<T, const N: usize> {
     meter: Meter,
@@ -38,7 +38,7 @@ impl<T, const N: usize> Family<T, N> {
     }
 }
 
-/// A count as metrics have it.
+/// A count as the `f64` that gauges and histograms take.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
 pub(crate) fn amount(count: usize) -> f64 {
     count as f64

@@ -7,42 +7,43 @@ use tokio::runtime::Id;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How long an alarm without anything to wait for stays, since starting another one takes longer than keeping it.
+/// How long an idle alarm stays, because starting another one costs more than keeping it.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The alarms of a lane. Their tasks sleep until an alarm goes off or is rung.
+/// The alarms of a lane. Their tasks sleep until an alarm is due or woken.
 #[derive(Debug, Default)]
 pub(crate) struct Alarms(Vec<Alarm>);
 
 #[derive(Debug)]
 struct Alarm {
     runtime: Id,
-    /// When it goes off at the latest.
+    /// When it is due at the latest.
     at: Instant,
-    /// Whether it has something to wait for.
+    /// Whether anything waits for it.
     is_set: bool,
-    ring: Arc<Notify>,
+    wake: Arc<Notify>,
 }
 
 impl Alarms {
-    /// Lets the alarm of a runtime go off at that time or before. Returns how a new one is rung, which is to be started.
+    /// Makes the alarm of a runtime due at `until` or earlier. Returns the notifier of a new alarm, which the caller
+    /// must start.
     pub(crate) fn set(&mut self, runtime: Id, until: Instant) -> Option<Arc<Notify>> {
         if let Some(alarm) = self.0.iter_mut().find(|alarm| alarm.runtime == runtime) {
             alarm.is_set = true;
             if until < alarm.at {
                 alarm.at = until;
-                alarm.ring.notify_one();
+                alarm.wake.notify_one();
             }
             return None;
         }
-        let ring = Arc::new(Notify::new());
-        self.0.push(Alarm { runtime, at: until, is_set: true, ring: Arc::clone(&ring) });
-        Some(ring)
+        let wake = Arc::new(Notify::new());
+        self.0.push(Alarm { runtime, at: until, is_set: true, wake: Arc::clone(&wake) });
+        Some(wake)
     }
 
-    /// An alarm has gone off or was rung. Says when it does so next; `None` if it ends: at once if `is_over`, else if it had
-    /// nothing to wait for since the last time.
-    pub(crate) fn went_off(
+    /// An alarm was due or woken. Returns when it is due next; `None` if it ends: at once if `is_over`, else if nothing
+    /// has waited for it since the last time.
+    pub(crate) fn fired(
         &mut self,
         runtime: Id,
         now: Instant,
@@ -60,10 +61,10 @@ impl Alarms {
         Some(alarm.at)
     }
 
-    /// Lets all go off now.
-    pub(crate) fn ring(&self) {
+    /// Wakes all alarms now.
+    pub(crate) fn wake(&self) {
         for alarm in &self.0 {
-            alarm.ring.notify_one();
+            alarm.wake.notify_one();
         }
     }
 

@@ -48,7 +48,7 @@ impl Deduplication {
                 );
                 true
             }
-            // A lane that knew it goes on: queues rarely change, and one that did says so.
+            // Use the expired value: queues rarely change, and SQS reports a missing id.
             Err(_) if let Some(old) = *known => old.by_content,
             Err(error) => return Err(error),
         };
@@ -56,7 +56,7 @@ impl Deduplication {
         Ok(by_content)
     }
 
-    /// SQS has refused a message because its id is missing.
+    /// SQS has refused a message without an id.
     pub(crate) async fn is_not_by_content(&self) {
         let until = after(Instant::now(), FRESH);
         *self.known.lock().await = Some(Known { by_content: false, until });

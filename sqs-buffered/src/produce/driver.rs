@@ -21,7 +21,7 @@ use super::kind::Kind;
 use super::lane_handle::{Due, LaneHandle, Todo, Work};
 use super::request::Request;
 
-/// Starts the tasks that a change of a lane asks for.
+/// Starts the tasks that a change of a lane requires.
 pub(crate) fn start<K: Kind, H: Execute>(
     lane: &Arc<LaneHandle<K>>,
     client: &H,
@@ -64,7 +64,7 @@ impl<K: Kind, H: Execute> Task<K, H> {
         }
     }
 
-    /// Sends a batch, and others as long as there are any.
+    /// Sends a batch, and further ones as long as there are any.
     async fn send(mut self, first: Due<K>) {
         let mut due = Some(first);
         while let Some(Due { batch, given_up }) = due {
@@ -92,7 +92,7 @@ impl<K: Kind, H: Execute> Task<K, H> {
         first
     }
 
-    /// Is the alarm of its runtime.
+    /// Runs the alarm of its runtime.
     async fn watch(mut self, at: Instant, ring: Arc<Notify>) {
         let mut sleep = pin!(sleep_until(at));
         loop {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sqs_client::client::OperationError;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-use crate::passing::is_passing;
+use crate::transient::is_transient;
 
 /// Why an entry failed or was not admitted. It is one word wide and cheap to clone: one failed request reports to ten callers.
 ///
@@ -49,13 +49,14 @@ struct Inner {
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum SendErrorKind {
-    /// SQS refused the entry, and retries do not help or did not.
+    /// SQS refused the entry: permanently, or until the retries ended.
     Rejected,
     /// The entry is larger than [`max_message_bytes`](crate::Builder::max_message_bytes) or than SQS accepts.
     TooLarge,
-    /// The whole request failed, and retries do not help or did not.
+    /// The whole request failed: permanently, or until the retries ended.
     Request,
-    /// The entry was not done within the delivery timeout. Code, message and source are those of the last failed attempt, if any.
+    /// SQS had not accepted the entry when the delivery timeout was over. Code, message and source are those of the
+    /// last failed attempt, if any.
     Timeout,
     /// The responses of all attempts did not mention the entry.
     Unaccounted,
@@ -166,7 +167,7 @@ impl SendError {
     /// Adds the facts of a request that failed as a whole.
     pub(crate) fn of_request(self, error: &impl OperationError) -> Self {
         self.with(|inner| {
-            (inner.is_retryable, inner.is_throttle) = (is_passing(error), error.is_throttle());
+            (inner.is_retryable, inner.is_throttle) = (is_transient(error), error.is_throttle());
             inner.request_id = error.client_error().and_then(|error| error.request_id()).map(str::to_owned);
         })
     }

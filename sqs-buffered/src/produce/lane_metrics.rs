@@ -18,7 +18,7 @@ pub(crate) struct LaneMetrics {
     admitted: Counter,
     accepted: Counter,
     failed: Family<Counter, KINDS>,
-    /// `None` of lanes that send no messages.
+    /// `None` for lanes that send no messages.
     sent: Option<(Counter, Family<Counter, KINDS>)>,
     retried: Counter,
     entries: Gauge,
@@ -33,7 +33,7 @@ pub(crate) struct LaneMetrics {
     pub(crate) oldest_age: Gauge,
 }
 
-/// A batch in flight, for as long as it lives.
+/// A batch in flight. Dropping it ends the batch.
 #[derive(Debug)]
 pub(crate) struct InFlightMetric<'a>(&'a Gauge);
 
@@ -75,7 +75,7 @@ impl LaneMetrics {
         self.bytes.increment(amount(bytes));
     }
 
-    /// The entries have ended, and their capacity is about to be returned.
+    /// Entries have ended. Call this before their capacity is returned.
     pub(super) fn released(&self, held: Amount) {
         self.entries.decrement(amount(held.entries));
         self.bytes.decrement(amount(held.bytes));
@@ -86,7 +86,7 @@ impl LaneMetrics {
         InFlightMetric(&self.in_flight)
     }
 
-    /// A request was answered, or failed as a whole.
+    /// A request has completed or failed.
     pub(super) fn sent(&self, size: &BatchSize, duration: Duration, failure: Option<SendErrorKind>) {
         self.batch_entries.record(amount(size.entries));
         if let Some(bytes) = &self.batch_bytes {

@@ -24,7 +24,7 @@ pub(crate) struct Observer {
     hook: Option<Hook>,
 }
 
-/// Where something happened.
+/// The lane of an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
     pub(crate) queue_url: &'a str,
@@ -42,13 +42,13 @@ impl Observer {
         self.hook.is_some()
     }
 
-    /// An entry was admitted, whose capacity is so many bytes.
+    /// An entry was admitted. `bytes` is its capacity.
     pub(crate) fn admitted(&self, site: Site<'_>, bytes: usize) {
         self.counters.admitted();
         site.metrics.admitted(bytes);
     }
 
-    /// A batch is in flight as long as the guards live.
+    /// A batch is in flight, until the guards are dropped.
     pub(crate) fn sending<'a>(&'a self, site: Site<'a>) -> (BatchInFlight<'a>, InFlightMetric<'a>) {
         (BatchInFlight::new(&self.counters), site.metrics.sending())
     }
@@ -83,7 +83,7 @@ impl Observer {
         self.tell(&SendEvent::Retried { queue_url, operation, error, attempts, retry_in });
     }
 
-    /// An entry, or several that became one, has ended.
+    /// An entry, or several that were merged, has ended.
     pub(crate) fn ended(
         &self,
         Site { queue_url, operation, metrics }: Site<'_>,
@@ -98,7 +98,7 @@ impl Observer {
         }
     }
 
-    /// An entry failed whose ticket was dropped. Without a hook, a warning is logged.
+    /// The ticket of a failed entry was dropped. Without a hook, a warning is logged.
     pub(crate) fn unheard(&self, Site { queue_url, operation, .. }: Site<'_>, error: &SendError) {
         if !self.is_heard() {
             warn_of_unheard(error, Some(queue_url), Some(operation));
@@ -120,10 +120,10 @@ impl Observer {
 
 /// Logs the failure of an entry whose ticket nobody awaited.
 pub(crate) fn warn_of_unheard(error: &SendError, queue_url: Option<&str>, operation: Option<Action>) {
-    // A visibility change of a message that was deleted meanwhile is no loss.
+    // A superseded visibility change needs no warning, because its message was deleted.
     if error.kind() != SendErrorKind::Superseded {
         let operation = operation.map(Action::as_str);
-        tracing::warn!(%error, queue_url, operation, "an entry failed, and nobody awaited its ticket");
+        tracing::warn!(%error, queue_url, operation, "an entry failed, but nobody awaited its ticket");
     }
 }
 

@@ -10,7 +10,7 @@ use tracing::{Instrument as _, Span};
 
 use super::entry::is_fifo;
 use super::error::{SendError, SendErrorKind};
-use super::kind::{self, Cure, Kind};
+use super::kind::{self, AddedId, Kind};
 use super::lane::{Answer, BatchSize, Dispatch};
 use super::lane_handle::{LaneHandle, Load};
 use super::observer::Site;
@@ -23,10 +23,10 @@ use crate::time::after;
 pub(crate) struct Request<'a, K: Kind> {
     lane: &'a Arc<LaneHandle<K>>,
     entries: Vec<K::Entry>,
-    /// The spans that enqueued the entries, by position.
+    /// The spans that enqueued the entries, in order.
     spans: Vec<Span>,
     size: BatchSize,
-    /// When it is abandoned: otherwise a client that never responds would keep its slot forever.
+    /// When the request is abandoned. Otherwise a client that never responds would keep its slot forever.
     until: Instant,
 }
 
@@ -52,7 +52,7 @@ impl<'a, K: Kind> Request<'a, K> {
         (answer, loads)
     }
 
-    /// Its span, which follows from those of its entries.
+    /// The span of the batch. It follows from the spans of its entries.
     fn span(&self) -> Span {
         let Site { queue_url, operation, .. } = self.lane.site();
         let span = messaging_span!(DEBUG "sqs.batch", "client", operation.as_str(), K::OPERATION_TYPE, queue_url,
@@ -88,19 +88,19 @@ impl<'a, K: Kind> Request<'a, K> {
         if (0..self.entries.len()).all(|position| missing_id(&answer, position).is_none()) {
             return answer;
         }
-        self.cure(answer).await
+        self.add_missing_ids(answer).await
     }
 
-    /// Handles entries that SQS refused because a deduplication id is missing. Entries that may get an id get one and are
-    /// retried; so are the other entries of the refused batch.
-    async fn cure(&mut self, answer: Answer<K::Receipt>) -> Answer<K::Receipt> {
-        let cures: Vec<Cure> = self.entries.iter_mut().map(K::cure).collect();
-        if cures.iter().all(|cure| *cure == Cure::NotNeeded) {
+    /// Adds ids to entries that SQS refused because a deduplication id is missing, if they may get one. Those entries
+    /// are retried, and so are the others of the refused batch.
+    async fn add_missing_ids(&mut self, answer: Answer<K::Receipt>) -> Answer<K::Receipt> {
+        let added: Vec<AddedId> = self.entries.iter_mut().map(K::add_missing_id).collect();
+        if added.iter().all(|id| *id == AddedId::NotNeeded) {
             return answer;
         }
-        let results = cures.into_iter().enumerate().map(|(position, cure)| {
+        let results = added.into_iter().enumerate().map(|(position, id)| {
             if let Some(error) = missing_id(&answer, position) {
-                return Err(error.clone().of_entry(cure != Cure::Impossible, false));
+                return Err(error.clone().of_entry(id != AddedId::Impossible, false));
             }
             match answer.result(position) {
                 Some(result) => result.cloned().map_err(Clone::clone),
@@ -126,7 +126,7 @@ impl<'a, K: Kind> Request<'a, K> {
     }
 }
 
-/// Waits for the client below. If it takes longer or panics, the outcome of the call is unknown.
+/// Waits for the client below until `until`. If the call takes longer or panics, its outcome is unknown.
 async fn contained<F: Future>(until: Instant, call: F) -> Result<F::Output, SendError> {
     match AssertUnwindSafe(timeout_at(until, call)).catch_unwind().await {
         Ok(Ok(output)) => Ok(output),

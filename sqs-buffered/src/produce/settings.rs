@@ -6,17 +6,17 @@ use sqs_client::wire::limits::MAX_BATCH_BYTES;
 
 use super::lane::{AfterFailure, BatchLimits, FifoOrdering, InFlight, Linger, RetryRules, Rules};
 
-/// The longest delivery timeout on FIFO queues: after five minutes, SQS takes a retry for a new message.
+/// The longest delivery timeout on FIFO queues: after five minutes, SQS treats a retry as a new message.
 const MAX_FIFO_DELIVERY: Duration = Duration::from_secs(280);
 
 /// How long a request with a FIFO message is awaited at most, from the admission of the message.
 pub(crate) const MAX_FIFO_REQUEST: Duration = Duration::from_secs(290);
 
 /// The shortest first pause. Without a pause, retries would spin.
-pub(crate) const LEAST_PAUSE: Duration = Duration::from_millis(1);
+pub(crate) const MIN_PAUSE: Duration = Duration::from_millis(1);
 
-/// The longest pause between batches of a lane whose batches fail: it bounds how late the lane notices that the queue has
-/// recovered.
+/// The longest pause between batches of a lane whose batches fail. It limits how late the lane notices that the queue
+/// has recovered.
 const MAX_LANE_PAUSE: Duration = Duration::from_secs(1);
 /// The same for deletes and visibility changes, which must be done before a lease ends.
 const MAX_ACK_LANE_PAUSE: Duration = Duration::from_millis(250);

@@ -46,9 +46,9 @@ pub struct Ticket<R> {
     end: oneshot::Receiver<Result<R, SendError>>,
     /// Whether an event hook is set, which gets failures.
     is_watched: bool,
-    /// The latest time at which the entry has ended.
+    /// The latest time at which the entry ends.
     ends: Instant,
-    /// Sleeps until `ends`, on the runtime that polls: the entry may depend on another one, which nobody drives.
+    /// Sleeps until `ends` on the runtime that polls. The entry may depend on a runtime that no longer runs.
     patience: Option<(Id, Pin<Box<Sleep>>)>,
 }
 
@@ -103,7 +103,7 @@ struct Waiter<R> {
 pub(crate) struct Terms {
     /// Whether an event hook is set, which gets failures.
     pub(crate) is_watched: bool,
-    /// The latest time at which the entry has ended.
+    /// The latest time at which the entry ends.
     pub(crate) ends: Instant,
 }
 
@@ -133,7 +133,7 @@ impl<R: Clone> Waiters<R> {
         permits.extend(all.filter_map(|waiter| waiter.permit.take()));
     }
 
-    /// Resolves all tickets. Returns whether any ticket still exists.
+    /// Resolves all tickets. Returns whether any of them still exists.
     pub(crate) fn tell(self, result: Result<R, SendError>) -> bool {
         let mut is_heard = false;
         for waiter in self.more {

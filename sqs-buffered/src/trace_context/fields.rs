@@ -15,7 +15,7 @@ use sqs_client::wire::validate::attribute;
 /// The field of the propagator for AWS X-Ray, which SQS has a system attribute for.
 const XRAY: &str = "x-amzn-trace-id";
 
-/// What a propagator reads.
+/// The fields that a propagator reads.
 pub(crate) struct Fields<'m>(Vec<(&'m str, &'m str)>);
 
 impl<'m> Fields<'m> {
@@ -43,7 +43,7 @@ impl Extractor for Fields<'_> {
     }
 }
 
-/// What a propagator writes.
+/// The fields that a propagator writes.
 #[derive(Default)]
 struct Injected {
     header: Option<String>,
@@ -53,7 +53,7 @@ struct Injected {
 impl Injector for Injected {
     fn set(&mut self, key: &str, value: String) {
         if value.is_empty() {
-            // Such as a `tracestate` without members, which SQS would refuse.
+            // For example a `tracestate` without members, which SQS would refuse.
         } else if key.eq_ignore_ascii_case(XRAY) {
             self.header = Some(value);
         } else {
@@ -62,7 +62,7 @@ impl Injector for Injected {
     }
 }
 
-/// Injects a context into a message of at most so many bytes.
+/// Injects a context into a message of at most this many bytes.
 pub(super) fn inject(
     propagator: &dyn TextMapPropagator,
     context: &Context,
@@ -87,7 +87,7 @@ pub(super) fn inject(
     message.message_attributes.get_or_insert_default().extend(injected.attributes);
 }
 
-/// Why a message cannot have these attributes as well.
+/// Why a message cannot have these additional attributes.
 fn obstacle(
     propagator: &dyn TextMapPropagator,
     message: &SendMessageBatchRequestEntry,
@@ -96,7 +96,7 @@ fn obstacle(
 ) -> Option<&'static str> {
     let own = message.message_attributes.as_ref();
     let has = |field: &str| own.is_some_and(|own| own.keys().any(|name| name.eq_ignore_ascii_case(field)));
-    // A client below that keeps large bodies elsewhere adds an attribute.
+    // If bodies are stored elsewhere, the client below adds an attribute.
     let reserved = usize::from(max_bytes > MAX_MESSAGE_BYTES);
     let attributes = own.map_or(0, HashMap::len) + injected.len();
     let size = message_size(&message.message_body, own) + message_size("", Some(injected));

@@ -2,7 +2,7 @@ use opentelemetry::propagation::text_map_propagator::FieldIter;
 
 use super::*;
 
-/// Writes fields as they are.
+/// Writes fixed fields.
 #[derive(Debug)]
 struct Fixed {
     names: Vec<String>,
@@ -40,7 +40,7 @@ fn message(body: &str, attributes: &[&str]) -> SendMessageBatchRequestEntry {
     message
 }
 
-/// The attributes that a message has after the injection, with their values.
+/// The attributes of a message after the injection, with their values.
 fn injected(
     fields: &[(&str, &'static str)],
     mut message: SendMessageBatchRequestEntry,
@@ -82,13 +82,13 @@ fn all_fields_are_injected_or_none_when_attributes_run_out() {
 }
 
 #[test]
-fn message_that_would_become_too_large_is_left_alone() {
+fn message_that_would_become_too_large_stays_unchanged() {
     assert_eq!(injected(W3C, message("tea", &[]), 3 + W3C_BYTES).len(), 2);
     assert_eq!(injected(W3C, message("tea", &[]), 2 + W3C_BYTES), []);
 }
 
 #[test]
-fn own_fields_of_a_message_stay_and_are_not_mixed_with_others() {
+fn fields_of_a_message_are_kept_and_not_mixed_with_others() {
     for own in ["traceparent", "TraceState"] {
         let attributes = injected(W3C, message("tea", &[own]), MAX_MESSAGE_BYTES);
         assert_eq!(attributes, [(own.to_owned(), "own".to_owned())]);
@@ -98,7 +98,7 @@ fn own_fields_of_a_message_stay_and_are_not_mixed_with_others() {
 }
 
 #[test]
-fn what_sqs_would_refuse_is_not_injected() {
+fn fields_that_sqs_would_refuse_are_not_injected() {
     for field in [("aws.trace", "1"), ("b 3", "1"), ("b3", "\u{1}")] {
         assert_eq!(injected(&[field], message("tea", &[]), MAX_MESSAGE_BYTES), [], "{field:?}");
     }

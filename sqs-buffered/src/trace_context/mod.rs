@@ -28,29 +28,29 @@
 //! | `x-amzn-trace-id` (AWS X-Ray) | the system attribute `AWSTraceHeader`, which costs neither an attribute nor size |
 //! | any other: `traceparent`, `tracestate`, `baggage` | a message attribute of that name and of type `String` |
 //!
-//! The fields that become message attributes go all or none. None is injected if
+//! These message attributes are injected together or not at all. None is injected if
 //!
-//! - the message has one of them already, for instance because it is forwarded: that one stays;
+//! - the message already has one of them, for example because it is forwarded: that one stays;
 //! - the message would have more than 10 attributes, or more than 9 if
 //!   [`max_message_bytes`](crate::Builder::max_message_bytes) exceeds 1 MiB: a client below that keeps large bodies elsewhere
 //!   needs an attribute;
 //! - the message would exceed `max_message_bytes`. Set that to what the queue takes, if the queue takes less than 1 MiB;
 //! - SQS would refuse a name or value.
 //!
-//! A message that [`enqueue`](crate::BufferedClient::enqueue) returns with an error keeps what was injected.
+//! If [`enqueue`](crate::BufferedClient::enqueue) returns a message with an error, the message keeps the injected
+//! fields.
 //!
 //! # Processing
 //!
-//! A handler of a [`Consumer`](crate::Consumer) or of a [`LambdaHandler`](crate::LambdaHandler) runs in the context that its
-//! message carries. That context is the parent of the span `sqs.process`, so that the spans of the handler are in the trace of
-//! the sender. The span of a [batch handler](crate::BatchHandler) has a link to the sender of each message instead, since it
-//! can have one parent only. This follows OpenTelemetry's
-//! [conventions for messaging](https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/): links where several
-//! messages are processed, the sender as the parent where it is one message. A message without context is processed in the
-//! context of the consumer's run.
+//! A handler of a [`Consumer`](crate::Consumer) or of a [`LambdaHandler`](crate::LambdaHandler) runs in the context
+//! that its message carries. That context is the parent of the span `sqs.process`, so the spans of the handler are in
+//! the trace of the sender. A span can have only one parent: the span of a [batch handler](crate::BatchHandler) has a
+//! link to the sender of each message instead. This follows OpenTelemetry's [conventions for
+//! messaging](https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/). A message without context is
+//! processed in the context of the consumer's run.
 //!
-//! Handlers that take a [`MessageContext`](crate::MessageContext), and users of a [`Receiver`](crate::Receiver), get the context
-//! by the methods `trace_context`; [`extract`] gets it from any message.
+//! Handlers that take a [`MessageContext`](crate::MessageContext), and users of a [`Receiver`](crate::Receiver), get
+//! the context with the method `trace_context`. [`extract`] reads it from any message.
 
 mod fields;
 mod sender;
@@ -77,12 +77,12 @@ pub fn extract(message: &Message) -> Context {
     extract_onto(&Context::new(), &Fields::of_message(message))
 }
 
-/// The same, added to a context.
+/// The same, on top of `context`.
 pub(crate) fn extract_onto(context: &Context, fields: &Fields<'_>) -> Context {
     global::get_text_map_propagator(|propagator| propagator.extract_with_context(context, fields))
 }
 
-/// Injects the current context into a message of at most so many bytes.
+/// Injects the current context into a message of at most this many bytes.
 pub(crate) fn inject(message: &mut SendMessageBatchRequestEntry, max_bytes: usize) {
     global::get_text_map_propagator(|propagator| {
         fields::inject(propagator, &Context::current(), message, max_bytes);

@@ -21,13 +21,13 @@ impl SenderContext {
         Self(Context::current())
     }
 
-    /// Lets it be the current context for a moment: of a span that is made then, it is the parent.
+    /// Runs `act` with this as the current context, which becomes the parent of spans that `act` creates.
     pub(crate) fn scope<T>(&self, act: impl FnOnce() -> T) -> T {
         let _guard = self.0.clone().attach();
         act()
     }
 
-    /// Lets it be the current context while the future is polled, unless a span within has another.
+    /// Makes this the current context while the future is polled, unless an inner span has another one.
     pub(crate) fn run<F: Future>(self, future: F) -> WithContext<F> {
         future.with_context(self.0)
     }
@@ -39,7 +39,7 @@ pub(crate) fn link<'m>(span: &Span, messages: impl Iterator<Item = &'m Message>)
     span.in_scope(|| {
         let context = Context::current();
         let own = context.span();
-        // No layer has made the span one of OpenTelemetry: the current one is somebody else's.
+        // Without an OpenTelemetry layer, the current context belongs to another span.
         if *own.span_context() == outer {
             return;
         }

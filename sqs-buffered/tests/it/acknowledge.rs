@@ -1,4 +1,4 @@
-//! Deletes and changes of visibility.
+//! Deletes and visibility changes.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ async fn deletes_share_requests() {
     assert!(requests.hits() <= 5, "{}", requests.hits());
 }
 
-/// I14.
+/// Entries of one receipt handle are merged.
 #[tokio::test(start_paused = true)]
 async fn one_handle_twice_is_one_entry_with_two_tickets() {
     let rig = Rig::standard().await;

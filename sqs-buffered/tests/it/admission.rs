@@ -1,4 +1,4 @@
-//! Room, and waiting for it.
+//! Capacity, and waiting for it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,7 +16,7 @@ fn unresolved(tickets: &Mutex<Vec<Ticket<SendReceipt>>>) -> usize {
     tickets.len()
 }
 
-/// I5, seen by those who hold tickets: entries that have not ended are within the bounds.
+/// Entries that have not ended are within the capacity, as their callers see it.
 #[tokio::test(start_paused = true)]
 async fn entries_and_bytes_stay_within_the_capacity() {
     for (entries, bytes) in [(25, usize::MAX), (1000, 2500)] {
@@ -72,7 +72,7 @@ async fn error_of_a_full_client_returns_the_entry() {
     assert_eq!(buffered.stats().entries, 0);
 }
 
-/// I5 and D1.10.
+/// Dropping the future of an enqueue frees its capacity.
 #[tokio::test(start_paused = true)]
 async fn dropped_futures_send_nothing_before_and_everything_after_admission() {
     let rig = Rig::standard().await;
@@ -81,7 +81,7 @@ async fn dropped_futures_send_nothing_before_and_everything_after_admission() {
     for body in ["1", "2"] {
         drop(buffered.enqueue(Entry::new(&rig.url, body)).await.unwrap());
     }
-    // Alone and as one of several, at every moment of the wait.
+    // Alone and as one of several, at every point of the wait.
     for patience in 0..50 {
         let several =
             futures_util::future::join_all((0..patience % 3).map(|_| buffered.send(&rig.url, "never")));

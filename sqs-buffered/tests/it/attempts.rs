@@ -1,4 +1,4 @@
-//! What is sent in each attempt: the same.
+//! All attempts send the same data.
 
 use std::any::Any;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -20,14 +20,14 @@ use tokio::time::Instant;
 
 use crate::rig::Rig;
 
-/// What becomes of a batch below.
+/// The fate of a batch in the client below.
 #[derive(Clone, Copy, Debug)]
 enum Fortune {
     Panic,
     LatePanic,
-    /// It never ends.
+    /// Never ends.
     Hang,
-    /// It never ends, and panics when it is dropped.
+    /// Never ends, and panics when it is dropped.
     HangAndPanic,
 }
 
@@ -42,7 +42,7 @@ impl Drop for Bomb {
 
 type Seen = SendMessageBatchRequestEntry;
 
-/// A client that notes what it is to send.
+/// A client that records its inputs.
 #[derive(Clone)]
 struct Spy {
     inner: sqs_client::Client,
@@ -78,7 +78,7 @@ impl Spy {
         attempts
     }
 
-    /// Each attempt of each message is the message; one of them had several.
+    /// Checks that each attempt of each message has the same data, and that a message had several.
     fn check(&self, given: &HashMap<String, Seen>, what: &str) {
         let attempts = self.attempts();
         assert_eq!(attempts.len(), given.len(), "{what}");
@@ -117,7 +117,7 @@ impl Execute for Spy {
     }
 }
 
-/// A message with everything that it can have.
+/// A message with all possible members.
 fn message(rig: &Rig, number: usize) -> Entry {
     let mut trace = MessageSystemAttributeValue::default();
     "String".clone_into(&mut trace.data_type);
@@ -137,7 +137,7 @@ fn seen(entry: &Entry) -> (String, Seen) {
     (entry.message().message_body.clone(), entry.message().clone())
 }
 
-/// Sends messages, all of which are accepted in the end.
+/// Sends messages, all of which are accepted eventually.
 async fn send(count: usize, rig: &Rig, spy: &Spy, what: &str) {
     let buffered = spy.builder().build().unwrap();
     let entries: Vec<_> = (0..count).map(|number| message(rig, number)).collect();
@@ -146,7 +146,7 @@ async fn send(count: usize, rig: &Rig, spy: &Spy, what: &str) {
     let ends = futures_util::future::join_all(entries.into_iter().map(|entry| buffered.send_entry(entry)));
     for (end, md5) in ends.await.into_iter().zip(md5s) {
         let receipt = end.unwrap_or_else(|error| panic!("{what}: {error:?}"));
-        assert_eq!(receipt.md5_of_message_body, md5.as_str(), "{what}: it is another's");
+        assert_eq!(receipt.md5_of_message_body, md5.as_str(), "{what}: the receipt of another message");
     }
     spy.check(&given, what);
 }
@@ -182,7 +182,7 @@ async fn each_attempt_sends_the_same_message() {
     }
 }
 
-/// One message waits so long that its request is given up when there is time left for the other.
+/// One message waits so long that its request is abandoned while the other has time left.
 #[tokio::test(start_paused = true)]
 async fn abandoned_request_returns_its_entries() {
     let rig = Rig::standard().await;
@@ -228,8 +228,8 @@ async fn request_that_panics_when_abandoned_does_not_end_its_lane() {
     }
 }
 
-/// Whether the queue makes ids of the content, whether it may be asked, and which attempts go with an id. The first is
-/// refused where it has none and needs one; the answer to the next is lost.
+/// Whether the queue has content-based deduplication, whether access to its attributes is denied, and which attempts
+/// have an id. If an id is missing but required, SQS refuses the first attempt. The response to the next one is lost.
 #[tokio::test(start_paused = true)]
 async fn first_request_that_may_store_a_message_decides_its_deduplication_id() {
     for (by_content, is_denied, with_id) in [

@@ -1,4 +1,4 @@
-//! Bad input gets a clear answer, and does not take the neighbours down.
+//! Invalid entries return clear errors, and do not affect other entries.
 
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ async fn invalid_settings_are_refused() {
     assert!(least.build().is_ok());
 }
 
-/// For a client below that keeps large bodies elsewhere.
+/// For a client below that stores large bodies elsewhere.
 #[tokio::test(start_paused = true)]
 async fn message_larger_than_a_batch_is_sent_alone() {
     let rig = Rig::standard().await;

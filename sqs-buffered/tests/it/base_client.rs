@@ -1,4 +1,4 @@
-//! The client that the layer runs on.
+//! The client below the buffered client.
 
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
@@ -7,7 +7,7 @@ use sqs_mock_server::MockSqs;
 
 pub(crate) type BaseClient = sqs_client::Client;
 
-/// One whose requests go through `transport`, are repeated as `retry` says and take as long as `timeouts` says.
+/// A client that sends through `transport` with these retries and timeouts.
 pub(crate) fn base_client(
     server: &MockSqs,
     transport: impl Transport,
@@ -18,7 +18,7 @@ pub(crate) fn base_client(
     BaseClient::from_conf(config.build())
 }
 
-/// One as it is by default.
+/// A client with default settings.
 pub(crate) fn default_client(server: &MockSqs, transport: impl Transport) -> BaseClient {
     base_client(server, transport, RetryConfig::standard(), TimeoutConfig::builder().build())
 }

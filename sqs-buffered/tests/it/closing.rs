@@ -15,7 +15,7 @@ use super::rig::{Rig, SHAPES};
 
 const LONG: Linger = Linger::Fixed(Duration::from_secs(3600));
 
-/// I9.
+/// A flush resolves when all entries admitted before it have ended.
 #[tokio::test(start_paused = true)]
 async fn flush_returns_when_all_admitted_entries_have_ended() {
     let rig = Rig::standard().await;
@@ -27,7 +27,7 @@ async fn flush_returns_when_all_admitted_entries_have_ended() {
     let summary = buffered.flush().await;
     assert_eq!((rig.bodies().len(), buffered.stats().entries), (25, 0));
     assert_eq!((summary.succeeded, summary.total()), (25, 25));
-    assert_eq!(buffered.flush().await.total(), 0, "there is nothing left to wait for");
+    assert_eq!(buffered.flush().await.total(), 0, "no entry is left");
 }
 
 #[tokio::test(start_paused = true)]
@@ -45,7 +45,7 @@ async fn flush_and_close_return_the_results_of_the_entries() {
     buffered.send_detached(Entry::new(&rig.url, "slow")).await.unwrap();
     let (first, second) = tokio::join!(buffered.close(), buffered.flush());
     assert_eq!(first.failures[&SendErrorKind::Aborted], 1);
-    assert_eq!(first, second, "both waited for it");
+    assert_eq!(first, second, "both results count it");
 }
 
 #[tokio::test(start_paused = true)]
@@ -101,7 +101,7 @@ async fn dropping_the_last_client_sends_in_the_background() {
     assert_eq!(rig.bodies(), ["tea"]);
 }
 
-/// The runtime ends while messages wait in an open batch or are in flight, and another of the group of one behind it.
+/// Ends the runtime while messages wait in an open batch or are in flight, with another message of a group behind them.
 fn end_runtime(is_fifo: bool, linger: Linger, shape: &[usize]) {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let behind = |rig: &Rig, body: &str| {
@@ -124,7 +124,7 @@ fn end_runtime(is_fifo: bool, linger: Linger, shape: &[usize]) {
     runtime().block_on(async {
         for ticket in tickets {
             let kind = ticket.await.unwrap_err().kind();
-            // The next of its group was not sent since the one before it was aborted.
+            // The next message of the group was not sent, because the previous one was aborted.
             let is_expected =
                 kind == SendErrorKind::Aborted || (is_fifo && kind == SendErrorKind::PrecedingFailed);
             assert!(is_expected, "{kind:?}");
@@ -187,7 +187,7 @@ fn enqueue_without_a_runtime_is_refused() {
     }
 }
 
-/// Runs a future where there is no runtime.
+/// Runs a future without a tokio runtime.
 fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(std::thread::Thread);
     impl Wake for Unpark {

@@ -1,4 +1,4 @@
-//! What the hook for metrics hears, and what the sums say.
+//! The events of the hook, and the totals.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use sqs_mock_server::faults::Fault;
 
 use super::rig::Rig;
 
-/// One event in words.
+/// An event as text.
 fn words(event: &SendEvent<'_>, url: &str) -> String {
     match event {
         SendEvent::Batch { queue_url, operation, entries, bytes, retried, duration, error, .. } => {

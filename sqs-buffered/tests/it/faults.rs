@@ -1,4 +1,4 @@
-//! What goes wrong on the way.
+//! Failures of requests.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,8 @@ async fn throttled_queue_gets_one_request_at_a_time_until_it_recovers() {
             buffered.send_detached(rig.message(&number.to_string())).await.unwrap();
         }
         tokio::time::sleep(secs(20)).await;
-        // Ten batches are under way when the first is refused; after that at most a few requests a second.
+        // Ten batches are in flight when the first one is refused. After that, there are at most a few requests per
+        // second.
         assert!(requests.hits() < 100, "{fault:?}: {} requests", requests.hits());
         throttled.remove();
         let start = Instant::now();
@@ -45,7 +46,7 @@ async fn throttled_queue_gets_one_request_at_a_time_until_it_recovers() {
     }
 }
 
-/// Credentials are renewed and clocks corrected: a batch must not fail because it was sent shortly before.
+/// The client renews credentials and corrects clocks, so a batch must not fail because it was sent shortly before.
 #[tokio::test(start_paused = true)]
 async fn expired_credentials_and_wrong_clocks_are_retried_for_all_operations() {
     for code in [ErrorCode::ExpiredToken, ErrorCode::SignatureDoesNotMatch, ErrorCode::RequestTimeTooSkewed] {
@@ -136,7 +137,7 @@ async fn only_the_entry_that_failed_fails() {
     );
 }
 
-/// D1.8.
+/// A stored message with a wrong checksum is reported and not sent again.
 #[tokio::test(start_paused = true)]
 async fn wrong_checksum_is_reported_and_not_retried() {
     let rig = Rig::standard().await;
@@ -146,9 +147,9 @@ async fn wrong_checksum_is_reported_and_not_retried() {
     assert_eq!((error.message_id().is_some(), rig.bodies().len()), (true, 1));
 }
 
-/// D1.6.
+/// A batch that is too long for SQS is split.
 #[tokio::test(start_paused = true)]
-async fn batch_that_sqs_finds_too_long_is_split_in_halves() {
+async fn batch_that_is_too_long_for_sqs_is_split_in_halves() {
     let rig = Rig::standard().await;
     let too_long = Fault::error(ErrorCode::BatchRequestTooLong).when(|request| {
         request.entries.iter().filter_map(|entry| entry.body).map(str::len).sum::<usize>() > 300
@@ -162,7 +163,7 @@ async fn batch_that_sqs_finds_too_long_is_split_in_halves() {
     for send in sends.collect::<Vec<_>>() {
         send.await.unwrap().unwrap();
     }
-    // Ten, or one and nine: then five or four, and three at a time from there on.
+    // Ten, or one and nine; then five or four; and three at a time from there on.
     assert_eq!((rig.bodies().len(), (1..=3).contains(&struck.hits())), (10, true), "{}", struck.hits());
 }
 
@@ -178,7 +179,7 @@ async fn entry_that_cannot_be_sent_ends_at_the_delivery_timeout() {
     assert!((Duration::from_secs(10)..=Duration::from_secs(20)).contains(&start.elapsed()));
 }
 
-/// The client below, as it is by default, does not hide failures from the lanes by attempts of its own.
+/// The client below, with its default settings, does not hide failures from the lanes by its own retries.
 #[tokio::test(start_paused = true)]
 async fn retrying_client_does_not_retry_requests_of_lanes() {
     let rig = Rig::standard().await;
@@ -201,7 +202,7 @@ async fn visibility_change_with_a_lost_lease_is_not_retried() {
     assert!(error.is_lease_lost() && struck.hits() == 1, "{error}");
 }
 
-/// Below five minutes, whatever is set.
+/// Within five minutes, whatever the settings.
 #[tokio::test(start_paused = true)]
 async fn fifo_message_is_not_sent_again_after_the_deduplication_window() {
     let rig = Rig::fifo().await;
@@ -226,7 +227,7 @@ async fn fifo_message_is_not_sent_again_after_the_deduplication_window() {
     }
 }
 
-/// A client whose first requests, so many, are never answered.
+/// A client that never responds to its first requests.
 fn hanging(rig: &Rig, requests: usize, timeout: Duration) -> sqs_buffered::BufferedClient<BaseClient> {
     rig.server.faults().inject(Fault::latency(Duration::from_hours(1)).times(requests as u64));
     let (retry, timeouts) = (RetryConfig::standard(), TimeoutConfig::disabled());
@@ -251,7 +252,7 @@ async fn client_that_never_responds_frees_its_place() {
     }
 }
 
-/// Breaks when it is to send its first request, or while it waits for the answer.
+/// Panics when it sends its first request, or while it waits for the response.
 #[derive(Debug)]
 struct Breaking {
     transport: InProcess,

@@ -1,4 +1,4 @@
-//! FIFO queues: order whatever fails, and one copy of each message.
+//! FIFO queues: order despite failures, and one copy of each message.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ fn entry(url: &str, group: &str, body: impl Into<String>) -> Entry {
     Entry::new(url, body).message_group_id(group)
 }
 
-/// A server that fails in every way, seldom enough for four attempts to do.
+/// A server that fails in every way, but seldom enough for four attempts.
 fn misfortune(rig: &Rig, share: f64) {
     let all = [
         Fault::throttle(),
@@ -33,7 +33,7 @@ fn misfortune(rig: &Rig, share: f64) {
     }
 }
 
-/// I7 and I8, over the whole way.
+/// Over the whole path, accepted messages of a group are in order, and none is stored twice.
 async fn order_is_kept(seed: u64, ordering: FifoOrdering, after: AfterFailure) {
     const GROUPS: usize = 20;
     let rig = Rig::of("q.fifo", seed, &[(QueueAttributeName::FifoQueue, "true")]).await;
@@ -231,7 +231,7 @@ async fn cached_content_based_deduplication_expires_and_is_corrected() {
     }
 }
 
-/// A message is stored and its answer lost; before it goes again, the queue is changed, and what was known of it is old.
+/// The response to a stored message is lost. Before the retry, the queue changes, so the cached attribute is outdated.
 async fn change_between_attempts(by_content: bool) -> (Rig, Result<SendReceipt, SendError>) {
     let rig = Rig::fifo().await;
     make_ids(&rig, by_content).await;

@@ -1,4 +1,4 @@
-//! Queues, groups and runtimes that do not stop each other.
+//! Queues, groups and runtimes do not block each other.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ async fn create(rig: &Rig, name: &str) -> String {
     rig.client.create_queue().queue_name(name).send().await.unwrap().queue_url.unwrap()
 }
 
-/// Enqueues to a queue that does not answer until there is no room for it.
+/// Enqueues to a queue that does not respond until there is no room for it.
 async fn fill(buffered: &BufferedClient<super::base_client::BaseClient>, url: &str) -> usize {
     let mut admitted = 0;
     while let Ok(ticket) = buffered.try_enqueue(Entry::new(url, "x")) {
@@ -33,7 +33,7 @@ async fn fill(buffered: &BufferedClient<super::base_client::BaseClient>, url: &s
     admitted
 }
 
-/// D1.2.
+/// A queue that hangs takes at most its share of the capacity.
 #[tokio::test(start_paused = true)]
 async fn queue_that_hangs_does_not_stop_others() {
     let rig = Rig::standard().await;
@@ -59,7 +59,7 @@ async fn queue_that_hangs_does_not_stop_others() {
     );
 }
 
-/// What a service sees that is asked by one client.
+/// The requests that a service gets from one client.
 #[derive(Clone)]
 struct Watched {
     inner: sqs_client::Client,
@@ -106,7 +106,7 @@ impl Execute for Watched {
     }
 }
 
-/// I6.
+/// No group is in two requests at a time.
 #[tokio::test(start_paused = true)]
 async fn requests_in_flight_stay_within_the_bound_and_one_for_each_group() {
     for (is_fifo, bound) in [(false, 100), (true, 100)] {
@@ -148,7 +148,7 @@ async fn batch_of_exactly_the_maximum_size_is_sent_as_one() {
     assert_eq!(requests.hits(), 2);
 }
 
-/// A lane that looked at all entries for each that expires would take many minutes.
+/// If a lane looked at all entries for each that expires, this would take many minutes.
 #[tokio::test(start_paused = true)]
 async fn hundred_thousand_groups_expire_one_by_one() {
     const GROUPS: usize = 100_000;
@@ -159,7 +159,7 @@ async fn hundred_thousand_groups_expire_one_by_one() {
     for number in 0..GROUPS {
         let entry = Entry::new(&rig.url, "x").message_group_id(number.to_string());
         tickets.push(buffered.try_enqueue(entry.message_deduplication_id("x")).unwrap());
-        // Each has a deadline of its own.
+        // Each entry has a different deadline.
         tokio::time::advance(Duration::from_micros(1)).await;
     }
     let summary = buffered.flush().await;
@@ -173,7 +173,7 @@ fn runtime(is_paused: bool) -> Runtime {
     Builder::new_current_thread().enable_all().start_paused(is_paused).build().unwrap()
 }
 
-/// D1.10: the runtime of the caller is there, and nobody drives it.
+/// The runtime of the caller exists, but nothing drives it.
 #[test]
 fn ticket_resolves_although_the_runtime_that_admitted_its_entry_is_idle() {
     let (idle, other) = (runtime(false), runtime(true));
@@ -217,7 +217,7 @@ fn client_with_its_own_runtime_works_without_another_runtime() {
     assert!(sender.block_on(ticket).is_ok());
 }
 
-/// The runtime that takes an entry of another runtime into its batch may be driven by nobody afterwards.
+/// A runtime that takes an entry of another runtime into its batch may not be driven afterwards.
 #[test]
 fn ticket_whose_entry_another_runtime_has_taken_resolves() {
     let (first, second) = (runtime(false), runtime(true));

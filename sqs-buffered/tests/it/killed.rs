@@ -1,4 +1,5 @@
-//! Consumers in processes that are killed. With `Idempotent` over a store that survives, each message has its effect once.
+//! Consumers in processes that are killed. With `Idempotent` and a store that survives, each message has its effect
+//! once.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -14,17 +15,17 @@ use sqs_mock_server::MockSqs;
 use tokio::time::{Instant, sleep};
 
 const KILLS: u32 = 40;
-/// What the child needs to know.
+/// The arguments of the child process.
 const LEDGER: &str = "KILLED_CONSUMER_LEDGER";
 const QUEUE: &str = "KILLED_CONSUMER_QUEUE";
 
-/// A store in a file that processes share. Each line is a step; it is written by one call, while the file is locked. A
-/// line `completed` is the effect of the handler as well: both are one step, as in a transaction.
+/// A store in a file that processes share. Each line is one step, written by one call while the file is locked. A line
+/// `completed` is also the effect of the handler: both are one step, as in a transaction.
 struct Ledger(Mutex<Inner>);
 
 struct Inner {
     file: File,
-    /// How much of the file `records` knows.
+    /// How much of the file `records` contains.
     read: u64,
     records: BTreeMap<String, Record>,
 }
@@ -41,7 +42,7 @@ impl Ledger {
         Self(Mutex::new(Inner { file, read: 0, records: BTreeMap::new() }))
     }
 
-    /// Does one step on the records as all processes have left them.
+    /// Executes one step on the records of all processes.
     fn step<T>(&self, step: impl FnOnce(&mut Inner) -> Result<T, HandlerError>) -> Result<T, HandlerError> {
         let inner = &mut *self.0.lock().unwrap();
         inner.file.lock()?;
@@ -156,11 +157,11 @@ async fn consumer_to_be_killed() {
         .handler(Idempotent::new(work, ledger))
         .build()
         .unwrap();
-    // It does not outlive a parent that was killed itself.
+    // The child does not outlive a killed parent.
     consumer.run_until(sleep(Duration::from_secs(60))).await.unwrap();
 }
 
-/// A process that is killed when this is dropped.
+/// A process that is killed on drop.
 struct Killed(Child);
 
 impl Killed {
@@ -183,9 +184,9 @@ impl Drop for Killed {
     }
 }
 
-/// Real time: the processes are real. It takes some seconds.
+/// In real time, because the processes are real. Takes some seconds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_message_has_its_effect_once_although_consumers_are_killed() {
+async fn each_message_has_its_effect_once_if_consumers_are_killed() {
     let server = MockSqs::start().await;
     let client = server.client();
     let url = client.create_queue().queue_name("jobs").send().await.unwrap().queue_url.unwrap();

@@ -16,7 +16,7 @@ struct Order {
     millis: u64,
 }
 
-/// What handlers have seen: starts and ends.
+/// The starts and ends of handlers.
 type Seen = Arc<Mutex<Vec<String>>>;
 
 async fn cook(
@@ -63,7 +63,7 @@ fn failed(response: SqsBatchResponse) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_of_standard_queues_run_side_by_side_and_each_failure_is_reported() {
+async fn messages_of_standard_queues_run_concurrently_and_each_failure_is_reported() {
     let (seen, begun) = (Seen::default(), Instant::now());
     let handler = LambdaHandler::new(cook, Arc::clone(&seen)).concurrency(3);
     let messages: Vec<_> = (10..19).map(|id| ("table", id, 100)).collect();
@@ -132,7 +132,7 @@ async fn handler_in_lambda_has_no_lease() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn idempotent_handler_runs_once_for_a_message_that_comes_twice() {
+async fn idempotent_handler_runs_once_for_a_repeated_message() {
     let (seen, store) = (Seen::default(), Arc::new(MemoryStore::default()));
     let handler = LambdaHandler::new(Idempotent::new(cook, store), Arc::clone(&seen));
     let message = event("orders", &[("a", 1, 200)]);
@@ -145,9 +145,9 @@ async fn idempotent_handler_runs_once_for_a_message_that_comes_twice() {
     assert_eq!(*seen.lock().unwrap(), ["+1", "-1"]);
 }
 
-/// The same function serves a consumer: see `receive/handlers.rs`.
+/// The same function is the handler of a consumer in `receive/handlers.rs`.
 #[test]
-fn handler_of_a_consumer_is_a_handler_of_lambda() {
+fn handler_of_a_consumer_runs_in_lambda() {
     fn is_handler<A>(_: impl Handler<A, Seen>) {}
     is_handler(cook);
 }

@@ -1,6 +1,6 @@
-//! The buffered client on the embedded server, without a socket, under tokio's paused clock.
+//! The buffered client with the embedded server, without sockets, under tokio's paused clock.
 
-// Scenarios are compiled a second time over another client.
+// `over_aws_sdk` compiles these files a second time with another client.
 #![allow(clippy::duplicate_mod)]
 
 mod acknowledge;

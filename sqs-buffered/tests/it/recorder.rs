@@ -8,14 +8,14 @@ use metrics::{
     Recorder, SharedString, Unit, set_default_local_recorder,
 };
 
-/// What was recorded: values by name and labels. Counters and gauges have one value, histograms all of them.
+/// The recorded values by name and labels. Counters and gauges have one value, histograms all of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorded(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
     values: BTreeMap<String, Vec<f64>>,
-    /// The unit of each metric that was described.
+    /// The unit of each described metric.
     described: BTreeMap<String, Option<Unit>>,
 }
 
@@ -23,12 +23,12 @@ struct State {
 struct Cell(Recorded, String);
 
 impl Recorded {
-    /// Records the metrics of this thread as long as the guard lives.
+    /// Records the metrics of this thread while the guard lives.
     pub(crate) fn install(&self) -> LocalRecorderGuard<'_> {
         set_default_local_recorder(self)
     }
 
-    /// The values of a metric with exactly these labels, apart from that of the system.
+    /// The values of a metric with exactly these labels, apart from the label of the messaging system.
     pub(crate) fn values(&self, name: &str, labels: &[(&str, &str)]) -> Vec<f64> {
         let mut labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
         labels.push("messaging.system=aws_sqs".to_owned());
@@ -47,7 +47,7 @@ impl Recorded {
         names.iter().map(|name| self.value(name, labels)).collect()
     }
 
-    /// The unit that a metric was described with.
+    /// The described unit of a metric.
     pub(crate) fn unit(&self, name: &str) -> Option<Unit> {
         self.0.lock().unwrap().described.get(name).copied().flatten()
     }

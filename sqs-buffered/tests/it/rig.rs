@@ -1,4 +1,4 @@
-//! A server with a queue, and buffered clients of it.
+//! A server with a queue, and buffered clients for it.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use sqs_mock_server::MockSqs;
 
 use super::base_client::{BaseClient, base_client};
 
-/// How many messages are in each of the requests that are under way together: a lone one is carried by the worker of its
-/// lane, others are tasks.
+/// The number of messages in each of several concurrent requests. A lone request runs in the worker of its lane, others
+/// in tasks.
 pub(crate) const SHAPES: [&[usize]; 3] = [&[1], &[10], &[1, 10]];
 
 /// A server and one queue.
 pub(crate) struct Rig {
     pub(crate) server: MockSqs,
-    /// It sees what is in the queue.
+    /// A plain client that shows the content of the queue.
     pub(crate) client: sqs_client::Client,
-    /// What the layer runs on. It makes one attempt, so that each failure reaches the lanes.
+    /// The client below the buffered client. It makes one attempt, so each failure reaches the lanes.
     pub(crate) base: BaseClient,
     pub(crate) url: String,
     name: &'static str,
@@ -31,7 +31,7 @@ impl Rig {
         Self::of("q", 7, &[]).await
     }
 
-    /// Without deduplication by content.
+    /// Without content-based deduplication.
     pub(crate) async fn fifo() -> Self {
         Self::of("q.fifo", 7, &[(QueueAttributeName::FifoQueue, "true")]).await
     }
@@ -60,14 +60,14 @@ impl Rig {
         BufferedClient::builder(self.base.clone())
     }
 
-    /// A message that has a group of its own, where there are groups.
+    /// A message with a group of its own on FIFO queues.
     pub(crate) fn message(&self, body: &str) -> Entry {
         let entry = Entry::new(&self.url, body);
         let is_fifo = self.url.ends_with(".fifo");
         if is_fifo { entry.message_group_id(body).message_deduplication_id(body) } else { entry }
     }
 
-    /// Gives a client so many messages for each request, each time without a pause.
+    /// Enqueues this many messages for each request, without pauses within a request.
     pub(crate) async fn begin(
         &self,
         buffered: &BufferedClient<BaseClient>,
@@ -83,7 +83,7 @@ impl Rig {
         tickets
     }
 
-    /// What is in the queue, in order.
+    /// The bodies in the queue, in order.
     pub(crate) fn bodies(&self) -> Vec<String> {
         self.server.queue(self.name).bodies()
     }
@@ -94,7 +94,7 @@ impl Rig {
         self.server.faults().inject(nothing.on(action))
     }
 
-    /// Receives everything that is visible.
+    /// Receives all visible messages.
     pub(crate) async fn receive(&self) -> Vec<sqs_client::types::Message> {
         let mut all = Vec::new();
         loop {

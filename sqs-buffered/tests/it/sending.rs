@@ -1,4 +1,4 @@
-//! How messages come together.
+//! Batches of sends.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::rig::Rig;
 
-/// I4.
+/// A lone sender waits only for its request.
 #[tokio::test(start_paused = true)]
 async fn lone_serial_sender_is_not_delayed() {
     let rig = Rig::standard().await;
@@ -41,7 +41,7 @@ async fn many_senders_share_requests() {
     assert!(stats.mean_fill() > 9.0, "{stats:?}");
 }
 
-/// I2.
+/// No batch exceeds its limits.
 #[tokio::test(start_paused = true)]
 async fn batches_are_limited_by_bytes() {
     let rig = Rig::standard().await;
@@ -60,7 +60,7 @@ async fn batches_are_limited_by_bytes() {
     assert_eq!(requests.hits(), 5, "two fit into one");
 }
 
-/// I3.
+/// No entry waits longer than the linger.
 #[tokio::test(start_paused = true)]
 async fn linger_runs_from_the_first_entry() {
     let rig = Rig::standard().await;

@@ -1,7 +1,9 @@
-//! Our side of the exchange of trace context with instrumented clients of other languages; `run` beside this file calls it.
+//! Our side of the exchange of trace context with instrumented clients of other languages. `run` in this folder starts
+//! it.
 //!
-//! `queue NAME` makes a queue and prints its URL, `send` sends a message within a span and prints its trace id and span id,
-//! `consume` consumes a message and prints the trace id of its handler and the id of the span that sent the message.
+//! `queue NAME` creates a queue and prints its URL. `send` sends a message within a span and prints its trace id and
+//! span id. `consume` consumes a message and prints the trace id of its handler and the id of the span that sent the
+//! message.
 
 use std::env::var;
 use std::error::Error;

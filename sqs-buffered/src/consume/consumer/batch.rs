@@ -1,4 +1,4 @@
-//! Running a batch handler.
+//! Runs a batch handler.
 
 use std::iter::repeat_with;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ fn verdicts_of(ended: Ended, deliveries: &[&Delivery], began: Instant, observer:
                 Failure::Error(error) => error.to_string(),
             };
             let mut verdicts: Vec<_> = each(&mut repeat_with(|| Err(Failure::Panic(text.clone()))));
-            // One panic is reported once.
+            // Only the first message reports the panic.
             verdicts.iter_mut().skip(1).for_each(|verdict| *verdict = Verdict::Failed(None));
             verdicts
         }
@@ -98,7 +98,7 @@ fn verdicts_of(ended: Ended, deliveries: &[&Delivery], began: Instant, observer:
     }
 }
 
-/// It follows from the receives, and is linked to the senders.
+/// The span of a batch. It follows from the receives, and links to the senders.
 fn span(queue_url: &str, deliveries: &[&Delivery]) -> tracing::Span {
     let span = messaging_span!(INFO "sqs.process", "consumer", "process", "process", queue_url,
         messaging.batch.message_count = deliveries.len());

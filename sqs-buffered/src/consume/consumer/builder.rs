@@ -21,8 +21,8 @@ use crate::consume::receive::{GRACE, Settings, receive_setters};
 use crate::consume::source::Source;
 use crate::produce::BuildError;
 
-/// Builds a [`Consumer`]. Settings come in any order, except that the [state](Self::state) comes before the
-/// [handler](Self::handler); [`build`](Self::build) checks them. `S` says whether there is a handler: `build` needs one.
+/// Builds a [`Consumer`]. Set the [state](Self::state) before the [handler](Self::handler); the order of other settings
+/// does not matter. [`build`](Self::build) checks them. `S` tells whether a handler is set, which `build` requires.
 #[must_use = "a consumer does nothing before it is built and run"]
 pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
     source: Source<H>,
@@ -38,7 +38,7 @@ pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
 /// A [`ConsumerBuilder`] with a handler.
 pub type ReadyConsumer<H = sqs_client::Client> = ConsumerBuilder<H, WithHandler>;
 
-/// The type state of a [`ConsumerBuilder`] without a handler. It has the state for it.
+/// The type state of a [`ConsumerBuilder`] without a handler. It contains the state for the handler.
 #[derive(Clone, Copy, Debug)]
 pub struct NoHandler<T = ()>(T);
 
@@ -67,15 +67,15 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
         self
     }
 
-    /// Shares the handlers of a pool with other consumers, instead of its own [`concurrency`](Self::concurrency). While all of
-    /// them are busy, this consumer gets `weight` (1 to 1,000) divided by the sum of all weights.
+    /// Takes handlers from a pool that other consumers share, instead of its own [`concurrency`](Self::concurrency).
+    /// While all consumers of the pool are busy, this one gets `weight` (1 to 1,000) divided by the sum of all weights.
     pub fn pool(mut self, pool: &HandlerPool, weight: u32) -> Self {
         self.limits.handlers = Handlers::Shared(pool.clone(), weight);
         self
     }
 
-    /// Limits how many messages per second start: 0.001 to 1,000,000; unlimited by default. They start evenly, with bursts of at
-    /// most 50 ms worth of messages. At most one second's worth of messages waits to start.
+    /// Limits how many messages start per second: 0.001 to 1,000,000; unlimited by default. Starts are evenly spaced,
+    /// with bursts of at most 50 ms worth of messages. At most one second's worth of messages waits to start.
     pub fn rate_limit(mut self, messages_per_second: f64) -> Self {
         self.limits.per_second = Some(messages_per_second);
         self
@@ -101,8 +101,9 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
         self
     }
 
-    /// Sets how long the first message of a batch waits for others: at most 5 minutes, 100 ms by default. Zero starts a batch
-    /// with the messages that are here. Without a [batch handler](ConsumerBuilder::batch_handler) it has no effect.
+    /// Sets how long the first message of a batch waits for others: at most 5 minutes, 100 ms by default. With zero, a
+    /// batch starts with the available messages. Without a [batch handler](ConsumerBuilder::batch_handler) it has no
+    /// effect.
     pub fn batch_window(mut self, window: Duration) -> Self {
         self.limits.batch_window = window;
         self
@@ -126,7 +127,7 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// Sets how long a shutdown takes at most: 25 seconds by default, because Kubernetes and ECS kill a process 30 seconds after
     /// they ask it to stop. An eighth of it, 1 to 3 seconds, is reserved for making messages visible again; handlers and
     /// receives have the rest to finish. A grace of less than a second counts as a second. If the rest is less than the
-    /// [wait time](Self::wait_time), a receive may be cancelled; messages that it would have brought stay hidden until their
+    /// [wait time](Self::wait_time), a receive may be cancelled; messages that it would have returned stay hidden until their
     /// visibility timeout is over.
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
@@ -176,14 +177,13 @@ impl<H: Execute, T> ConsumerBuilder<H, NoHandler<T>> {
 
     /// Sets a [handler of several messages at a time](BatchHandler): an async function or closure of a `Vec` of
     /// [extractors](crate::FromMessage) and, optionally, the [state](Self::state). A batch starts when
-    /// [`batch_size`](Self::batch_size) messages are here, or when its first message has waited for the
-    /// [`batch_window`](Self::batch_window). [`concurrency`](Self::concurrency) counts batches. Leases are renewed until the
-    /// batch has ended.
+    /// [`batch_size`](Self::batch_size) messages have arrived, or when its first message has waited for the
+    /// [`batch_window`](Self::batch_window). [`concurrency`](Self::concurrency) counts batches. Leases are renewed
+    /// until the batch has ended.
     ///
-    /// On a FIFO queue a batch may hold several messages of a group, in order. No later message of the group starts before
-    /// they are settled. They are deleted one after the other, or together with
-    /// [`GroupAdvance::AfterHandler`]; a failure makes the messages behind it in the group visible again, whatever their
-    /// outcomes.
+    /// On a FIFO queue, a batch may hold several messages of a group, in order. No later message of the group starts
+    /// before they are settled. They are deleted one after the other, or together with [`GroupAdvance::AfterHandler`].
+    /// A failure makes the messages behind it in the group visible again, whatever their outcomes.
     ///
     /// ```no_run
     /// use sqs_buffered::{Consumer, HandlerError, Outcome};

@@ -77,9 +77,9 @@ impl<H: Execute> Consumer<H> {
         self.shared.is_paused.load(Relaxed)
     }
 
-    /// Changes how many handlers run at a time: a number, or [`Concurrency::Adaptive`]. Growing takes effect at once. After
-    /// shrinking, running handlers finish, and fewer start. For a consumer with a [pool](super::ConsumerBuilder::pool), this
-    /// changes the pool.
+    /// Changes how many handlers run at a time: a number, or [`Concurrency::Adaptive`]. An increase takes effect at
+    /// once. After a decrease, running handlers finish, and fewer start. For a consumer with a
+    /// [pool](super::ConsumerBuilder::pool), this changes the pool.
     ///
     /// # Errors
     /// The number is not 1 to 120,000, or exceeds 120,000 together with the prefetch.

@@ -1,4 +1,4 @@
-//! Sends messages to the dead-letter queue when a handler says so.
+//! Sends messages to the dead-letter queue if their handlers return `DeadLetter`.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::produce::{Entry, is_fifo};
 /// The message attribute with the reason.
 const REASON: &str = "DeadLetterReason";
 /// Longer reasons are truncated to this number of characters.
-const MOST_REASON_CHARS: usize = 1_024;
+const MAX_REASON_CHARS: usize = 1_024;
 
 /// The dead-letter queue of a queue. It is looked up once.
 #[derive(Debug, Default)]
@@ -29,7 +29,8 @@ pub(super) struct DeadLetters {
 }
 
 impl DeadLetters {
-    /// Sends a copy of the message to the dead-letter queue: the same body, attributes and group. The error is the reason of a failure.
+    /// Sends a copy of the message to the dead-letter queue: the same body, attributes and group. The error is a text
+    /// for events.
     pub(super) async fn send<H: Execute>(
         &self,
         source: &Source<H>,
@@ -95,7 +96,7 @@ fn letter(url: &str, delivery: &Delivery, reason: &str) -> Entry {
 /// Adds the reason, unless the message would become too large or have too many attributes: the message matters more.
 fn with_reason(entry: Entry, reason: &str) -> Entry {
     let clean = |char: char| if is_xml(char) { char } else { char::REPLACEMENT_CHARACTER };
-    let reason: String = reason.chars().map(clean).take(MOST_REASON_CHARS).collect();
+    let reason: String = reason.chars().map(clean).take(MAX_REASON_CHARS).collect();
     let attributes = entry.message().message_attributes();
     let is_full =
         attributes.is_some_and(|all| all.len() >= MAX_MESSAGE_ATTRIBUTES && !all.contains_key(REASON));
@@ -108,7 +109,7 @@ fn with_reason(entry: Entry, reason: &str) -> Entry {
     if fits { with } else { entry }
 }
 
-/// Whether a message may hold it: <https://www.w3.org/TR/REC-xml/#charsets>.
+/// Whether a message may contain the character: <https://www.w3.org/TR/REC-xml/#charsets>.
 fn is_xml(char: char) -> bool {
     matches!(char, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }
@@ -133,8 +134,8 @@ mod tests {
         let entry = Entry::new("http://h/0/dead", "body");
         assert_eq!(reason_of(&with_reason(entry.clone(), "why\0not")), Some("why\u{FFFD}not"));
         assert_eq!(reason_of(&with_reason(entry.clone(), "")), None);
-        let long = "x".repeat(2 * MOST_REASON_CHARS);
-        assert_eq!(reason_of(&with_reason(entry.clone(), &long)).map(str::len), Some(MOST_REASON_CHARS));
+        let long = "x".repeat(2 * MAX_REASON_CHARS);
+        assert_eq!(reason_of(&with_reason(entry.clone(), &long)).map(str::len), Some(MAX_REASON_CHARS));
         let huge = Entry::new("http://h/0/dead", "x".repeat(MAX_MESSAGE_BYTES));
         assert_eq!(reason_of(&with_reason(huge, "why")), None);
         let full = (0..10).fold(entry, |entry, number| {

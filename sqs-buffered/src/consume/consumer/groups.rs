@@ -9,8 +9,8 @@
 //!              +-- a second delivery of a waiting message goes with the first
 //! ```
 //!
-//! A batch starts several messages of a line. When it has ended, the first is settled; the others are decided, and are
-//! settled one after the other as each becomes [done](Groups::done).
+//! A batch starts several messages of a line. When it has ended, the first one is settled. The others are decided: each
+//! is settled when the one before it is [done](Groups::done).
 
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, VecDeque};
@@ -24,15 +24,15 @@ pub enum GroupAdvance {
     /// because its delete failed.
     #[default]
     AfterDelete,
-    /// After the handler of the previous message has succeeded. Faster by the time of a delete.
+    /// After the handler of the previous message has succeeded. This saves the time of a delete.
     AfterHandler,
 }
 
 /// A delivery of a message, as lines see it.
 pub(crate) trait Item {
-    /// The message that it is a delivery of.
+    /// The id of its message.
     fn id(&self) -> &Arc<str>;
-    /// Where it belongs in its line: lower numbers go first.
+    /// Its position in the line: lower numbers go first.
     fn sequence(&self) -> u128;
 }
 
@@ -41,7 +41,7 @@ pub(crate) trait Item {
 pub(crate) struct Entry<T> {
     /// The latest delivery: on FIFO queues the only one whose handle still works.
     pub(crate) latest: T,
-    /// Earlier ones that are not settled.
+    /// Earlier deliveries that are not settled.
     pub(crate) earlier: Vec<T>,
 }
 
@@ -50,7 +50,7 @@ impl<T> Entry<T> {
         Self { latest, earlier: Vec::new() }
     }
 
-    /// Takes a later delivery.
+    /// Adds a later delivery.
     pub(crate) fn renew(&mut self, delivery: T) {
         self.earlier.push(std::mem::replace(&mut self.latest, delivery));
     }
@@ -68,7 +68,7 @@ pub(crate) type Key = Arc<str>;
 #[derive(Debug)]
 pub(crate) struct Groups<T, V> {
     lines: HashMap<Key, Line<T, V>>,
-    /// Lines whose first message may start, in the order in which they came to be so.
+    /// Lines whose first message may start, in the order in which they became ready.
     ready: VecDeque<Key>,
 }
 
@@ -84,10 +84,11 @@ struct Line<T, V> {
 enum Stage<T> {
     /// Nothing runs; the line is in `ready`.
     Idle,
-    /// The first message runs, or was run and is being deleted; others run with it in a batch. Deliveries that came since
-    /// then are with their message.
+    /// The first message runs or is being deleted, perhaps with others in a batch. Deliveries that arrived since then
+    /// are stored with their message.
     Running(VecDeque<(Arc<str>, Vec<T>)>),
-    /// The message that ran is being given back. It may be delivered again before the response, as a new message.
+    /// The message that ran is being given back. If SQS delivers it again before the response, it counts as a new
+    /// message.
     GivingBack,
 }
 
@@ -108,7 +109,7 @@ impl<T: Item, V> Groups<T, V> {
         self.lines.values().map(|line| line.waiting.len()).sum()
     }
 
-    /// Takes a delivery. Returns whether its message was already here.
+    /// Adds a delivery. Returns whether its message was already held.
     pub(crate) fn arrive(&mut self, key: Key, delivery: T) -> bool {
         let line = match self.lines.entry(key) {
             Slot::Occupied(line) => line.into_mut(),
@@ -134,7 +135,7 @@ impl<T: Item, V> Groups<T, V> {
         false
     }
 
-    /// Takes a message that may start now; its line stands still until it is [done](Self::done).
+    /// Takes a message that may start now. Its line is blocked until the message is [done](Self::done).
     pub(crate) fn start(&mut self) -> Option<(Key, Entry<T>)> {
         loop {
             let key = self.ready.pop_front()?;
@@ -157,7 +158,7 @@ impl<T: Item, V> Groups<T, V> {
         Some(entry)
     }
 
-    /// How many messages may start, of which `most` are counted.
+    /// How many messages may start. Counting stops at `most`.
     pub(crate) fn startable(&self, most: usize) -> usize {
         let mut count = 0;
         for line in self.ready.iter().filter_map(|key| self.lines.get(key)) {
@@ -182,7 +183,7 @@ impl<T: Item, V> Groups<T, V> {
         }
     }
 
-    /// The deliveries of the running message that came since it started. More can come.
+    /// The deliveries of the running message that arrived since it started. More can arrive.
     pub(crate) fn take_more(&mut self, key: &Key) -> Vec<T> {
         match self.lines.get_mut(key).map(|line| &mut line.stage) {
             Some(Stage::Running(running)) => {
@@ -192,7 +193,8 @@ impl<T: Item, V> Groups<T, V> {
         }
     }
 
-    /// The running message is given back: from now on its deliveries are new ones. Returns those that came before.
+    /// Marks the running message as being given back: later deliveries of it are new messages. Returns the earlier
+    /// ones.
     pub(crate) fn give_back(&mut self, key: &Key) -> Vec<T> {
         let with_it = self.take_more(key);
         if let Some(line) = self.lines.get_mut(key) {
@@ -208,8 +210,8 @@ impl<T: Item, V> Groups<T, V> {
         decided.chain(line.waiting.drain(..)).collect()
     }
 
-    /// Puts a delivery of the message that ran before all others of its line. Those that ran in a batch with it run again
-    /// too, in order.
+    /// Puts the message that ran at the front of its line. Messages that ran in a batch with it run again too, in
+    /// order.
     pub(crate) fn run_again(&mut self, key: &Key, entry: Entry<T>) {
         if let Some(line) = self.lines.get_mut(key) {
             while let Some((decided, _)) = line.decided.pop_back() {
@@ -219,14 +221,14 @@ impl<T: Item, V> Groups<T, V> {
         }
     }
 
-    /// The running message is settled; the next of its line may start, unless one [is decided](Self::next_decided). Returns
-    /// deliveries that came too late to be settled with it.
+    /// Marks the running message as settled: the next one of its line may start, unless one [is
+    /// decided](Self::next_decided). Returns deliveries that arrived too late to be settled with it.
     pub(crate) fn done(&mut self, key: &Key) -> Vec<T> {
         let late = self.take_more(key);
         if let Some(line) = self.lines.get_mut(key) {
             line.stage = Stage::Idle;
             if !line.decided.is_empty() {
-                // It is taken next.
+                // The caller takes it with `next_decided`.
             } else if line.waiting.is_empty() {
                 self.lines.remove(key);
             } else {

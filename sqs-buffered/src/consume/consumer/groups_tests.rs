@@ -8,7 +8,7 @@ use super::*;
 struct Fake {
     id: Arc<str>,
     sequence: u128,
-    /// Which delivery of the message it is.
+    /// The number of the delivery.
     delivery: u32,
 }
 
@@ -35,7 +35,7 @@ fn started(groups: &mut Groups<Fake, bool>) -> Option<u128> {
 }
 
 #[test]
-fn groups_run_side_by_side_and_their_messages_one_by_one() {
+fn groups_run_concurrently_and_their_messages_one_by_one() {
     let mut groups = Groups::<Fake, bool>::new();
     for (group, sequence) in [("a", 1), ("a", 2), ("b", 3)] {
         groups.arrive(key(group), fake(sequence, 1));
@@ -46,7 +46,7 @@ fn groups_run_side_by_side_and_their_messages_one_by_one() {
 }
 
 #[test]
-fn messages_start_by_number_whatever_order_they_come_in() {
+fn messages_start_by_sequence_number_whatever_their_arrival() {
     let mut groups = Groups::<Fake, bool>::new();
     for sequence in [5, 9, 2, 7] {
         groups.arrive(key("a"), fake(sequence, 1));
@@ -60,7 +60,7 @@ fn messages_start_by_number_whatever_order_they_come_in() {
 }
 
 #[test]
-fn second_delivery_shares_the_turn_of_the_first() {
+fn second_delivery_is_settled_with_the_first() {
     let mut groups = Groups::<Fake, bool>::new();
     assert!(!groups.arrive(key("a"), fake(1, 1)));
     assert!(!groups.arrive(key("a"), fake(2, 1)));
@@ -76,7 +76,7 @@ fn second_delivery_shares_the_turn_of_the_first() {
 }
 
 #[test]
-fn message_that_is_given_back_is_delivered_as_a_new_one() {
+fn redelivery_of_a_message_that_was_given_back_is_a_new_message() {
     let mut groups = Groups::<Fake, bool>::new();
     groups.arrive(key("a"), fake(1, 1));
     groups.arrive(key("a"), fake(2, 1));
@@ -122,7 +122,7 @@ fn messages_of_a_batch_are_settled_one_after_the_other() {
     assert!(groups.arrive(key("a"), fake(3, 2)), "of one that runs");
     groups.decide(&key("a"), batch);
     assert!(groups.arrive(key("a"), fake(2, 2)), "of one that is decided");
-    assert!(groups.next_decided(&key("a")).is_none(), "not before the first is done");
+    assert!(groups.next_decided(&key("a")).is_none(), "the first one is not done yet");
     assert_eq!(groups.drain().iter().map(Vec::len).sum::<usize>(), 2, "what is decided has started");
     assert!(groups.done(&key("a")).is_empty());
     let (second, verdict) = groups.next_decided(&key("a")).expect("it is decided");
@@ -161,9 +161,9 @@ fn batch_whose_first_message_runs_again_runs_again_in_order() {
 #[derive(Clone, Debug)]
 enum Event {
     Arrive(u8, u128),
-    /// A batch of at most so many of a line.
+    /// Starts a batch of at most this many messages of a line.
     Start(usize),
-    /// The first so many of a batch succeed.
+    /// This many messages of a batch succeed, from the first.
     Finish(prop::sample::Index, usize),
 }
 
@@ -177,9 +177,10 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 proptest! {
-    /// A line runs one message or batch at a time, the lowest sequence number first. Each delivery comes out exactly once.
+    /// A line runs one message or batch at a time, the lowest sequence number first. Each delivery is returned exactly
+    /// once.
     #[test]
-    fn lines_are_in_order_and_lose_nothing(events in events()) {
+    fn lines_are_in_order_and_lose_no_delivery(events in events()) {
         let mut groups = Groups::<Fake, bool>::new();
         let (mut deliveries, mut out) = (0, BTreeSet::new());
         let mut waiting: BTreeMap<Key, BTreeSet<u128>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Runs the handler of a message, and contains its panics.
+//! Runs the handler of a message, and catches its panics.
 
 use std::sync::Arc;
 
@@ -26,16 +26,16 @@ pub(crate) enum Handling {
 #[derive(Debug)]
 pub(super) enum Verdict {
     Outcome(Outcome),
-    /// It returned an error or panicked; the text is that of a panic.
+    /// The handler returned an error or panicked. The text is that of the panic.
     Failed(Option<String>),
     /// Not started: another consumer or receiver of the client is handling the message.
     Busy,
-    /// Stopped, or still running although it was told to stop.
+    /// The handler was stopped, or still runs although it was told to stop.
     Aborted,
 }
 
 impl Verdict {
-    /// Its meaning for the adaptive concurrency.
+    /// The result for the adaptive concurrency.
     pub(super) fn end(&self) -> HandlerEnd {
         match self {
             Self::Busy | Self::Aborted | Self::Outcome(Outcome::Retry(_)) => HandlerEnd::Stopped,
@@ -109,7 +109,8 @@ pub(super) fn verdict(
     verdict
 }
 
-/// It follows from the receive. Without OpenTelemetry, subscribers can link it to the sender by the trace header of X-Ray.
+/// The span of a handler. It follows from the receive. Without OpenTelemetry, subscribers can link it to the sender by
+/// the trace header of X-Ray.
 fn span(queue_url: &str, delivery: &Delivery) -> tracing::Span {
     let span = messaging_span!(INFO "sqs.process", "consumer", "process", "process", queue_url,
         messaging.message.id = &**delivery.id(),

@@ -12,8 +12,7 @@ const MAX_BATCH_SIZE: usize = 10_000;
 const MAX_BATCH_WINDOW: Duration = Duration::from_secs(300);
 const MAX_WEIGHT: u32 = 1_000;
 
-/// How many handlers run at a time, with how many messages each, how many messages more may be here, and how many start per
-/// second.
+/// Limits of running handlers, messages per handler, messages in addition to those, and starts per second.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     pub(super) handlers: Handlers,
@@ -64,7 +63,7 @@ impl Limits {
         self.per_second.map(RateLimit::new).transpose().map(drop)
     }
 
-    /// Whether so many handlers may run.
+    /// Checks whether this many handlers may run.
     pub(super) fn check_concurrency(&self, concurrency: Concurrency) -> Result<(), BuildError> {
         concurrency.check()?;
         self.check_together(concurrency.max())

@@ -112,8 +112,8 @@ impl<H: Execute> Consumer<H> {
     /// runs once.
     ///
     /// # Errors
-    /// The queue cannot be received from, which the first receive shows; later failures are retried forever. Or the client
-    /// was closed, a task panicked, or the consumer has been run before.
+    /// The first receive failed permanently; later failures are retried forever. Or the client was closed, a task
+    /// panicked, or the consumer has been run before.
     ///
     /// # Cancel safety
     /// If the future is dropped, handlers are stopped, and their messages become visible again in the background.

@@ -18,7 +18,7 @@ use super::report::Report;
 use crate::consume::back_off::BackOff;
 use crate::consume::credit::SharedCredits;
 use crate::consume::observe::{Hook, Observer};
-use crate::consume::pool::{HandlerPool, Seat};
+use crate::consume::pool::{HandlerPool, PoolMember};
 use crate::consume::receive::{Delivery, Grace, ReceiveError, ReceiveErrorKind, Settings};
 use crate::consume::source::Source;
 use crate::consume::stop::Stop;
@@ -60,7 +60,7 @@ pub(crate) struct Parts<H: Execute> {
     pub(super) handler: Handling,
 }
 
-/// Drop guard: reports a run that was dropped to those that wait for its end.
+/// Drop guard: if the run is dropped, callers that wait for its end get an error.
 pub(crate) struct RunGuard<'c, H: Execute>(pub(super) &'c Shared<H>);
 
 impl<H: Execute> Drop for RunGuard<'_, H> {
@@ -78,7 +78,7 @@ impl<H: Execute> Drop for RunGuard<'_, H> {
 impl<H: Execute> Shared<H> {
     pub(super) fn new(parts: Parts<H>) -> Self {
         let Parts { source, limits, settings, back_off, advance, grace, hook, handler } = parts;
-        // Groups exist on standard queues too (fair queues), where messages of one group run side by side.
+        // Groups exist on standard queues too (fair queues). Their messages run concurrently.
         let credits_of = if source.is_fifo() { SharedCredits::of_groups } else { SharedCredits::of_messages };
         let observer = Arc::new(Observer::new(&source.url, hook));
         let pool = match &limits.handlers {
@@ -86,7 +86,7 @@ impl<H: Execute> Shared<H> {
             Handlers::Shared(pool, _) => pool.clone(),
         };
         Self {
-            // The run knows how many places there are.
+            // The run sets the number of places.
             credits: Arc::new(credits_of(0, settings.max_poll_delay, observer.metrics.held())),
             pool,
             is_paused: AtomicBool::new(false),
@@ -107,8 +107,8 @@ impl<H: Execute> Shared<H> {
         }
     }
 
-    /// Takes part in the pool.
-    pub(super) fn seat(&self) -> Seat {
+    /// Joins the pool.
+    pub(super) fn join_pool(&self) -> PoolMember {
         let weight = if let Handlers::Shared(_, weight) = self.limits.handlers { weight } else { 1 };
         self.pool.join(weight, &self.woken)
     }

@@ -29,7 +29,7 @@ pub(super) enum Step {
         verdict: Verdict,
         elapsed: Duration,
     },
-    /// The pause is over before the handler of a message runs again.
+    /// The pause before the next run of a handler is over.
     Rested {
         key: Key,
         entry: Entry<Delivery>,
@@ -38,13 +38,13 @@ pub(super) enum Step {
         lines: Lines<(Entry<Delivery>, Verdict)>,
         elapsed: Duration,
     },
-    /// The message before it in its line is done, and this one ran with it in a batch.
+    /// The previous message of its line is done. Both ran in the same batch.
     Decided {
         key: Key,
         entry: Entry<Delivery>,
         verdict: Verdict,
     },
-    /// A dead letter was sent, or not: its deliveries, the latest first, and the error.
+    /// Sending a dead letter has ended: its deliveries, the latest first, and the error if it failed.
     Sent {
         key: Key,
         deliveries: Vec<Delivery>,
@@ -100,8 +100,8 @@ pub(super) async fn send<H: Execute>(
     Step::Sent { key, deliveries, result }
 }
 
-/// Gives back the messages of a group that have not started, the last first, and then the message before them: so that the next
-/// receive starts with that message.
+/// Gives back the messages of a group that have not started, the last one first, and then the message before them. So
+/// the next receive starts with that message.
 pub(super) async fn give_back<H: Execute>(
     shared: Arc<Shared<H>>,
     key: Option<Key>,

@@ -1,4 +1,4 @@
-//! How many messages to ask for, and when. Pure: time is a parameter.
+//! How many messages to request, and when. Pure: time is a parameter.
 //!
 //! ```text
 //! free place -> ask: when ten are free, or one has been free for the poll delay, a fifth of the time that messages stay
@@ -14,18 +14,18 @@ use std::time::{Duration, Instant};
 
 use sqs_client::wire::limits::RECEIVE_MESSAGES;
 
-/// Receives of one receiver at a time.
-const MOST_RECEIVES: usize = 10;
+/// The maximum number of concurrent receives of one receiver.
+const MAX_RECEIVES: usize = 10;
 
-/// Messages of one group that share a place: as many as one receive brings. SQS returns no further messages of a group
-/// while one of them is hidden, so that a group takes one place.
+/// Messages of one group that share a place: as many as one receive returns. SQS returns no further messages of a group
+/// while one of them is hidden, so a group takes one place.
 const GROUP_MESSAGES: usize = 10;
 
 /// The poll delay is this part of the time that messages take. In the simulation of the tests (ten places, handlers of
 /// uneven length, mean 50 ms to 1 s) a fifth keeps 74 to 87 % of the places busy, at 2.5 messages a receive. Without a delay
 /// it is 77 to 99 %, at 1 to 1.7 messages; with 500 ms for all it is 32 to 75 %.
 const POLL_DELAY_DIVISOR: u32 = 5;
-/// How much the latest message counts in the mean of their times.
+/// The weight of the latest message in the mean of the message times.
 const LATEST: f64 = 0.1;
 
 /// A message group of a FIFO queue.
@@ -38,7 +38,7 @@ pub(crate) struct Credits {
     max_poll_delay: Duration,
     /// How long messages take from their receive until they are done, on average.
     mean_time: Option<Duration>,
-    /// Places of receives under way.
+    /// Places of running receives.
     requested: usize,
     /// Places of messages that are not done.
     taken: usize,
@@ -59,9 +59,9 @@ pub(crate) struct Credits {
 pub(crate) enum Ask {
     /// Begin it.
     Now(Request),
-    /// Begin it at this moment, unless more places are free before.
+    /// Begin it at this time, or earlier if more places become free.
     At(Instant),
-    /// No receive before something is answered or settled.
+    /// No receive until a response arrives or a message is settled.
     Not,
 }
 
@@ -92,15 +92,15 @@ impl Credits {
         }
     }
 
-    /// Changes the number of places. Messages that are here stay, also if they are more now. The first places, at the start
-    /// and after a pause, are asked for at once.
+    /// Changes the number of places. Messages that are held stay, even if they are more than that now. The first
+    /// places, at the start and after a pause, are requested at once.
     pub(crate) fn set_total(&mut self, total: usize, now: Instant) {
         let since = Some(now).filter(|_| self.total > 0);
         self.total = total;
         self.count_free(since);
     }
 
-    /// How long a place stays free at most before a receive asks for it.
+    /// How long a place stays free at most before a receive requests it.
     fn poll_delay(&self) -> Duration {
         let delay = self.mean_time.map(|mean| mean / POLL_DELAY_DIVISOR);
         delay.unwrap_or(self.max_poll_delay).min(self.max_poll_delay)
@@ -108,9 +108,9 @@ impl Credits {
 
     /// Begins a receive if one is due.
     ///
-    /// One for each ten places is enough: a receive that asked for few and waits ends as soon as messages come.
+    /// One receive for each ten places is enough: a long poll for fewer messages ends as soon as messages arrive.
     pub(crate) fn ask(&mut self, now: Instant) -> Ask {
-        let receives = self.total.saturating_sub(self.taken).div_ceil(most_messages()).min(MOST_RECEIVES);
+        let receives = self.total.saturating_sub(self.taken).div_ceil(most_messages()).min(MAX_RECEIVES);
         let Some((&since, _)) = self.free.first_key_value().filter(|_| self.receives < receives) else {
             return Ask::Not;
         };
@@ -127,8 +127,8 @@ impl Credits {
         Ask::Now(request)
     }
 
-    /// Ends a receive that brought a message of each of these groups. Places that it did not fill are as old as before,
-    /// so that they are asked for again at once: the queue had no more.
+    /// Ends a receive that returned a message of each of these groups. Places that it did not fill keep their age, so
+    /// that they are requested again at once: the queue had no more messages.
     pub(crate) fn answered<'g>(
         &mut self,
         request: Request,
@@ -140,7 +140,7 @@ impl Credits {
         self.count_free(request.since);
     }
 
-    /// A message, `time` after its receive, makes room for another while it is deleted. Returns whether it may.
+    /// A message, `time` after its receive, frees its place while it is deleted. Returns whether it may.
     pub(crate) fn make_room(&mut self, group: Option<&Group>, time: Duration, now: Instant) -> bool {
         let may = self.deleting < self.total && self.messages > 0;
         if may {
@@ -150,7 +150,7 @@ impl Credits {
         may
     }
 
-    /// One message is settled, `time` after its receive, which made room before or did not.
+    /// A message is settled, `time` after its receive. `made_room`: whether it freed its place before.
     pub(crate) fn settled(&mut self, group: Option<&Group>, made_room: bool, time: Duration, now: Instant) {
         if made_room {
             self.deleting = self.deleting.saturating_sub(1);
@@ -159,12 +159,12 @@ impl Credits {
         }
     }
 
-    /// Messages that are here and not settled.
+    /// Messages that are held and not settled.
     pub(crate) fn held(&self) -> usize {
         self.messages + self.deleting
     }
 
-    /// Receives under way.
+    /// Running receives.
     pub(crate) fn receives(&self) -> usize {
         self.receives
     }
@@ -196,7 +196,7 @@ impl Credits {
         self.count_free(Some(now));
     }
 
-    /// Brings the free places up to date. Those that are new are free since then; the oldest are used first.
+    /// Updates the free places. New ones are free from `since` on. The oldest ones are used first.
     fn count_free(&mut self, since: Option<Instant>) {
         let free = self.total.saturating_sub(self.taken + self.requested);
         if free > self.free_places {

@@ -6,7 +6,7 @@ const DELAY: Duration = Duration::from_millis(500);
 /// Messages that take so long leave the delay at its maximum.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// What a receive asks for that begins now.
+/// The request of a receive that begins now.
 fn ask(credits: &mut Credits, now: Instant) -> Option<Request> {
     if let Ask::Now(request) = credits.ask(now) { Some(request) } else { None }
 }
@@ -16,7 +16,7 @@ fn messages(count: usize) -> impl Iterator<Item = Option<&'static Group>> {
 }
 
 #[test]
-fn receive_asks_for_ten_at_once_and_for_fewer_after_the_delay() {
+fn receive_requests_ten_at_once_and_fewer_after_the_delay() {
     let start = tokio::time::Instant::now().into_std();
     let mut credits = Credits::new(13, DELAY);
     let first = ask(&mut credits, start).expect("ten are free");
@@ -33,7 +33,7 @@ fn receive_asks_for_ten_at_once_and_for_fewer_after_the_delay() {
 }
 
 #[test]
-fn place_that_becomes_free_waits_for_others_at_most_for_the_delay() {
+fn free_place_waits_for_others_at_most_for_the_delay() {
     let start = tokio::time::Instant::now().into_std();
     let at = |millis| start + Duration::from_millis(millis);
     let mut credits = Credits::new(10, DELAY);
@@ -87,7 +87,7 @@ fn up_to_ten_messages_of_a_group_share_a_place() {
 }
 
 #[test]
-fn messages_that_are_being_deleted_make_room_up_to_the_total() {
+fn messages_that_are_being_deleted_free_places_up_to_the_total() {
     let now = tokio::time::Instant::now().into_std();
     let mut credits = Credits::new(2, DELAY);
     for rooms in [[true, true], [false, false]] {
@@ -121,7 +121,7 @@ fn quick_messages_shorten_the_delay_to_a_fifth_of_their_time() {
 }
 
 #[test]
-fn changed_total_counts_at_once_and_messages_that_are_here_stay() {
+fn changed_total_applies_at_once_and_held_messages_stay() {
     let now = tokio::time::Instant::now().into_std();
     let mut credits = Credits::new(20, DELAY);
     let first = ask(&mut credits, now).expect("ten are free");
@@ -132,13 +132,13 @@ fn changed_total_counts_at_once_and_messages_that_are_here_stay() {
     assert_eq!(ask(&mut credits, now).map(|request| request.messages), Some(10));
     credits.set_total(5, now);
     for _ in 0..10 {
-        assert_eq!(credits.ask(now), Ask::Not, "more are here than may be");
+        assert_eq!(credits.ask(now), Ask::Not, "more messages are held than allowed");
         credits.settled(None, false, SLOW, now);
     }
 }
 
-/// A queue that never runs dry, whose receives take 10 ms, and handlers of uneven (exponential) times with this mean. Returns
-/// the part of the places that are busy, and messages per receive.
+/// Simulates a queue that always has messages, receives of 10 ms, and handlers of uneven (exponential) durations with
+/// this mean. Returns the busy fraction of the places, and the messages per receive.
 fn simulate(places: usize, mean: Duration) -> (f64, f64) {
     let start = tokio::time::Instant::now().into_std();
     let mut credits = Credits::new(places, DELAY);
@@ -210,7 +210,7 @@ fn uneven_handlers_leave_few_places_idle_and_share_receives() {
 enum Event {
     Pass(u64),
     Ask,
-    /// Which receive, and how much of what it asked for it gets, in percent.
+    /// Which receive, and which percentage of its request it gets.
     Answer(prop::sample::Index, usize),
     Settle(prop::sample::Index),
     MakeRoom(prop::sample::Index),
@@ -228,7 +228,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event, 0..400)
 }
 
-/// The groups of the messages that are here, as a plain list.
+/// The groups of the held messages, as a plain list.
 fn places(here: &[Option<Group>]) -> usize {
     let mut groups: HashMap<&Group, usize> = HashMap::new();
     here.iter().flatten().for_each(|group| *groups.entry(group).or_default() += 1);
@@ -237,9 +237,9 @@ fn places(here: &[Option<Group>]) -> usize {
 }
 
 proptest! {
-    /// D3.1 and D3.6b, against plain lists of every receive and message.
+    /// Compares the credits with plain lists of all receives and messages.
     #[test]
-    fn requested_and_taken_places_never_exceed_the_total_and_free_ones_are_asked_for_in_time(
+    fn places_never_exceed_the_total_and_free_ones_are_requested_in_time(
         total in 0_usize..200,
         group_count in 0_usize..20,
         events in events(),
@@ -295,7 +295,7 @@ proptest! {
             prop_assert!(deleting.len() <= total && places(&here) + requested <= total);
             prop_assert_eq!((credits.held(), credits.receives()), (here.len() + deleting.len(), under_way.len()));
         }
-        // No deadlock: what is free can be asked for once the receives have ended and the delay has passed.
+        // No deadlock: free places can be requested once the receives have ended and the delay has passed.
         for request in under_way {
             credits.answered(request, messages(0));
         }

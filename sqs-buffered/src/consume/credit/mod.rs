@@ -1,4 +1,4 @@
-//! Credit-based flow control: how many messages may be here, and when the next receive begins.
+//! Credit-based flow control: how many messages may be held, and when the next receive begins.
 
 mod credits;
 mod shared;

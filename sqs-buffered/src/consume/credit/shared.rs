@@ -18,11 +18,11 @@ pub(crate) struct SharedCredits {
     freed: Notify,
     /// Whether messages of one group share a place.
     by_group: bool,
-    /// Messages that are here, as a metric.
+    /// Held messages, as a metric.
     held: Level,
 }
 
-/// The places that a receive under way asked for. Dropping it frees them.
+/// The places that a running receive has requested. Dropping it frees them.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     credits: Arc<SharedCredits>,
@@ -35,7 +35,7 @@ pub(crate) struct Credit {
     credits: Arc<SharedCredits>,
     group: Option<Group>,
     made_room: bool,
-    /// When the message came.
+    /// When the message arrived.
     since: Instant,
 }
 
@@ -45,7 +45,7 @@ impl SharedCredits {
         Self::new(places, poll_delay, held, false)
     }
 
-    /// A place for each message, or for the messages of a group where they have one: of those, one runs at a time.
+    /// One place per message without a group, and one for up to ten messages of a group, of which one runs at a time.
     pub(crate) fn of_groups(places: usize, poll_delay: Duration, held: Level) -> Self {
         Self::new(places, poll_delay, held, true)
     }
@@ -55,7 +55,7 @@ impl SharedCredits {
         Self { credits, freed: Notify::new(), by_group, held }
     }
 
-    /// See [`Credits::ask`]. An error says when to ask again, if that does not depend on messages.
+    /// See [`Credits::ask`]. The error is the time to ask again; `None` if that depends only on messages.
     pub(crate) fn ask(self: &Arc<Self>, now: Instant) -> Result<Reservation, Option<Instant>> {
         match self.credits.lock().ask(now.into_std()) {
             Ask::Now(request) => Ok(Reservation { credits: Arc::clone(self), request: Some(request) }),
@@ -70,12 +70,12 @@ impl SharedCredits {
         self.freed.notify_one();
     }
 
-    /// Waits until a place was freed.
+    /// Waits until a place is freed.
     pub(crate) async fn freed(&self) {
         self.freed.notified().await;
     }
 
-    /// Messages that are here, and receives under way.
+    /// Held messages, and running receives.
     pub(crate) fn levels(&self) -> (usize, usize) {
         let credits = self.credits.lock();
         (credits.held(), credits.receives())
@@ -87,7 +87,7 @@ impl Reservation {
         self.request.map_or(0, |request| request.messages)
     }
 
-    /// Ends the receive, and gives a credit for each message that it brought, named by its group.
+    /// Ends the receive, and returns a credit for each of its messages, which are given by their groups.
     pub(crate) fn answered(mut self, groups: impl Iterator<Item = Option<Group>>) -> Vec<Credit> {
         let (by_group, since) = (self.credits.by_group, Instant::now());
         let credit = |group: Option<Group>| Credit {

@@ -30,7 +30,7 @@ impl AnyHandler {
         }))
     }
 
-    /// Of a function of message and lease, whose types are known, so that a closure need not name them.
+    /// Wraps a function of message and lease. Its parameter types are fixed, so closures need no annotations.
     pub(crate) fn of_messages<F, R>(handler: F) -> Self
     where
         F: Fn(Arc<Message>, Lease) -> R + Send + Sync + 'static,

@@ -149,7 +149,7 @@ impl<S: Sync> FromMessage<S> for ReceiveCount {
     }
 }
 
-/// Both of them.
+/// Extracts both values.
 impl<S: Sync, A: FromMessage<S>, B: FromMessage<S>> FromMessage<S> for (A, B) {
     async fn from_message(context: &MessageContext, state: &S) -> Result<Self, HandlerError> {
         Ok((A::from_message(context, state).await?, B::from_message(context, state).await?))

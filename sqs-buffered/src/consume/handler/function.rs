@@ -58,7 +58,7 @@ pub trait Handler<A, S>: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Outcome, HandlerError>> + Send;
 }
 
-/// Functions of so many parameters.
+/// Implements the trait for functions with these parameters.
 macro_rules! functions {
     ($([$($parameter:ident)*])*) => { $(
         impl<F, R, S, $($parameter),*> Handler<($($parameter,)*), S> for F
@@ -72,7 +72,7 @@ macro_rules! functions {
             async fn call(&self, context: MessageContext, state: &S) -> Result<Outcome, HandlerError> {
                 $(let $parameter = $parameter::from_message(&context, state).await?;)*
                 let future = self($($parameter),*);
-                // The lease and the message are the function's alone from here on.
+                // From here on, only the function owns the lease and the message.
                 drop(context);
                 future.await.into_outcome()
             }

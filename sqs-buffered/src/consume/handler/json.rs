@@ -39,7 +39,7 @@ impl<S: Sync, T: DeserializeOwned + Send> FromMessage<S> for Json<T> {
     }
 }
 
-/// `Vec<Order>` of `alloc::vec::Vec<shop::Order>`.
+/// Removes module paths from a type name: `Vec<Order>` for `alloc::vec::Vec<shop::Order>`.
 fn without_paths(name: &str) -> String {
     let parts = name.split_inclusive(|char: char| !char.is_alphanumeric() && !matches!(char, '_' | ':'));
     parts.map(|part| part.rsplit_once("::").map_or(part, |(_, last)| last)).collect()
@@ -65,20 +65,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn body_that_is_not_json_for_the_type_gives_an_error_that_names_type_and_place() {
+    async fn error_of_invalid_json_names_the_type_and_the_position() {
         assert_eq!(read(Some(r#"{"x":7}"#)).await, Ok(Order { x: 7 }));
         let text = read::<Order>(Some("{}")).await.unwrap_err();
         assert_eq!(text, "the body is not JSON for Order: missing field `x` at line 1 column 2");
         let text = read::<Vec<Order>>(Some("tea")).await.unwrap_err();
         assert_eq!(text, "the body is not JSON for Vec<Order>: expected ident at line 1 column 2");
         assert_eq!(read::<Order>(None).await.unwrap_err(), "the message has no body");
-        // As deep as a body may be, serde_json bounds its recursion.
+        // serde_json limits its recursion. This body is as deep as its size allows.
         let deep = "[".repeat(1_000_000);
         assert!(read::<serde_json::Value>(Some(&deep)).await.unwrap_err().contains("recursion limit"));
     }
 
     #[test]
-    fn names_of_types_lose_their_paths() {
+    fn type_names_are_shown_without_paths() {
         let name = "core::result::Result<alloc::vec::Vec<a::b_c::Order<'_>>, (u8, &x::Y)>";
         assert_eq!(without_paths(name), "Result<Vec<Order<'_>>, (u8, &Y)>");
     }

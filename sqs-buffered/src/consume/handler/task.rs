@@ -1,4 +1,4 @@
-//! Runs a handler in its own task: panics are contained, and handlers run concurrently.
+//! Runs a handler in a separate task, so that its panics are caught and handlers run concurrently.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,7 +11,7 @@ use crate::consume::outcome::HandlerError;
 use crate::panicked;
 use crate::trace_context::SenderContext;
 
-/// A handler in its own task. Dropping it stops the handler at its next `.await`.
+/// A handler in a separate task. Dropping it stops the handler at its next `.await`.
 pub(crate) struct HandlerTask<T>(JoinHandle<Result<T, HandlerError>>);
 
 /// Why a handler returned no outcome.
@@ -22,7 +22,8 @@ pub(crate) enum Failure {
 }
 
 impl<T: Send + 'static> HandlerTask<T> {
-    /// The span is entered within the context. The closure is called within the task too: it may panic before it returns a future.
+    /// Enters the span within the context. The task also calls the closure, because it may panic before it returns a
+    /// future.
     pub(crate) fn spawn<R>(
         context: SenderContext,
         span: tracing::Span,
@@ -36,8 +37,9 @@ impl<T: Send + 'static> HandlerTask<T> {
 }
 
 impl<T> HandlerTask<T> {
-    /// Stops the task and waits until it has ended: a message must not be visible to others while its handler still runs.
-    /// A handler that does not yield keeps running; it is waited for until then. `None` unless the task ended by itself.
+    /// Stops the task and waits until it has ended: a message must not be visible to others while its handler still
+    /// runs. If the handler does not yield, it keeps running, and this waits until `until`. `None` unless the task
+    /// ended by itself.
     pub(crate) async fn stop(&mut self, until: Instant) -> Option<Result<T, Failure>> {
         self.0.abort();
         let Ok(ended) = timeout_at(until, &mut self.0).await else {

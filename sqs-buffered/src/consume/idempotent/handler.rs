@@ -12,17 +12,17 @@ use tokio::time::{Instant, sleep, timeout};
 use super::store::{Begin, IdempotencyStore};
 use crate::consume::{Attempt, Handler, HandlerError, MessageContext, Outcome};
 
-/// The lease of a record if the message has no deadline, as in AWS Lambda without `handle_within`. It is prolonged.
+/// The lease of a record if the message has no deadline, as in AWS Lambda without `handle_within`. It is renewed.
 const WITHOUT_DEADLINE: Duration = Duration::from_secs(30);
-/// The shortest pause between two prolongations.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+/// The shortest pause between two renewals.
+const MIN_PAUSE: Duration = Duration::from_millis(100);
 /// How long a call of the store may take by default.
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The pauses of a message whose key is in progress: at most 5 s, because the other attempt may end before its time; at least
 /// 500 ms, to spare the store.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
-/// The longest pause before a key is completed again.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// The longest pause before the completion of a key is retried.
+const MAX_PAUSE: Duration = Duration::from_secs(2);
 
 type KeyOf = Box<dyn Fn(&MessageContext) -> Result<String, HandlerError> + Send + Sync>;
 
@@ -31,12 +31,12 @@ type KeyOf = Box<dyn Fn(&MessageContext) -> Result<String, HandlerError> + Send 
 ///
 /// | Delivery | Effect |
 /// |---|---|
-/// | of a new key | the handler runs; the key is in progress until the lease of the message ends, and is prolonged with it |
+/// | of a new key | the handler runs; the key is in progress until the lease of the message ends, and is renewed with it |
 /// | of a key in progress | [`Outcome::Retry`]: the consumer keeps the message until the other attempt ends, or its time is over |
 /// | of a completed key | the message is deleted; the handler does not run |
 ///
 /// [`Outcome::Ack`] completes the key. Any other outcome, an error and a panic remove the record, so the next run starts
-/// anew. If a handler is stopped or the process dies, the record stays in progress until the lease ends. If the store fails or
+/// again. If a handler is stopped or the process dies, the record stays in progress until the lease ends. If the store fails or
 /// takes too long, the handler fails: before its run, or after it if the key cannot be completed while the lease lasts.
 ///
 /// If the process dies after the effect of the handler, but before the key is completed, the handler runs again. To rule that
@@ -111,7 +111,7 @@ impl<F, T: IdempotencyStore> Idempotent<F, T> {
     /// has happened, and should not be repeated.
     async fn complete(&self, context: &MessageContext, attempt: &Attempt) -> Result<(), HandlerError> {
         let until = Instant::now() + time_left(context).unwrap_or_default();
-        let mut pause = SHORTEST_PAUSE;
+        let mut pause = MIN_PAUSE;
         loop {
             let Err(error) = self.bounded(self.store.complete(attempt)).await else { return Ok(()) };
             let left = until.saturating_duration_since(Instant::now());
@@ -119,26 +119,26 @@ impl<F, T: IdempotencyStore> Idempotent<F, T> {
                 return Err(error);
             }
             sleep(pause).await;
-            // The result says whose the record is. If this fails too, that is not known.
+            // The result tells which attempt has the record. If this fails too, that is unknown.
             match self.begin(attempt, left.saturating_sub(pause)).await {
                 Ok(Begin::Completed) => return Ok(()),
                 Ok(Begin::InProgress { .. }) => return Err(error),
-                Ok(Begin::Started) | Err(_) => pause = (pause * 2).min(LONGEST_PAUSE),
+                Ok(Begin::Started) | Err(_) => pause = (pause * 2).min(MAX_PAUSE),
             }
         }
     }
 
-    /// Prolongs the record while the handler runs, as the lease of the message is.
-    async fn prolong(&self, context: &MessageContext, attempt: &Attempt, mut lease: Duration) {
+    /// Renews the record while the handler runs, like the lease of the message.
+    async fn renew(&self, context: &MessageContext, attempt: &Attempt, mut lease: Duration) {
         loop {
-            sleep((lease / 2).max(SHORTEST_PAUSE)).await;
+            sleep((lease / 2).max(MIN_PAUSE)).await;
             let Some(left) = time_left(context) else { return };
             match self.begin(attempt, left).await {
                 Ok(Begin::Started) => lease = left,
                 // Completed by the handler itself, or taken over after a pause that outlasted the lease.
                 Ok(_) => return,
                 Err(error) => {
-                    tracing::debug!(%error, key = attempt.key(), "an idempotency record could not be prolonged");
+                    tracing::debug!(%error, key = attempt.key(), "an idempotency record could not be renewed");
                     lease = left.min(lease / 2);
                 }
             }
@@ -177,7 +177,7 @@ where
         let ended = tokio::select! {
             biased;
             ended = &mut handled => ended,
-            () = self.prolong(&context, &attempt, lease) => handled.await,
+            () = self.renew(&context, &attempt, lease) => handled.await,
         };
         if let Ok(Ok(Outcome::Ack)) = ended {
             self.complete(&context, &attempt).await?;

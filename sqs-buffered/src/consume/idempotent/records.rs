@@ -9,14 +9,14 @@ use super::store::Begin;
 use crate::consume::Attempt;
 use crate::time::after;
 
-/// The records of a store in memory: at most `capacity`. Those that end first stand first in `by_end`.
+/// The records of a store in memory: at most `capacity`. `by_end` has them in the order of their ends.
 #[derive(Debug)]
 pub(super) struct Records {
     capacity: usize,
     time_to_live: Duration,
     by_key: HashMap<String, Record>,
     by_end: BTreeMap<End, String>,
-    /// Tells records apart that end at the same time.
+    /// Distinguishes records that end at the same time.
     next: u64,
 }
 
@@ -103,7 +103,8 @@ impl Records {
         }
     }
 
-    /// Forgets the oldest completed record, if there is no room. Those in progress are as many as handlers run.
+    /// If there is no room, forgets the oldest completed record. There are at most as many records in progress as
+    /// running handlers.
     fn make_room(&mut self) -> Result<(), Full> {
         if self.len() < self.capacity {
             return Ok(());
@@ -134,7 +135,7 @@ mod tests {
         let at = |seconds| now + Duration::from_secs(seconds);
         assert_eq!(records.begin(now, &first, LEASE), Ok(Begin::Started));
         assert_eq!(records.begin(at(10), &second, LEASE), Ok(in_progress(20)));
-        assert_eq!(records.begin(at(20), &first, LEASE), Ok(Begin::Started), "prolonged");
+        assert_eq!(records.begin(at(20), &first, LEASE), Ok(Begin::Started), "renewed");
         assert_eq!(records.begin(at(30), &second, LEASE), Ok(in_progress(20)));
         assert_eq!(records.begin(at(50), &second, LEASE), Ok(Begin::Started));
         assert_eq!(records.begin(at(51), &first, LEASE), Ok(in_progress(29)));

@@ -41,7 +41,7 @@ use crate::consume::{Attempt, HandlerError};
 /// The future of each method can be dropped: after the [timeout](crate::Idempotent::store_timeout), or when the handler is
 /// stopped. The record may be written or not.
 pub trait IdempotencyStore: Send + Sync + 'static {
-    /// Begins an attempt, or prolongs the lease of one that has begun and not been completed. The lease is at least a
+    /// Begins an attempt, or renews the lease of an attempt that has begun and is not completed. The lease is at least a
     /// millisecond, and counts from now; use the clock of the store.
     ///
     /// # Errors

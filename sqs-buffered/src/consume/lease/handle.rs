@@ -53,7 +53,7 @@ impl Lease {
         self.held.is_lost()
     }
 
-    /// Waits until the lease is lost; forever if that does not happen.
+    /// Waits until the lease is lost. If it is never lost, this waits forever.
     pub async fn lost(&self) {
         self.until(|| self.is_lost().then_some(())).await;
     }
@@ -63,12 +63,15 @@ impl Lease {
         self.leases.term(self.held.number).map(|term| term.deadline)
     }
 
-    /// Extends the lease to at least this long from now, even beyond the `max_lease` of the consumer or receiver. Returns the
-    /// usable time: a bit less, because a margin of up to 2 seconds is not relied on, and at most until 12 hours after the
+    /// Extends the lease to at least this long from now, even beyond the `max_lease` of the consumer or receiver.
+    /// Returns the usable time. It is up to 2 seconds shorter, as a safety margin, and ends at most 12 hours after the
     /// receive.
     ///
     /// # Errors
     /// The lease is lost, was lost before the extension, or the message is settled.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the lease may still be extended.
     pub async fn extend(&self, duration: Duration) -> Result<Duration, LeaseOver> {
         let (leases, number) = (&self.leases, self.held.number);
         let request = leases.extend(number, duration).ok_or(LeaseOver)?;

@@ -30,13 +30,13 @@ struct State {
     abandoned: Vec<Abandoned>,
     /// Messages that are not settled.
     open: usize,
-    /// No more messages come.
+    /// Whether no more messages arrive.
     is_closing: bool,
-    /// The renewal task has ended.
+    /// Whether the renewal task has ended.
     is_dead: bool,
 }
 
-/// A message that the renewal task gives back, with the credit that it takes until then.
+/// A message that the renewal task gives back, with the credit that it occupies until then.
 pub(crate) struct Abandoned {
     pub(crate) message_id: Arc<str>,
     pub(crate) receipt_handle: Arc<str>,
@@ -52,13 +52,13 @@ pub(crate) struct Abandoned {
 
 /// What the renewal task does next.
 pub(super) enum Outlook {
-    /// Everything is settled, and no more messages come.
+    /// All messages are settled, and no more arrive.
     Over,
-    /// Nothing until this moment, if there is one.
+    /// Wait until this time, if there is one, or until woken.
     Until(Option<Instant>),
 }
 
-/// A renewal under way.
+/// A running renewal.
 pub(super) struct Renewal {
     pub(super) held: Arc<Held>,
     pub(super) asked: Instant,
@@ -111,14 +111,14 @@ impl Leases {
     pub(crate) fn abandon(&self, abandoned: Abandoned) {
         let mut state = self.state.lock();
         if state.is_dead {
-            // It comes back when its visibility timeout is over.
+            // The message becomes visible when its visibility timeout is over.
             return;
         }
         state.abandoned.push(abandoned);
         self.woken.notify_one();
     }
 
-    /// No more messages come: the renewal task ends when the last one is settled.
+    /// No more messages arrive: the renewal task ends when the last one is settled.
     pub(crate) fn close(&self) {
         self.state.lock().is_closing = true;
         self.woken.notify_one();
@@ -204,7 +204,7 @@ impl Leases {
         Outlook::Until(state.table.next_look())
     }
 
-    /// The renewal task has ended: all leases are lost.
+    /// The renewal task has ended, so all leases are lost.
     pub(super) fn lose_all(&self) {
         let (leases, abandoned) = {
             let mut state = self.state.lock();

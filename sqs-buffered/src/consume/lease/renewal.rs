@@ -20,7 +20,7 @@ use crate::consume::source::Source;
 use crate::consume::stop::Stop;
 use crate::produce::SendError;
 
-/// The task. It ends when no more messages come and every message is settled.
+/// The renewal task. It ends when no more messages arrive and all messages are settled.
 pub(crate) async fn renew_leases<H: Execute>(leases: Arc<Leases>, source: Source<H>, stop: Stop) {
     let mut guard = RenewalGuard { leases: Arc::clone(&leases), stop, is_finished: false };
     let mut renewals = FuturesUnordered::new();
@@ -83,7 +83,7 @@ async fn renew<H: Execute>(
     source: &Source<H>,
     renewal: Renewal,
 ) -> (Renewal, Result<(), SendError>) {
-    // A message that was settled meanwhile must not be hidden again: this change would replace its pending one.
+    // A message that was settled meanwhile must not be hidden again. This change would replace the pending one.
     let Some(term) = leases.term(renewal.held.number) else { return (renewal, Ok(())) };
     let give_up = Schedule::give_up_at(renewal.asked, term.deadline);
     let result = source.hide(&renewal.held.receipt_handle, renewal.seconds, give_up).await;

@@ -1,7 +1,7 @@
 //! When a lease ends, when it is renewed, and for how long. Pure: time and chance are parameters.
 //!
 //! ```text
-//! answer        renew (half-way, +-10 %)          deadline   visible again
+//! response      renew (half-way, +-10 %)          deadline   visible again
 //!   |---------------------|--------------------------|----------|
 //!   0                    VT/2                  VT - margin      VT       margin = min(2 s, VT/4)
 //! ```
@@ -13,20 +13,20 @@ use tokio::time::Instant;
 
 use crate::time::{after, whole_seconds};
 
-/// The longest part of a visibility timeout that is not relied on: responses take time, and clocks differ.
-const LONGEST_MARGIN: Duration = Duration::from_secs(2);
-/// How much earlier or later than half-way a renewal may be, as a part of the half.
+/// The longest safety margin at the end of a visibility timeout: responses take time, and clocks differ.
+const MAX_MARGIN: Duration = Duration::from_secs(2);
+/// The jitter of a renewal, as a fraction of half the visibility timeout.
 const JITTER: f64 = 0.1;
-/// The shortest pause between two renewals of which the first failed.
-const SHORTEST_RETRY: Duration = Duration::from_millis(50);
+/// The shortest pause after a failed renewal.
+const MIN_RETRY: Duration = Duration::from_millis(50);
 
-/// A renewal is tried for this long at least, if there is so much time.
-const LEAST_TRY: Duration = Duration::from_secs(2);
+/// The shortest time limit of a renewal, if that much time is left.
+const MIN_RENEWAL_TIME: Duration = Duration::from_secs(2);
 
 /// The schedule of the leases of one receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Schedule {
-    /// What a receive and a renewal ask for, in whole seconds.
+    /// The visibility timeout of receives and renewals, in whole seconds.
     visibility: Duration,
     /// Renewals end this long after the receive.
     max_lease: Duration,
@@ -39,14 +39,14 @@ impl Schedule {
         Self { visibility, max_lease: max_lease.min(longest()) }
     }
 
-    /// The end of a lease that is renewed as often as allowed.
+    /// The latest end of a lease that is renewed as often as allowed.
     pub(crate) fn limit(&self, received: Instant) -> Instant {
         received + self.max_lease
     }
 
     /// The end of the usable time of a message that is hidden for `granted`, from `since` or earlier.
     pub(crate) fn deadline(since: Instant, granted: Duration) -> Instant {
-        since + granted.saturating_sub(LONGEST_MARGIN.min(granted / 4))
+        since + granted.saturating_sub(MAX_MARGIN.min(granted / 4))
     }
 
     /// The time that a receive hides a message.
@@ -69,19 +69,19 @@ impl Schedule {
     /// When to retry a failed renewal: at random in the first half of the remaining time.
     pub(crate) fn retry_at(now: Instant, deadline: Instant, chance: f64) -> Instant {
         let left = deadline.saturating_duration_since(now);
-        now + (left / 2).mul_f64(chance.clamp(0.0, 1.0)).max(SHORTEST_RETRY)
+        now + (left / 2).mul_f64(chance.clamp(0.0, 1.0)).max(MIN_RETRY)
     }
 
-    /// When a renewal without a response counts as failed and another one starts: after half of the remaining time, or all of it
-    /// if that is short.
+    /// When a renewal without a response counts as failed and another one starts: after half of the remaining time, or
+    /// after all of it if that is short.
     pub(crate) fn give_up_at(asked: Instant, deadline: Instant) -> Instant {
         let left = deadline.saturating_duration_since(asked);
-        asked + (left / 2).max(LEAST_TRY.min(left))
+        asked + (left / 2).max(MIN_RENEWAL_TIME.min(left))
     }
 
-    /// For how many seconds to hide the message from now; `None` when its lease cannot be made longer than it is.
-    /// `wanted` is until when its holder asked for it, instead of the usual: a part of a second counts as a whole one, since
-    /// some time has passed since then.
+    /// The visibility timeout of a renewal in seconds; `None` if the lease cannot become longer. `wanted` is the end
+    /// that its holder requested, if any. Fractions of a second are rounded up, because time has passed since the
+    /// request.
     pub(crate) fn extension(&self, term: &LeaseTerm, now: Instant, wanted: Option<Instant>) -> Option<u32> {
         let left = |until: Instant| until.saturating_duration_since(now);
         let most = left(term.received + longest()).as_secs();
@@ -94,40 +94,40 @@ impl Schedule {
         (seconds > 0 && is_longer).then(|| u32::try_from(seconds).unwrap_or(u32::MAX))
     }
 
-    /// Whether so much time is left that a handler can begin: half of the visibility timeout.
+    /// Whether enough time is left for a handler to start: half of the visibility timeout.
     pub(crate) fn is_fresh(&self, deadline: Instant, now: Instant) -> bool {
         deadline.saturating_duration_since(now) >= self.visibility / 2
     }
 }
 
-/// How long a message stays hidden now, and can be.
+/// The current and the latest possible end of a lease.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct LeaseTerm {
-    /// When the answer came that brought it.
+    /// The time of the response with the message.
     pub(crate) received: Instant,
-    /// Until when it is ours.
+    /// The current end of the lease.
     pub(crate) deadline: Instant,
-    /// Until when it can be made ours.
+    /// The latest possible end of the lease.
     pub(crate) limit: Instant,
 }
 
 impl LeaseTerm {
-    /// This long from now, but no longer than the service would hide the message.
+    /// The end of an extension by `wanted`, limited to the time for which SQS can hide the message.
     pub(crate) fn extended(&self, now: Instant, wanted: Duration) -> Instant {
         after(now, wanted).min(self.received + longest())
     }
 
-    /// For how long the message can still be hidden from now.
+    /// How long the message can still be hidden, from now.
     pub(crate) fn hideable(&self, now: Instant) -> Duration {
         (self.received + longest()).saturating_duration_since(now)
     }
 }
 
-/// The longest that a message can stay hidden after its receive. Two seconds stay unused: the service counts from its
-/// own moment of the receive, which is before ours.
+/// The longest time that a message can stay hidden after its receive. Two seconds are kept in reserve: SQS counts from
+/// its own time of the receive, which is before ours.
 fn longest() -> Duration {
     let seconds = u64::try_from(*VISIBILITY_TIMEOUT_SECONDS.end()).unwrap_or_default();
-    Duration::from_secs(seconds).saturating_sub(LONGEST_MARGIN)
+    Duration::from_secs(seconds).saturating_sub(MAX_MARGIN)
 }
 
 #[cfg(test)]
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn message_is_handed_out_with_half_of_its_time_left() {
+    fn handler_starts_with_half_of_the_visibility_timeout_left() {
         let now = Instant::now();
         let schedule = Schedule::new(30, HOUR);
         let deadline = term(schedule, now).deadline;
@@ -227,11 +227,11 @@ mod tests {
         }
 
         #[test]
-        fn retries_of_renewals_come_soon_and_not_at_once(left in 0_u64..100_000, chance in 0.0_f64..=1.0) {
+        fn failed_renewal_is_retried_soon_but_not_at_once(left in 0_u64..100_000, chance in 0.0_f64..=1.0) {
             let now = Instant::now();
             let left = Duration::from_millis(left);
             let pause = Schedule::retry_at(now, now + left, chance) - now;
-            prop_assert!(pause >= SHORTEST_RETRY && pause <= (left / 2).max(SHORTEST_RETRY));
+            prop_assert!(pause >= MIN_RETRY && pause <= (left / 2).max(MIN_RETRY));
         }
     }
 }

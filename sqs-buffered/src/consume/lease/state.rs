@@ -24,9 +24,9 @@ impl std::error::Error for LeaseOver {}
 pub(crate) enum Due<T> {
     /// Hide the message for this many seconds, and report the result to the table.
     Renew(u32, T),
-    /// The extension that its holder asked for is already granted.
+    /// The extension that the holder requested is already granted.
     Served(T),
-    /// It is lost; the table has forgotten it.
+    /// The lease is lost, and the table has removed it.
     Lost(T),
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum Due<T> {
 pub(crate) enum Renewed {
     /// SQS has renewed the lease.
     Done,
-    /// SQS refused it for good: the receipt handle has expired.
+    /// SQS refused it permanently: the receipt handle has expired.
     Refused,
     /// A transient failure, or an unknown outcome.
     Failed,
@@ -48,17 +48,17 @@ pub(super) struct LeaseState<T> {
     pub(super) term: LeaseTerm,
     pub(super) timer: Instant,
     pub(super) phase: Phase,
-    /// When it is renewed, or tried again, without anybody asking.
+    /// The time of the next renewal or retry without a request of the holder.
     pub(super) usual: Instant,
-    /// From when on it may be renewed together with others.
+    /// The earliest time at which it may be renewed together with others.
     pub(super) earliest: Instant,
-    /// The extension that its holder asked for.
+    /// The extension that the holder requested.
     pub(super) request: Option<ExtendRequest>,
     /// Requests up to this number are served.
     pub(super) served: u64,
 }
 
-/// What a holder asked for: to have the message until then.
+/// A request of the holder to have the message until then.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct ExtendRequest {
     pub(super) number: u64,
@@ -66,7 +66,7 @@ pub(super) struct ExtendRequest {
 }
 
 impl ExtendRequest {
-    /// One that serves both.
+    /// A request that serves both.
     pub(super) fn and(self, other: Option<Self>) -> Self {
         let Some(other) = other else { return self };
         Self { number: self.number.max(other.number), until: self.until.max(other.until) }
@@ -76,14 +76,14 @@ impl ExtendRequest {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Phase {
     Held,
-    /// A renewal is under way, for this request if there was one.
+    /// A renewal is running, for this request if there is one.
     Renewing(Option<ExtendRequest>),
     /// The last renewal failed, and there is a pause before the next.
     Pausing,
 }
 
 impl<T: Clone> LeaseState<T> {
-    /// What is to be done for it at its time, and when to look again.
+    /// The action that is due now, if any. Sets the timer to the next look.
     pub(super) fn due(&mut self, schedule: &Schedule, now: Instant) -> Option<Due<T>> {
         self.timer = self.term.deadline;
         if matches!(self.phase, Phase::Renewing(_)) {
@@ -104,7 +104,7 @@ impl<T: Clone> LeaseState<T> {
     }
 }
 
-/// When a lease is renewed usually, and from when on it may be.
+/// The time of the next renewal, and the earliest time at which it may join others.
 pub(super) fn moments(since: Instant, granted: Duration, chance: f64) -> (Instant, Instant) {
     (Schedule::renew_at(since, granted, chance), Schedule::renew_at(since, granted, 0.0))
 }

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::schedule::{LeaseTerm, Schedule};
 use super::state::{Due, ExtendRequest, LeaseOver, LeaseState, Phase, Renewed, moments};
 
-/// Renewals that go in one request.
+/// Renewals per request.
 const BATCH: usize = MAX_BATCH_ENTRIES;
 
 /// The number of a lease in its table. Numbers are not used again.
@@ -28,7 +28,7 @@ pub(crate) type Number = u64;
 pub(crate) struct LeaseTable<T> {
     schedule: Schedule,
     leases: HashMap<Number, LeaseState<T>>,
-    /// When to look at which lease. Each open lease is there once.
+    /// The next time to look at each open lease. Each is there once.
     timers: BTreeSet<(Instant, Number)>,
     next: Number,
     /// The number of the latest request. The first is 1.
@@ -40,7 +40,7 @@ impl<T: Clone> LeaseTable<T> {
         Self { schedule, leases: HashMap::new(), timers: BTreeSet::new(), next: 0, requests: 0 }
     }
 
-    /// Opens the lease of a message that came with an answer of this moment, for the holder that `of_number` makes.
+    /// Opens the lease of a message whose response arrived at `now`. `of_number` creates its holder.
     pub(crate) fn open(&mut self, now: Instant, of_number: impl FnOnce(Number) -> T, chance: f64) -> T {
         let number = self.next;
         let holder = of_number(number);
@@ -65,12 +65,12 @@ impl<T: Clone> LeaseTable<T> {
         holder
     }
 
-    /// When to look again.
+    /// The next time to look.
     pub(crate) fn next_look(&self) -> Option<Instant> {
         self.timers.first().map(|(at, _)| *at)
     }
 
-    /// The leases that are due now, with others that are due soon, as far as they fill batches.
+    /// The leases that are due now, and others that are due soon, to fill batches.
     pub(crate) fn due(&mut self, now: Instant) -> Vec<Due<T>> {
         let (mut due, mut renewals) = (Vec::new(), 0);
         while let Some(&(_, number)) = self.timers.first().filter(|(at, _)| *at <= now) {
@@ -95,7 +95,7 @@ impl<T: Clone> LeaseTable<T> {
         due
     }
 
-    /// Up to so many leases that are due within the window of their jitter, the first due first.
+    /// Up to `count` leases that are due within the jitter window, the earliest first.
     fn companions(&self, now: Instant, count: usize) -> Vec<Number> {
         if count == 0 {
             return Vec::new();
@@ -146,8 +146,8 @@ impl<T: Clone> LeaseTable<T> {
         None
     }
 
-    /// Whether a handler can begin with the message now. If not, a renewal is due at once; `None` when the lease is
-    /// over, or cannot be made any longer.
+    /// Whether a handler can start with the message now. If not, a renewal is due at once; `None` if the lease is over
+    /// or cannot become longer.
     pub(crate) fn refresh(&mut self, number: Number, now: Instant) -> Option<bool> {
         let lease = self.leases.get_mut(&number)?;
         if self.schedule.is_fresh(lease.term.deadline, now) {
@@ -161,7 +161,7 @@ impl<T: Clone> LeaseTable<T> {
         Some(false)
     }
 
-    /// Makes the lease last for `wanted` from now, also beyond the usual limit. Returns the number of the request, for
+    /// Extends the lease to `wanted` from now, even beyond the usual limit. Returns the number of the request, for
     /// [`granted`](Self::granted); `None` when the lease is over.
     pub(crate) fn extend(&mut self, number: Number, wanted: Duration, now: Instant) -> Option<u64> {
         let lease = self.leases.get_mut(&number)?;
@@ -179,7 +179,7 @@ impl<T: Clone> LeaseTable<T> {
         Some(request.number)
     }
 
-    /// Until when the lease lasts, now that this request is served; `None` as long as it is not.
+    /// The end of the lease, if this request is served; `None` until then.
     pub(crate) fn granted(&self, number: Number, request: u64) -> Result<Option<Instant>, LeaseOver> {
         let lease = self.leases.get(&number).ok_or(LeaseOver)?;
         Ok((lease.served >= request).then_some(lease.term.deadline))
@@ -197,7 +197,7 @@ impl<T: Clone> LeaseTable<T> {
         self.leases.get(&number).map(|lease| lease.term)
     }
 
-    /// Forgets all leases, whose holders it returns.
+    /// Removes all leases, and returns their holders.
     pub(crate) fn clear(&mut self) -> Vec<T> {
         self.timers.clear();
         self.leases.drain().map(|(_, lease)| lease.holder).collect()

@@ -27,7 +27,7 @@ fn secs(seconds: u64) -> Duration {
 }
 
 #[test]
-fn lease_is_renewed_half_way_as_long_as_it_is_open() {
+fn open_lease_is_renewed_at_half_of_its_time() {
     let (mut table, start) = (table(), Instant::now());
     let number = open(&mut table, start, "m", 0.5);
     assert_eq!(table.next_look(), Some(start + secs(15)));
@@ -80,7 +80,7 @@ fn failed_renewal_is_tried_again_before_the_deadline() {
 }
 
 #[test]
-fn lease_with_little_time_left_is_renewed_before_it_is_handed_out() {
+fn lease_with_little_time_left_is_renewed_before_its_handler_starts() {
     let (mut table, start) = (table(), Instant::now());
     let number = open(&mut table, start, "m", 1.0);
     assert_eq!(table.refresh(number, start + secs(13)), Some(true));
@@ -93,7 +93,7 @@ fn lease_with_little_time_left_is_renewed_before_it_is_handed_out() {
 }
 
 #[test]
-fn extension_precedes_the_usual_renewal_and_is_kept_when_it_fails() {
+fn extension_replaces_the_next_renewal_and_is_retried_if_it_fails() {
     let (mut table, start) = (table(), Instant::now());
     let number = open(&mut table, start, "m", 0.5);
     let request = table.extend(number, secs(7_200), start + secs(1)).expect("it is open");
@@ -194,7 +194,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 proptest! {
-    /// I12: no renewal for a lease that is over, none beside another; every lease is renewed, ended or lost in time.
+    /// No lease is renewed after its end or twice at a time. Every lease is renewed, ended or lost in time.
     #[test]
     fn no_renewal_follows_an_end_or_a_loss(events in events(), chance in 0.0_f64..=1.0) {
         let mut table: LeaseTable<Number> = LeaseTable::new(Schedule::new(VISIBILITY, secs(90)));

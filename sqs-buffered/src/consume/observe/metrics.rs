@@ -8,7 +8,7 @@ use crate::meter::{Counter, Family, Histogram, Level, Meter};
 use crate::metrics as names;
 
 const RECEIVE: &str = "ReceiveMessage";
-/// How a handler ends: by an outcome, or otherwise.
+/// The number of handler outcomes, including failures.
 const HANDLED: usize = 8;
 const SETTLED: usize = Settled::Returned as usize + 1;
 
@@ -54,7 +54,7 @@ impl ConsumerMetrics {
         }
     }
 
-    /// Messages that are here and not settled.
+    /// Messages that are held and not settled.
     pub(crate) fn held(&self) -> Level {
         self.meter.level(names::MESSAGES_HELD)
     }
@@ -81,7 +81,7 @@ impl ConsumerMetrics {
         self.duplicates.increment(1);
     }
 
-    /// Counts what happened.
+    /// Counts an event.
     pub(super) fn count(&self, event: &Event<'_>) {
         match event {
             Event::Received { messages, .. } => {

@@ -11,7 +11,7 @@ use super::metrics::ConsumerMetrics;
 use super::stats::Tally;
 use crate::produce::SendError;
 
-/// The function that the user set.
+/// The event hook.
 pub(crate) type Hook = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
 
 /// Counts, logs, and calls the hook.
@@ -26,7 +26,7 @@ impl Observer {
         Self { tally: Tally::default(), metrics: ConsumerMetrics::new(queue_url), hook }
     }
 
-    /// A message came that is here already.
+    /// A message that is already held was delivered again.
     pub(crate) fn duplicate(&self) {
         self.tally.duplicates.one();
         self.metrics.duplicate();

@@ -89,7 +89,7 @@ counters! {
 }
 
 impl Tally {
-    /// Counts what happened.
+    /// Counts an event.
     pub(super) fn count(&self, event: &Event<'_>) {
         let counter = match event {
             Event::Received { messages, .. } => {
@@ -128,7 +128,7 @@ impl Tally {
     }
 }
 
-/// A number that only grows.
+/// A monotonic counter.
 #[derive(Debug, Default)]
 pub(crate) struct Count(AtomicU64);
 

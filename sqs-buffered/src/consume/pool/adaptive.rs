@@ -12,18 +12,18 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A window is this long at least, and holds ten handlers, or as many as may run.
-const SHORTEST_WINDOW: Duration = Duration::from_millis(100);
+/// A window lasts at least this long, and contains ten handlers, or as many as may run.
+const MIN_WINDOW: Duration = Duration::from_millis(100);
 const WINDOW_HANDLERS: u32 = 10;
 /// A window of this length ends even if it is not full.
-const LONGEST_WINDOW: Duration = Duration::from_secs(1);
+const MAX_WINDOW: Duration = Duration::from_secs(1);
 /// The tolerated ratio to the usual duration: some messages take longer than others.
 const TOLERANCE: f64 = 2.0;
-/// The largest part that one window takes away. One odd window does little harm.
-const LARGEST_CUT: f64 = 0.25;
+/// The largest part that one window can take away. So one unusual window does little harm.
+const MAX_CUT: f64 = 0.25;
 /// One window adds this part of the limit's square root: from 10 to 100 in about six seconds.
 const GROWTH: f64 = 0.25;
-/// How much a window quicker than usual counts.
+/// The weight of a window that is quicker than usual.
 const QUICK_WEIGHT: f64 = 0.1;
 /// The usual time doubles at most once in this time.
 const DOUBLING: Duration = Duration::from_secs(60);
@@ -31,15 +31,15 @@ const DOUBLING: Duration = Duration::from_secs(60);
 const HELPED: f64 = 0.75;
 /// The shortest time between two halvings.
 const HALVING_PAUSE: Duration = Duration::from_millis(100);
-/// The first limit, within the bounds.
+/// The initial limit, within the bounds.
 const FIRST: usize = 10;
 
-/// How a handler ended, as the limit sees it. Of several ends, the greatest counts.
+/// How a handler ended. Of several ends, the greatest one counts.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum HandlerEnd {
     /// Says nothing about the downstream of the handler.
     Stopped,
-    /// It counts only if it took long: many failures are quick.
+    /// A failure counts only if it took long: many failures are quick.
     Failed,
     Succeeded,
     /// The handler returned `Overloaded`.
@@ -55,24 +55,24 @@ pub(super) struct AdaptiveLimit {
     window: Window,
     /// How many seconds handlers take when nothing is overloaded.
     usual: Option<f64>,
-    /// Since handlers began to take too long.
+    /// The current series of cuts, since handlers began to take too long.
     cut: Option<Cut>,
-    /// When the limit was halved last.
+    /// When the limit was last halved.
     halved: Option<Instant>,
 }
 
 /// A series of cuts of the limit.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
-    /// The limit before it.
+    /// The limit before the series.
     limit: f64,
     /// The longest mean duration until the limit was half.
     mean: f64,
-    /// When the limit was half.
+    /// When the limit reached half.
     reached: Option<Instant>,
 }
 
-/// Handlers that ended lately.
+/// The handlers that ended recently.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     /// When the window before it ended.
@@ -83,7 +83,7 @@ struct Window {
     first_start: Option<Instant>,
     /// The most that ran at a time.
     most_running: usize,
-    /// A handler could not start.
+    /// Whether a handler could not start.
     was_refused: bool,
 }
 
@@ -116,12 +116,12 @@ impl AdaptiveLimit {
         window.first_start = window.first_start.min(started).or(started);
         let length = now.saturating_duration_since(*window.since.get_or_insert(now));
         let is_full = f64::from(window.handlers) >= self.limit.floor().min(WINDOW_HANDLERS.into());
-        if length >= LONGEST_WINDOW || (is_full && length >= SHORTEST_WINDOW) {
+        if length >= MAX_WINDOW || (is_full && length >= MIN_WINDOW) {
             self.window_ended(length, now);
         }
     }
 
-    /// Notes that a handler could not start because all that may run do, or are kept for others.
+    /// A handler could not start, because the limit is reached or the rest is reserved for others.
     pub(super) fn refused(&mut self) {
         self.window.was_refused = true;
     }
@@ -144,7 +144,7 @@ impl AdaptiveLimit {
         }
         if gradient < 1.0 {
             let cut = self.cut.get_or_insert(Cut { limit: self.limit, mean, reached: None });
-            self.limit *= gradient.max(1.0 - LARGEST_CUT);
+            self.limit *= gradient.max(1.0 - MAX_CUT);
             if cut.reached.is_none() {
                 cut.mean = cut.mean.max(mean);
                 cut.reached = (self.limit <= cut.limit / 2.0).then_some(now);
@@ -178,7 +178,7 @@ impl AdaptiveLimit {
     }
 }
 
-/// Counts are small.
+/// Exact, because counts are small.
 fn as_f64(count: usize) -> f64 {
     u32::try_from(count).unwrap_or(u32::MAX).into()
 }

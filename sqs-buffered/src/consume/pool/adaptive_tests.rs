@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-/// Something behind the handlers: requests take `time` as long as at most `capacity` run, and longer in proportion beyond.
-/// Beyond `refuses_above`, a request is refused after a millisecond.
+/// A service behind the handlers: requests take `time` while at most `capacity` run, and proportionally longer beyond
+/// that. Above `refuses_above`, a request is refused after a millisecond.
 #[derive(Clone, Copy)]
 struct Downstream {
     time: Duration,
@@ -11,7 +11,7 @@ struct Downstream {
     refuses_above: usize,
 }
 
-/// Handlers that always have work, in virtual time.
+/// Handlers that always have messages, in virtual time.
 struct Simulation {
     limit: AdaptiveLimit,
     start: Instant,
@@ -29,7 +29,7 @@ impl Simulation {
         Self { limit, start, now: start, running, number: 0, refused: 0, done: 0 }
     }
 
-    /// Runs for so many seconds, and returns the limit at the end of each.
+    /// Runs for this many seconds, and returns the limit at the end of each.
     fn run(&mut self, downstream: Downstream, seconds: u64) -> Vec<usize> {
         let mut limits = Vec::new();
         for _ in 0..seconds {
@@ -47,7 +47,7 @@ impl Simulation {
             self.number += 1;
             let running = self.running.len() + 1;
             let is_refused = running > downstream.refuses_above;
-            // A third more or less, since messages differ.
+            // Up to a third more or less, because messages differ.
             let uneven = 0.67 + 0.066 * as_f64(usize::try_from(self.number * 7 % 11).unwrap());
             let load = (as_f64(running) / downstream.capacity).max(1.0);
             let time = downstream.time.mul_f64(load * uneven);
@@ -82,7 +82,7 @@ fn limit_grows_to_what_the_downstream_can_take() {
 }
 
 #[test]
-fn downstream_that_loses_nine_tenths_of_its_capacity_and_recovers_is_followed_within_seconds() {
+fn limit_follows_a_downstream_that_loses_nine_tenths_of_its_capacity_and_recovers() {
     let mut simulation = Simulation::new(1, 1_000);
     let before = *simulation.run(downstream(50, 100.0), 30).last().unwrap();
     let slow = simulation.run(downstream(50, 10.0), 10);
@@ -92,7 +92,7 @@ fn downstream_that_loses_nine_tenths_of_its_capacity_and_recovers_is_followed_wi
 }
 
 #[test]
-fn downstream_that_takes_ten_times_as_long_and_recovers_is_followed_within_seconds() {
+fn limit_follows_a_downstream_that_becomes_ten_times_slower_and_recovers() {
     let mut simulation = Simulation::new(1, 60);
     let before = *simulation.run(downstream(50, 100.0), 30).last().unwrap();
     assert_eq!(before, 60);
@@ -125,7 +125,7 @@ fn overload_halves_the_limit_once_for_all_handlers_that_ran() {
 }
 
 #[test]
-fn few_requests_are_refused_by_a_downstream_with_a_fixed_bound() {
+fn downstream_with_a_fixed_bound_refuses_few_requests() {
     let mut simulation = Simulation::new(1, 1_000);
     let limits = simulation.run(Downstream { refuses_above: 40, ..downstream(50, 1_000.0) }, 60);
     let (refused, done) = (simulation.refused, simulation.done);
@@ -159,7 +159,7 @@ fn limit_stays_within_its_bounds() {
 }
 
 #[test]
-fn limit_grows_if_handlers_were_refused_though_not_all_were_busy() {
+fn limit_grows_if_handlers_could_not_start_although_not_all_were_busy() {
     let start = Instant::now();
     let mut limit = AdaptiveLimit::new(10, 50);
     for number in 0..100 {

@@ -20,10 +20,11 @@ pub enum Concurrency {
     Fixed(usize),
     /// Between `min` and `max`, both 1 to 120,000, depending on the duration of handlers.
     ///
-    /// It starts with 10, or the nearest bound. It grows while all handlers are busy and take as long as usual. It shrinks
-    /// when they take more than twice as long, because something behind them is overloaded. It is halved when a handler
-    /// returns [`Outcome::Overloaded`](crate::Outcome::Overloaded). If
-    /// handlers take as long with half the limit, fewer of them do not help, and that duration is the usual one. The idea is that of the gradient limits in <https://github.com/Netflix/concurrency-limits>.
+    /// It starts with 10, or the nearest bound. It grows while all handlers are busy and take as long as usual. It
+    /// shrinks when they take more than twice as long, because something behind them is overloaded. It is halved when a
+    /// handler returns [`Outcome::Overloaded`](crate::Outcome::Overloaded). If handlers take as long with half the
+    /// limit, fewer of them do not help, and that duration becomes the usual one. The idea is that of the gradient
+    /// limits in <https://github.com/Netflix/concurrency-limits>.
     Adaptive {
         /// The minimum.
         min: usize,
@@ -46,7 +47,7 @@ impl From<usize> for Concurrency {
 }
 
 impl Concurrency {
-    /// The most handlers that ever run at a time.
+    /// The maximum number of handlers that ever run at a time.
     pub(crate) fn max(self) -> usize {
         match self {
             Self::Fixed(handlers) => handlers,

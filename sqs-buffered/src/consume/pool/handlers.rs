@@ -49,8 +49,8 @@ struct Pool {
     wakers: BTreeMap<Id, Arc<Notify>>,
 }
 
-/// The place of one consumer in a pool. Dropping it leaves the pool.
-pub(crate) struct Seat {
+/// A consumer of a pool. Dropping it leaves the pool.
+pub(crate) struct PoolMember {
     pool: HandlerPool,
     id: Id,
 }
@@ -74,8 +74,8 @@ impl HandlerPool {
         pool
     }
 
-    /// Changes the number of handlers that run at a time. Growing takes effect at once; after shrinking, running handlers
-    /// finish, and fewer start.
+    /// Changes the number of handlers that run at a time. An increase takes effect at once. After a decrease, running
+    /// handlers finish, and fewer start.
     ///
     /// # Errors
     /// The same as [`new`](Self::new).
@@ -102,18 +102,18 @@ impl HandlerPool {
         pool.wake_others(None);
     }
 
-    /// Takes part, by this weight. `waker` is notified when it may be this consumer's turn, or its places have changed.
-    pub(crate) fn join(&self, weight: u32, waker: &Arc<Notify>) -> Seat {
+    /// Joins with this weight. `waker` is notified when it may be this consumer's turn, or its places have changed.
+    pub(crate) fn join(&self, weight: u32, waker: &Arc<Notify>) -> PoolMember {
         let mut pool = self.0.lock();
         let id = pool.shares.join(weight);
         pool.wakers.insert(id, Arc::clone(waker));
         pool.wake_others(Some(id));
-        Seat { pool: self.clone(), id }
+        PoolMember { pool: self.clone(), id }
     }
 }
 
 impl Pool {
-    /// Each looks for itself whether it may start, and how many places it has.
+    /// Wakes the other consumers. Each checks whether it may start, and how many places it has.
     fn wake_others(&self, but: Option<Id>) {
         for (_, waker) in self.wakers.iter().filter(|(id, _)| Some(**id) != but) {
             waker.notify_one();
@@ -121,7 +121,7 @@ impl Pool {
     }
 }
 
-impl Seat {
+impl PoolMember {
     /// Starts a handler, if it is this consumer's turn. If not, the waker is notified when it is.
     pub(crate) fn start(&self, now: Instant) -> bool {
         let mut guard = self.pool.0.lock();
@@ -139,7 +139,7 @@ impl Seat {
         may
     }
 
-    /// There is nothing to start: the turn is another's.
+    /// This consumer has nothing to start, so others may.
     pub(crate) fn idle(&self) {
         let mut pool = self.pool.0.lock();
         if pool.shares.idle(self.id) {
@@ -166,7 +166,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for PoolMember {
     fn drop(&mut self) {
         let mut pool = self.pool.0.lock();
         pool.shares.leave(self.id);

@@ -4,7 +4,7 @@
 //! HandlerPool (lock) --> Shares: which consumer starts the next handler (pure)
 //!   ^      |       +---> AdaptiveLimit: how many may run (pure)
 //!   |      +-- wakes consumers whose turn it is, or whose places have changed
-//! Seat: one consumer
+//! PoolMember: one consumer
 //! ```
 
 mod adaptive;
@@ -15,7 +15,7 @@ mod shares;
 
 pub use concurrency::Concurrency;
 pub use handlers::HandlerPool;
-pub(crate) use handlers::Seat;
+pub(crate) use handlers::PoolMember;
 pub(crate) use rate::RateLimit;
 
 pub(crate) use adaptive::HandlerEnd;

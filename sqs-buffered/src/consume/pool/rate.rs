@@ -9,7 +9,7 @@ use crate::time::after;
 
 const SLOWEST: f64 = 0.001;
 const FASTEST: f64 = 1_000_000.0;
-/// The burst after a pause, in seconds of the rate: as long as timers are late on a busy machine.
+/// The burst after a pause, in seconds of the rate. It covers the delay of timers on a busy machine.
 const BURST_SECONDS: f64 = 0.05;
 /// Messages are received this many seconds before they can start.
 const AHEAD_SECONDS: f64 = 1.0;
@@ -19,7 +19,7 @@ const AHEAD_SECONDS: f64 = 1.0;
 pub(crate) struct RateLimit {
     per_second: f64,
     tokens: f64,
-    /// When `tokens` was right; `None` before the first start.
+    /// When `tokens` was computed; `None` before the first start.
     at: Option<Instant>,
 }
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     proptest! {
-        /// However long it was idle, and whenever it is asked.
+        /// Starts stay within the rate after any idle time, whenever they are requested.
         #[test]
         fn starts_never_exceed_the_rate_and_a_small_burst(
             per_second in 0.01_f64..2_000.0,

@@ -1,15 +1,15 @@
 //! Decides which consumer starts the next handler. Pure: nothing waits, nothing runs, and time is a parameter.
 //!
-//! Each consumer has a share of the handlers, by its weight. A consumer below its share goes first. What the shares leave,
-//! because they are rounded down or others are idle, goes to those that wait, in turns by their weights (stride scheduling).
+//! Each consumer has a share of the handlers, by its weight. A consumer below its share goes first. The rest, because
+//! of rounding or idle consumers, goes to waiting consumers, in turns by weight (stride scheduling).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long a busy consumer keeps the handlers that it uses, while it receives. Otherwise another consumer, whose handlers may run
-/// for an hour, would take them in between.
+/// How long a busy consumer keeps the handlers that it uses, while it receives. Otherwise another consumer, whose
+/// handlers may run for an hour, would take them in the meantime.
 const RESERVED: Duration = Duration::from_secs(1);
 
 /// A consumer of the pool.
@@ -22,7 +22,7 @@ pub(super) struct Shares {
     running: usize,
     members: BTreeMap<Id, Member>,
     next_id: Id,
-    /// The turns of the consumer that started last. A consumer that was idle goes on from here.
+    /// The turns of the consumer that started last. A consumer that was idle continues from here.
     pass: f64,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Shares {
 struct Member {
     weight: u32,
     running: usize,
-    /// There is a message to start.
+    /// Whether a message waits to start.
     is_waiting: bool,
     /// Handlers that were started, divided by the weight. The lowest has the next turn.
     turns: f64,
@@ -96,12 +96,12 @@ impl Shares {
         self.limit
     }
 
-    /// Handlers that run beyond a new limit go on.
+    /// Running handlers above a new limit continue.
     pub(super) fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
     }
 
-    /// Handlers that run.
+    /// Running handlers.
     pub(super) fn running(&self) -> usize {
         self.running
     }
@@ -159,15 +159,15 @@ impl Shares {
         self.share(member, true).max(self.limit.saturating_sub(taken))
     }
 
-    /// When this consumer may take handlers that are kept for others, if there are any.
+    /// When this consumer may take handlers that are reserved for others, if there are any.
     pub(super) fn next_change(&self, id: Id, now: Instant) -> Option<Instant> {
         let others = self.members.iter().filter(|(other, _)| **other != id).map(|(_, other)| other);
         let reserved = others.filter(|other| !other.is_waiting && self.reserved(other, now) > 0);
         reserved.filter_map(|other| other.busy).map(|busy| busy + RESERVED).min()
     }
 
-    /// How many handlers are kept for a busy consumer in addition to those that it runs: as many as it ran lately, within its
-    /// share. A queue with few messages does not hold back the others.
+    /// How many handlers are reserved for a busy consumer in addition to those that it runs: as many as it ran
+    /// recently, within its share. A queue with few messages does not hold back the others.
     fn reserved(&self, member: &Member, now: Instant) -> usize {
         let is_busy = member.is_waiting || member.busy.is_some_and(|busy| now < busy + RESERVED);
         let used = self.share(member, false).min(member.peak.at(now).max(1));

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Consumers that always have a message to start, unless they are idle. Each turn, the handler that was started first ends.
+/// Consumers that always have a message to start, unless they are idle. In each turn, the oldest handler ends.
 struct Simulation {
     shares: Shares,
     running: std::collections::VecDeque<Id>,
@@ -18,9 +18,9 @@ impl Simulation {
         Self { shares, running: [].into(), idle: Vec::new(), started: BTreeMap::new(), now: Instant::now() }
     }
 
-    fn start_what_may(&mut self) {
+    fn start_ready(&mut self) {
         let ids: Vec<Id> = self.shares.members.keys().copied().filter(|id| !self.idle.contains(id)).collect();
-        // All of them wait before anybody starts, as consumers that were woken together.
+        // All of them wait before any of them starts, like consumers that were woken together.
         for id in &ids {
             self.shares.wait(*id, self.now);
         }
@@ -34,7 +34,7 @@ impl Simulation {
     fn turns(&mut self, turns: usize) -> Vec<usize> {
         self.started.clear();
         for _ in 0..turns {
-            self.start_what_may();
+            self.start_ready();
             self.now += Duration::from_millis(1);
             if let Some(id) = self.running.pop_front() {
                 self.shares.ended(id, self.now);
@@ -63,7 +63,7 @@ fn weights_decide_the_share_while_all_are_busy() {
 fn share_of_an_idle_consumer_goes_to_the_others_until_it_wakes() {
     let mut simulation = Simulation::new(8, &[1, 1]);
     simulation.idle = vec![1];
-    simulation.start_what_may();
+    simulation.start_ready();
     assert_eq!([0, 1].map(|id| simulation.running_of(id)), [8, 0]);
     assert_eq!(
         [0, 1].map(|id| simulation.shares.places(id, simulation.now)),
@@ -72,12 +72,12 @@ fn share_of_an_idle_consumer_goes_to_the_others_until_it_wakes() {
     );
     simulation.idle.clear();
     simulation.turns(4);
-    simulation.start_what_may();
+    simulation.start_ready();
     assert_eq!([0, 1].map(|id| simulation.running_of(id)), [4, 4]);
 }
 
 #[test]
-fn share_of_a_busy_consumer_is_kept_for_it_while_it_receives() {
+fn share_of_a_busy_consumer_is_reserved_while_it_receives() {
     let mut shares = Shares::new(4);
     let (slow, quick) = (shares.join(1), shares.join(1));
     let start = Instant::now();
@@ -85,7 +85,7 @@ fn share_of_a_busy_consumer_is_kept_for_it_while_it_receives() {
     let mut quick_starts = 0;
     for round in 0..1_000 {
         shares.wait(slow, now);
-        // The quick one has messages in each second round only.
+        // The quick consumer has messages only in every second round.
         if round % 2 == 0 {
             shares.wait(quick, now);
         } else {
@@ -94,7 +94,7 @@ fn share_of_a_busy_consumer_is_kept_for_it_while_it_receives() {
         while let Some(id) = shares.turn(now) {
             shares.start(id, now);
         }
-        // Handlers of the slow one never end.
+        // Handlers of the slow consumer never end.
         now += Duration::from_millis(100);
         while shares.members[&quick].running > 0 {
             shares.ended(quick, now);
@@ -126,7 +126,7 @@ fn idle_consumer_does_not_make_up_for_missed_turns() {
 #[test]
 fn smaller_limit_waits_for_running_handlers_and_leaving_frees_them() {
     let mut simulation = Simulation::new(4, &[1, 1]);
-    simulation.start_what_may();
+    simulation.start_ready();
     simulation.shares.set_limit(2);
     assert_eq!(simulation.shares.turn(simulation.now), None);
     assert_eq!(simulation.shares.places(0, simulation.now), 1);

@@ -26,9 +26,9 @@ pub(crate) struct Delivery {
     pub(crate) overloads: u32,
     leases: Arc<Leases>,
     observer: Arc<Observer>,
-    /// Set when its lease has ended: how long the message stays hidden, and can be hidden.
+    /// The term of the lease, once its renewal has ended.
     ended: Option<LeaseTerm>,
-    /// Set if a delete failed that SQS may have executed: the message counts as this if it no longer exists.
+    /// Set if a delete failed that SQS may have executed. If the message no longer exists, the delivery counts as this.
     maybe_gone: Option<Settled>,
     /// `None` when the delivery is settled.
     credit: Option<Credit>,
@@ -60,12 +60,12 @@ impl Delivery {
         self.lease.message_id()
     }
 
-    /// The id and the time of the receive, for the observer.
+    /// The message id and the time of the receive, for the observer.
     fn name(&self) -> (&str, Instant) {
         (self.lease.message_id(), self.lease.received())
     }
 
-    /// How often the message was received, this time included.
+    /// How many times the message was received, including this time.
     pub(crate) fn receive_count(&self) -> u32 {
         self.number(&Name::ApproximateReceiveCount).unwrap_or(1)
     }
@@ -78,14 +78,14 @@ impl Delivery {
         self.message.attributes()?.get(name).map(String::as_str)
     }
 
-    /// The message is done: another may be received while it is deleted.
+    /// Frees the place of the message: another one may be received while this one is deleted.
     pub(crate) fn makes_room(&mut self) {
         if let Some(credit) = &mut self.credit {
             credit.make_room();
         }
     }
 
-    /// Deletes the message, which counts as `how`. When that fails, it is still there to be given back.
+    /// Deletes the message and counts the delivery as `how`. After a failure, the delivery can still be given back.
     pub(crate) async fn delete<H: Execute>(
         &mut self,
         source: &Source<H>,
@@ -106,7 +106,7 @@ impl Delivery {
         result
     }
 
-    /// Keeps the message hidden for `delay` from now, zero for not at all, and no longer than it can be. That counts as
+    /// Hides the message for `delay` from now, as far as SQS allows; zero makes it visible. Counts the delivery as
     /// `how`.
     pub(crate) async fn hide<H: Execute>(
         mut self,

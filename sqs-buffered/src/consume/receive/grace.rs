@@ -1,4 +1,4 @@
-//! The moments of a shutdown.
+//! The times of a shutdown.
 //!
 //! ```text
 //! begin --------------------------------- stop ------------- give_back ---------- last_try ---------- end
@@ -16,30 +16,30 @@ use crate::time::after;
 /// How long a shutdown takes at most by default. Kubernetes and ECS kill a process 30 s after SIGTERM.
 pub(crate) const GRACE: Duration = Duration::from_secs(25);
 
-/// With less, nothing could be given back.
-const LEAST: Duration = Duration::from_secs(1);
-/// The longest part of the grace that is kept for giving back.
-const LONGEST_RESERVE: Duration = Duration::from_secs(3);
+/// The shortest grace. With less, no message could be given back.
+const MIN_GRACE: Duration = Duration::from_secs(1);
+/// The longest part of the grace that is reserved for giving messages back.
+const MAX_RESERVE: Duration = Duration::from_secs(3);
 
-/// The moments of a shutdown.
+/// The times of a shutdown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Grace {
     /// Handlers and receives that still run are stopped.
     pub(crate) stop: Instant,
-    /// Stopped handlers are waited for no longer: their messages are given back.
+    /// The shutdown stops waiting for stopped handlers and gives their messages back.
     pub(crate) give_back: Instant,
-    /// Requests that still run are dropped, and what they were for is given back once more.
+    /// Requests that still run are dropped, and their messages are given back once more.
     pub(crate) last_try: Instant,
     /// The shutdown returns.
     pub(crate) end: Instant,
 }
 
 impl Grace {
-    /// A shutdown that begins now and takes this long: at least a second, of which an eighth, 1 to 3 seconds, is kept for
-    /// giving back.
+    /// A shutdown that begins now and takes this long: at least a second, of which an eighth, 1 to 3 seconds, is
+    /// reserved for giving messages back.
     pub(crate) fn new(now: Instant, total: Duration) -> Self {
-        let total = total.max(LEAST);
-        let reserve = (total / 8).clamp(LEAST, LONGEST_RESERVE);
+        let total = total.max(MIN_GRACE);
+        let reserve = (total / 8).clamp(MIN_GRACE, MAX_RESERVE);
         let stop = after(now, total.saturating_sub(reserve));
         let part = reserve / 3;
         Self { stop, give_back: stop + part, last_try: stop + part * 2, end: stop + reserve }

@@ -22,8 +22,8 @@ use crate::consume::observe::{Observer, ReceiveStats};
 use crate::consume::source::Source;
 use crate::consume::stop::Stop;
 
-/// The tasks of a receiver, and the channel of its messages. When it is dropped, receiving stops; the tasks end when messages of
-/// running receives have arrived and were given back.
+/// The tasks of a receiver, and the channel of its messages. When it is dropped, receiving stops. The tasks end when
+/// messages of running receives have arrived and were given back.
 #[derive(Debug)]
 pub(crate) struct Intake<H: Execute> {
     pub(crate) source: Source<H>,
@@ -119,7 +119,7 @@ impl<H: Execute> Intake<H> {
 
     /// Waits until receiving has ended and every message is settled. An error if either task ended by itself.
     pub(crate) async fn finish(&mut self) -> Result<(), ReceiveError> {
-        // However it has ended, what it brought is still given back.
+        // Messages that arrived are still given back, whatever the result.
         let pumped = self.pumped().await;
         if let Some(leases) = &mut self.leases {
             let ended = leases.await;

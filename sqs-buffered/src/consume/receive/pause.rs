@@ -1,47 +1,47 @@
-//! How long to wait before the next receive: after a failure, and after an empty answer to a short poll.
+//! How long to wait before the next receive: after a failure, and after an empty response to a short poll.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-const SHORTEST: Duration = Duration::from_millis(100);
-const LONGEST: Duration = Duration::from_secs(30);
+const MIN_PAUSE: Duration = Duration::from_millis(100);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// The pause after that many failures in a row: at least 100 ms, and up to a bound that doubles from 200 ms to 30 s.
+/// The pause after this many failures in a row: at least 100 ms, and at most a bound that doubles from 200 ms to 30 s.
 /// `chance` is from 0 to 1.
 pub(crate) fn pause(failures: u32, chance: f64) -> Duration {
-    let bound = SHORTEST.saturating_mul(1 << failures.clamp(1, 20)).min(LONGEST);
-    SHORTEST + bound.saturating_sub(SHORTEST).mul_f64(chance.clamp(0.0, 1.0))
+    let bound = MIN_PAUSE.saturating_mul(1 << failures.clamp(1, 20)).min(MAX_PAUSE);
+    MIN_PAUSE + bound.saturating_sub(MIN_PAUSE).mul_f64(chance.clamp(0.0, 1.0))
 }
 
-const SHORTEST_POLL: Duration = Duration::from_millis(50);
-const LONGEST_POLL: Duration = Duration::from_secs(2);
-/// An empty answer that takes this long is one to a long poll: the wait is its pause.
+const MIN_POLL_PAUSE: Duration = Duration::from_millis(50);
+const MAX_POLL_PAUSE: Duration = Duration::from_secs(2);
+/// An empty response that takes this long belongs to a long poll, which needs no further pause.
 const LONG_POLL: Duration = Duration::from_secs(1);
 
-/// The pace of short polls. While their answers are empty, one runs at a time, and the pauses between them grow.
+/// The pace of short polls. While their responses are empty, one runs at a time, and the pauses between them grow.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct PollPace {
     /// Pauses since the last message.
     pauses: u32,
-    /// The end of the last one.
+    /// The end of the latest pause.
     until: Option<Instant>,
 }
 
 impl PollPace {
-    /// Notes an answer that came now, after `elapsed`. `chance` is from 0 to 1.
+    /// Notes a response that arrived now, after `elapsed`. `chance` is from 0 to 1.
     pub(super) fn answered(&mut self, messages: usize, elapsed: Duration, now: Instant, chance: f64) {
         if messages > 0 || elapsed >= LONG_POLL {
             *self = Self::default();
         } else if self.until.is_none_or(|until| until <= now) {
-            // Answers during a pause are to polls that began before it.
-            let bound = SHORTEST_POLL.saturating_mul(1 << self.pauses.min(20)).min(LONGEST_POLL);
+            // Responses during a pause belong to polls that began before it.
+            let bound = MIN_POLL_PAUSE.saturating_mul(1 << self.pauses.min(20)).min(MAX_POLL_PAUSE);
             self.pauses += 1;
             self.until = Some(now + bound.mul_f64(1.0 - chance.clamp(0.0, 1.0) / 2.0));
         }
     }
 
-    /// Until when no receive begins; `None` when one may begin now.
+    /// The end of the pause; `None` if a receive may begin now.
     pub(super) fn pause(&self, now: Instant) -> Option<Instant> {
         self.until.filter(|until| *until > now)
     }
@@ -83,7 +83,7 @@ mod tests {
             let (mut pace, now) = (PollPace::default(), Instant::now());
             pace.answered(0, Duration::ZERO, now, chance);
             let pause = pace.pause(now).map(|until| until - now);
-            prop_assert!(pause.is_some_and(|pause| (SHORTEST_POLL / 2..=SHORTEST_POLL).contains(&pause)));
+            prop_assert!(pause.is_some_and(|pause| (MIN_POLL_PAUSE / 2..=MIN_POLL_PAUSE).contains(&pause)));
         }
     }
 
@@ -96,7 +96,7 @@ mod tests {
     proptest! {
         #[test]
         fn pauses_are_between_a_tenth_of_a_second_and_half_a_minute(failures: u32, chance in 0.0_f64..=1.0) {
-            prop_assert!((SHORTEST..=LONGEST).contains(&pause(failures, chance)));
+            prop_assert!((MIN_PAUSE..=MAX_PAUSE).contains(&pause(failures, chance)));
         }
     }
 }

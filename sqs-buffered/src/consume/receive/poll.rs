@@ -14,8 +14,8 @@ use super::pause::pause;
 use crate::consume::observe::{Event, Observer};
 use crate::consume::source::Source;
 use crate::consume::stop::Stop;
-use crate::passing::is_passing;
 use crate::random;
+use crate::transient::is_transient;
 
 /// The parameters of all receives.
 #[derive(Clone, Copy, Debug)]
@@ -78,10 +78,10 @@ pub(super) async fn poll<H: Execute>(
         let retry_in = pause(failures, random::unit());
         observer.report(&Event::ReceiveFailed { error: &error, failures, retry_in });
         let is_attempt_over = is_attempt_over(&error);
-        if !is_attempt_over && !is_passing(&error) && may_refuse() {
+        if !is_attempt_over && !is_transient(&error) && may_refuse() {
             return Err(error);
         }
-        // What was lost has become visible and was deleted by another consumer: there is nothing left to give back.
+        // The lost messages became visible, and another consumer deleted them: there is nothing left to give back.
         is_lost &= !is_attempt_over;
         tokio::select! {
             biased;
@@ -116,7 +116,7 @@ fn input<H: Execute>(source: &Source<H>, terms: Terms, asked: usize) -> ReceiveM
     input
 }
 
-/// On FIFO queues: with it, the same messages come again when an answer was lost.
+/// The attempt id, for FIFO queues: with it, SQS returns the same messages again after a lost response.
 fn attempt_id<H: Execute>(source: &Source<H>) -> Option<String> {
     source.is_fifo().then(random::uuid)
 }

@@ -1,8 +1,8 @@
 //! The task that receives while places are free.
 //!
 //! ```text
-//! free places -> receive, a task of its own -> leases -> channel      stop: no new receives, those under way finish,
-//!   ^                                                                 and what they bring is given back
+//! free places -> receive, a separate task -> leases -> channel        stop: no new receives, running ones finish,
+//!   ^                                                                 and their messages are given back
 //!   +---- settled messages free their places
 //! ```
 
@@ -51,7 +51,7 @@ pub(super) struct Pump<H: Execute> {
 /// The end of a receive: the places that it reserved, and its result.
 type Ended = (Reservation, Result<Option<Answer>, ReceiveError>);
 
-/// However it ends, no more messages come.
+/// Whatever the reason, no more messages arrive.
 impl<H: Execute> Drop for Pump<H> {
     fn drop(&mut self) {
         self.leases.close();
@@ -59,8 +59,8 @@ impl<H: Execute> Drop for Pump<H> {
 }
 
 impl<H: Execute> Pump<H> {
-    /// Receives until `stop`, until the channel is closed, or until receiving is pointless: the first receive is refused, a
-    /// receive panics, or the client is closed, so that no message can be settled.
+    /// Receives until `stop`, until the channel is closed, or until a permanent failure: the first receive is refused,
+    /// a receive panics, or the client is closed, so that no message can be settled.
     pub(super) async fn run(mut self) -> Result<(), ReceiveError> {
         let mut receives: JoinSet<Ended> = JoinSet::new();
         let mut result = Ok(());
@@ -76,7 +76,7 @@ impl<H: Execute> Pump<H> {
             if is_stopping && receives.is_empty() {
                 return result;
             }
-            let next = if is_stopping { None } else { self.begin_what_is_due(&mut receives) };
+            let next = if is_stopping { None } else { self.begin_due(&mut receives) };
             tokio::select! {
                 biased;
                 Some(ended) = receives.join_next() => {
@@ -95,8 +95,8 @@ impl<H: Execute> Pump<H> {
         }
     }
 
-    /// Begins receives. Returns when to look again, if that does not depend on messages.
-    fn begin_what_is_due(&self, receives: &mut JoinSet<Ended>) -> Option<Instant> {
+    /// Begins receives. Returns the time to try again; `None` if that depends only on messages.
+    fn begin_due(&self, receives: &mut JoinSet<Ended>) -> Option<Instant> {
         loop {
             let now = Instant::now();
             if self.pace.is_slow() && !receives.is_empty() {
@@ -143,7 +143,7 @@ impl<H: Execute> Pump<H> {
         }
         for damaged in damaged.into_iter().rev() {
             self.observer.report(&Event::Damaged { message_id: damaged.id() });
-            // It may be damaged again, so it is not received again at once.
+            // The message may be damaged again, so it is not received again at once.
             let delay = BackOff::default().delay(damaged.receive_count(), random::unit());
             damaged.give_back_after(delay);
         }
@@ -154,14 +154,14 @@ impl<H: Execute> Pump<H> {
         }
     }
 
-    /// The messages of an answer, the damaged ones last, each with its lease and credit.
+    /// The messages of a response, the damaged ones last, each with its lease and credit.
     fn leased(&self, asked: Reservation, answer: Answer) -> Vec<Delivery> {
         let messages: Vec<Message> = answer.messages.into_iter().chain(answer.damaged).collect();
         let names: Vec<(Arc<str>, Arc<str>)> = messages
             .iter()
             .map(|message| {
                 let handle = message.receipt_handle().unwrap_or_default();
-                // Clones of the service may give no id. The handle tells messages apart as well.
+                // Compatible services may send no id. The receipt handle identifies the message as well.
                 let id = message.message_id().filter(|id| !id.is_empty()).unwrap_or(handle);
                 (id.into(), handle.into())
             })
@@ -180,7 +180,7 @@ impl<H: Execute> Pump<H> {
     }
 }
 
-/// Whether a message belongs behind another of its group.
+/// Whether a message comes after another one of its group.
 fn is_behind(delivery: &Delivery, other: &Delivery) -> bool {
     delivery.attribute(&Name::MessageGroupId) == other.attribute(&Name::MessageGroupId)
         && delivery.number::<u128>(&Name::SequenceNumber) >= other.number(&Name::SequenceNumber)
@@ -191,7 +191,7 @@ fn closed() -> ReceiveError {
     ReceiveError::new(ReceiveErrorKind::Closed, text)
 }
 
-/// Gives messages back in the reverse of their order, so that the first of a group is the last to be visible.
+/// Gives messages back in reverse order, so that the first one of a group becomes visible last.
 pub(crate) fn give_back(mut deliveries: Vec<Delivery>) {
     while let Some(delivery) = deliveries.pop() {
         delivery.give_back_after(Duration::ZERO);

@@ -31,7 +31,7 @@ pub struct Received<H: Execute = sqs_client::Client> {
 }
 
 impl<H: Execute> Received<H> {
-    /// `None` if another consumer or receiver of the client is handling the message; it is hidden for a second.
+    /// `None` if another consumer or receiver of the client is handling the message. It is then hidden for a second.
     pub(super) fn new(delivery: Delivery, source: &Source<H>, observer: &Observer) -> Option<Self> {
         let Some(claim) = source.client.claims().claim(&source.url, delivery.id()) else {
             observer.duplicate();

@@ -54,7 +54,7 @@ const LIMIT: usize = 10;
 pub struct Receiver<H: Execute = sqs_client::Client> {
     intake: Intake<H>,
     ready: VecDeque<Delivery>,
-    /// Messages whose leases are renewed before they are handed out; `None` is one whose lease was lost.
+    /// Messages whose leases are renewed before they are yielded; `None` is one whose lease was lost.
     stale: FuturesUnordered<BoxFuture<'static, Option<Delivery>>>,
 }
 
@@ -96,7 +96,7 @@ impl<H: Execute> Receiver<H> {
     ///
     /// A [`Received`] that is held after that stays with its holder: its lease is still renewed, and its methods work.
     /// [`ReceiveStats::held`] counts such messages. An eighth of the time, 1 to 3 seconds, is reserved for giving messages
-    /// back. A receive that runs longer is cancelled; messages that it would have brought stay hidden until their
+    /// back. A receive that runs longer is cancelled; messages that it would have returned stay hidden until their
     /// visibility timeout is over.
     ///
     /// # Errors

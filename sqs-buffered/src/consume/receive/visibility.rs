@@ -11,8 +11,8 @@ use super::settings::Settings;
 use crate::consume::observe::{Event, Observer};
 use crate::consume::source::Source;
 use crate::consume::stop::Stop;
-use crate::passing::is_passing;
 use crate::random;
+use crate::transient::is_transient;
 
 /// Used if the attribute cannot be read: the default of new queues.
 const UNKNOWN: u32 = 30;
@@ -44,7 +44,7 @@ pub(super) async fn visibility_seconds<H: Execute>(
                  sqs:GetQueueAttributes, or set visibility_timeout");
             return Ok(Some(UNKNOWN));
         }
-        if !is_passing(&error) {
+        if !is_transient(&error) {
             return Err(ReceiveError::refused(&source.url, error));
         }
         failures += 1;

@@ -30,7 +30,7 @@ pub(crate) struct Capacity {
     shares: Mutex<Shares<Waiter>>,
 }
 
-/// How a waiter gets its permit.
+/// A waiter, and the channel for its permit.
 #[derive(Debug)]
 struct Waiter {
     share: Arc<Share>,
@@ -65,7 +65,7 @@ impl Capacity {
         Share { capacity: Arc::clone(self), lane, waiting: AtomicUsize::new(0) }
     }
 
-    /// Admits no more entries. Waiters are told.
+    /// Admits no more entries, and tells the waiters.
     pub(crate) fn close(&self) {
         let mut shares = self.shares.lock();
         self.is_closed.store(true, Ordering::Release);
@@ -81,7 +81,7 @@ impl Capacity {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// What is taken.
+    /// The capacity in use.
     pub(crate) fn taken(&self) -> Amount {
         self.shares.lock().taken()
     }
@@ -119,7 +119,7 @@ impl Share {
         is_in.then(|| Permit { share: Some(Arc::clone(self)), bytes })
     }
 
-    /// One waiter less. The shares are locked meanwhile.
+    /// Removes one waiter from the count. The caller holds the lock.
     fn count_out(&self) {
         self.waiting.fetch_sub(1, Ordering::AcqRel);
     }
@@ -139,7 +139,7 @@ impl Share {
             let bytes = bytes.min(self.capacity.total.bytes);
             let arrival = shares.wait(self.lane, bytes, waiter)?;
             self.waiting.fetch_add(1, Ordering::AcqRel);
-            // There may be capacity now.
+            // Capacity may have become free.
             grant(shares);
             Waiting { share: self, arrival }
         };
@@ -158,13 +158,13 @@ impl Share {
 }
 
 impl Drop for Share {
-    /// Permits and waiters hold it: nothing is held any more.
+    /// Permits and waiters keep the share alive, so it holds no capacity now.
     fn drop(&mut self) {
         self.capacity.shares.lock().close(self.lane);
     }
 }
 
-/// Removes a waiter that gave up.
+/// Drop guard: removes a waiter that is dropped.
 struct Waiting<'a> {
     share: &'a Arc<Share>,
     arrival: u64,

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use slab::Slab;
 
-/// How many times as much as is free a lane may hold.
+/// A lane may hold this many times the free capacity.
 const FACTOR: usize = 8;
 
 /// An amount of entries and bytes.
@@ -73,7 +73,7 @@ impl<W> Shares<W> {
         may_take
     }
 
-    /// Lets an entry of a lane wait. Returns the number of its arrival.
+    /// Adds a waiter. Returns the number of its arrival.
     pub(super) fn wait(&mut self, lane: usize, bytes: usize, waiter: W) -> Option<u64> {
         let waiters = &mut self.lanes.get_mut(lane)?.waiters;
         self.arrivals += 1;
@@ -82,7 +82,7 @@ impl<W> Shares<W> {
         Some(self.arrivals)
     }
 
-    /// Removes a waiter that gave up, unless it was granted capacity before.
+    /// Removes a dropped waiter, unless it was granted capacity before.
     pub(super) fn give_up(&mut self, lane: usize, arrival: u64) -> Option<W> {
         let waiters = &mut self.lanes.get_mut(lane)?.waiters;
         let index = waiters.binary_search_by_key(&arrival, |waiter| waiter.arrival).ok()?;
@@ -106,8 +106,8 @@ impl<W> Shares<W> {
         }
     }
 
-    /// Takes capacity for waiters: in the order of their arrival, past lanes that hold their share. A lane that is passed stays
-    /// so: others only take. Returns them with their bytes.
+    /// Takes capacity for waiters in the order of their arrival, but skips lanes that hold their share. A lane that is
+    /// skipped remains so, because the others only take capacity. Returns the waiters with their bytes.
     pub(super) fn grant(&mut self) -> Vec<(W, usize)> {
         let mut granted = Vec::new();
         self.is_reserved = false;
@@ -140,7 +140,7 @@ impl<W> Shares<W> {
         granted
     }
 
-    /// Whether a lane may hold that much more. A lane that holds nothing may take one entry.
+    /// Whether a lane may hold this much more. A lane that holds nothing may take one entry.
     fn is_within_share(&self, lane: usize, bytes: usize) -> bool {
         let Some(Lane { held, .. }) = self.lanes.get(lane) else { return false };
         let (entries, bytes) = (held.entries + 1, held.bytes.saturating_add(bytes));
@@ -152,7 +152,7 @@ impl<W> Shares<W> {
             || (entries <= left.entries.saturating_mul(FACTOR) && bytes <= left.bytes.saturating_mul(FACTOR))
     }
 
-    /// Whether the entries of other lanes leave so much.
+    /// Whether the entries of other lanes leave this much.
     fn can_fit(&self, lane: usize, bytes: usize) -> bool {
         let held = self.lanes.get(lane).map_or(0, |lane| lane.held.bytes);
         held.saturating_add(bytes) <= self.total.bytes
@@ -196,7 +196,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing leaks, and no waiter at the head of its lane is left that may take what it waits for.
+        /// No capacity leaks. The first waiter of a lane waits only if it may not take what it needs.
         #[test]
         fn capacity_is_held_free_or_granted_to_waiters(steps in prop::collection::vec(step(), 1..200)) {
             let total = Amount { entries: 7, bytes: 100 };

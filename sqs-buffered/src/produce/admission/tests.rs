@@ -50,7 +50,7 @@ async fn permit_of_a_dropped_waiter_goes_to_the_next() {
 }
 
 #[test]
-fn lane_that_hangs_leaves_capacity_for_others_in_any_capacity() {
+fn hanging_lane_leaves_capacity_for_others_at_any_total() {
     for entries in [2, 3, 10, 25, 1_000, 10_000] {
         let (_, [dead, alive]) = lanes(entries, usize::MAX);
         let held = fill(&dead, 1);
@@ -65,7 +65,7 @@ fn lane_that_hangs_leaves_capacity_for_others_in_any_capacity() {
 }
 
 #[test]
-fn waiters_of_a_lane_with_its_share_are_passed_by_and_served_in_order() {
+fn waiters_of_a_lane_at_its_share_are_skipped_and_served_in_order() {
     let (_, [dead, alive]) = lanes(9, 9);
     let mut held = fill(&dead, 1);
     assert_eq!(held.len(), 8);
@@ -89,7 +89,7 @@ fn large_entry_does_not_starve_behind_small_ones_of_other_lanes() {
     let permit = loop {
         held.pop();
         rounds += 1;
-        assert!(small.try_enter(1).is_none(), "an older waiter has the right to what is free");
+        assert!(small.try_enter(1).is_none(), "the free capacity is reserved for an older waiter");
         if let Some(permit) = wait.as_mut().now_or_never() {
             break permit;
         }
@@ -98,7 +98,7 @@ fn large_entry_does_not_starve_behind_small_ones_of_other_lanes() {
 }
 
 #[test]
-fn entry_that_only_its_own_lane_leaves_no_room_for_stops_no_other_lane() {
+fn entry_that_waits_for_its_own_lane_does_not_block_other_lanes() {
     let (_, [dead, alive]) = lanes(10_000, 2_048);
     let _held = [dead.try_enter(1_024), dead.try_enter(1)];
     let mut wait = Box::pin(dead.enter(1_024, || {}));
@@ -107,7 +107,7 @@ fn entry_that_only_its_own_lane_leaves_no_room_for_stops_no_other_lane() {
 }
 
 #[test]
-fn two_lanes_that_hang_with_large_entries_leave_capacity_for_others() {
+fn two_hanging_lanes_with_large_entries_leave_capacity_for_others() {
     let (_, [first, second, alive]) = lanes(10_000, 32 << 20);
     let _held = [fill(&first, 1 << 20), fill(&second, 1 << 20)];
     assert!(alive.try_enter(100).is_some());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
 
 use crate::produce::lane::InFlight;
-use crate::produce::settings::{LEAST_PAUSE, MAX_OFFLOADED_BYTES, Settings};
+use crate::produce::settings::{MAX_OFFLOADED_BYTES, MIN_PAUSE, Settings};
 
 /// A setting is out of range. The text names the setting, its value, and what is allowed.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -72,7 +72,7 @@ impl Settings {
             return Err(BuildError { setting: "delivery_timeout", value, allowed });
         }
         let (first, max) = (self.retry.first_pause, self.retry.max_pause);
-        at_least("back_off (first)", first, LEAST_PAUSE)?;
+        at_least("back_off (first)", first, MIN_PAUSE)?;
         at_least("back_off (max)", max, first)
     }
 }

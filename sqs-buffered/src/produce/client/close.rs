@@ -57,7 +57,7 @@ impl<H: Execute> BufferedClient<H> {
 async fn total(waits: Vec<oneshot::Receiver<Summary>>) -> Summary {
     let mut total = Summary::default();
     for wait in waits {
-        // An error says that the lane has ended, and all entries with it.
+        // An error means that the lane has ended, and all its entries with it.
         total.add(&wait.await.unwrap_or_default());
     }
     total

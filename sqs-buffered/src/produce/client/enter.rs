@@ -24,9 +24,9 @@ pub(super) struct Entrant<K: Kind> {
     pub(super) entry: K::Entry,
     pub(super) key: Option<Key>,
     pub(super) bytes: usize,
-    /// How long it may take from its admission on.
+    /// The longest time from its admission to its end.
     pub(super) timeout: Duration,
-    /// When it is abandoned instead, also while it waits for capacity.
+    /// The time at which it is abandoned, even while it waits for capacity.
     pub(super) deadline: Option<Instant>,
 }
 
@@ -86,7 +86,7 @@ impl<H: Execute> BufferedClient<H> {
         let entering = {
             // The timer of the timeout is that of the runtime that is entered here.
             let _entered = self.runtime().ok_or(SendErrorKind::NoRuntime)?.enter();
-            timeout_at(until, lane.share.enter(bytes, || lane.press()))
+            timeout_at(until, lane.share.enter(bytes, || lane.send_for_capacity()))
         };
         match entering.await {
             Ok(Some(permit)) => Ok(permit),
@@ -95,7 +95,7 @@ impl<H: Execute> BufferedClient<H> {
         }
     }
 
-    /// Gives the entry to its lane, or to the one that has taken the lane's place.
+    /// Gives the entry to its lane, or to the lane that replaced it.
     fn admit<K: Kind>(
         &self,
         lanes: &ByQueue<K>,

@@ -36,15 +36,15 @@ struct Queues<K: Kind> {
     by_url: HashMap<Arc<str>, Arc<LaneHandle<K>>>,
     is_closed: bool,
     /// At this number of lanes, unused ones are removed.
-    crowd: usize,
+    cleanup_at: usize,
 }
 
 /// Up to this number, unused lanes are kept.
-const FEW: usize = 64;
+const KEPT_LANES: usize = 64;
 
 impl<K: Kind> ByQueue<K> {
     fn new(rules: Rules, capacity: &Arc<Capacity>, observer: &Arc<Observer>) -> Self {
-        let queues = RwLock::new(Queues { by_url: HashMap::new(), is_closed: false, crowd: FEW });
+        let queues = RwLock::new(Queues { by_url: HashMap::new(), is_closed: false, cleanup_at: KEPT_LANES });
         Self { rules, capacity: Arc::clone(capacity), observer: Arc::clone(observer), queues }
     }
 
@@ -62,9 +62,9 @@ impl<K: Kind> ByQueue<K> {
         if queues.is_closed {
             return None;
         }
-        if queues.by_url.len() >= queues.crowd {
+        if queues.by_url.len() >= queues.cleanup_at {
             queues.by_url.retain(|_, lane| !lane.retire());
-            queues.crowd = FEW.max(queues.by_url.len().saturating_mul(2));
+            queues.cleanup_at = KEPT_LANES.max(queues.by_url.len().saturating_mul(2));
         }
         let new = || {
             let (share, observer) = (self.capacity.share(), Arc::clone(&self.observer));
@@ -131,7 +131,7 @@ mod tests {
 
     use sqs_mock_server::MockSqs;
 
-    use super::FEW;
+    use super::KEPT_LANES;
     use crate::produce::client::BufferedClient;
 
     #[tokio::test(start_paused = true)]
@@ -144,15 +144,15 @@ mod tests {
         buffered.send(&url, "1").await.unwrap();
         let old = buffered.shared.lanes.sends.find(&url).unwrap();
         for round in 0..3 {
-            for number in 0..FEW {
+            for number in 0..KEPT_LANES {
                 buffered.send(format!("{url}-{round}-{number}"), "lost").await.unwrap_err();
             }
             tokio::time::sleep(Duration::from_mins(1)).await;
         }
-        assert!(lanes() <= FEW + 1, "{}", lanes());
+        assert!(lanes() <= KEPT_LANES + 1, "{}", lanes());
         buffered.send(&url, "2").await.unwrap();
         assert_eq!(server.queue("q").bodies(), ["1", "2"]);
-        assert!(old.retire(), "who still holds it is sent to the new one");
+        assert!(old.retire(), "holders of the old lane are sent to the new one");
         buffered.close().await;
     }
 }

@@ -134,7 +134,7 @@ impl<H: Execute> Shared<H> {
 }
 
 impl<H: Execute> Drop for Shared<H> {
-    /// Tasks hold their lanes, not this: they finish what was admitted, and end.
+    /// Tasks hold their lanes, not the client. They finish the admitted entries and end.
     fn drop(&mut self) {
         self.close();
     }

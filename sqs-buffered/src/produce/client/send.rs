@@ -55,8 +55,8 @@ impl<H: Execute> BufferedClient<H> {
         admitted.map_err(|refused| give_back(queue_url, refused))
     }
 
-    /// Admits a message without a ticket. If it fails, the [event hook](super::Builder::on_event) is told; without a
-    /// hook, the client logs a warning. [`flush`](Self::flush) and [`close`](Self::close) count it.
+    /// Admits a message without a ticket. If it fails, the [event hook](super::Builder::on_event) gets the failure; without
+    /// a hook, the client logs a warning. [`flush`](Self::flush) and [`close`](Self::close) count it.
     ///
     /// # Errors
     /// The same as [`enqueue`](Self::enqueue).
@@ -77,7 +77,7 @@ impl<H: Execute> BufferedClient<H> {
         admitted.map_err(|refused| give_back(queue_url, refused))
     }
 
-    /// Refuses entries that SQS would refuse, or that would make it refuse their whole batch.
+    /// Rejects entries that SQS would refuse, or that would make SQS refuse their whole batch.
     fn entrant(&self, mut entry: Entry) -> Result<(String, Entrant<Send>), EnqueueError> {
         let settings = &self.shared.settings;
         let most = settings.max_message_bytes;

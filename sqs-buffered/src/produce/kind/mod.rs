@@ -14,7 +14,7 @@ use sqs_client::wire::service_error::{ErrorCode, RetryClass};
 
 use super::error::{SendError, SendErrorKind};
 use super::lane::{Answer, Receipt};
-use crate::passing::is_passing_code;
+use crate::transient::is_transient_code;
 
 pub(crate) use delete::Delete;
 pub use send::SendReceipt;
@@ -39,8 +39,8 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     /// How long a request in flight is awaited after the first deadline of its entries.
     const GRACE: Duration = Duration::from_mins(1);
 
-    /// Makes the request of a batch. The ids of its entries are their positions, see [`id`]. It may take from the entries
-    /// what [`unpack`](Self::unpack) gives back.
+    /// Creates the request of a batch. The ids of its entries are their positions, see [`id`]. It may move data out of
+    /// the entries, which [`unpack`](Self::unpack) moves back.
     fn pack(queue_url: &str, entries: &mut [Self::Entry]) -> Input<Self>;
 
     /// Moves the data of the request back into the entries.
@@ -64,22 +64,22 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
         let _ = entry;
     }
 
-    /// Adds a deduplication id to the entry, after SQS refused the batch because one was missing.
-    fn cure(entry: &mut Self::Entry) -> Cure {
+    /// Adds a missing deduplication id to the entry, after SQS refused its batch for that reason.
+    fn add_missing_id(entry: &mut Self::Entry) -> AddedId {
         let _ = entry;
-        Cure::NotNeeded
+        AddedId::NotNeeded
     }
 
-    /// The entries of an answer.
+    /// The results in a response.
     fn results(output: Output<Self>) -> Results<Self::Receipt>;
 }
 
 pub(crate) type Input<K> = <<K as Kind>::Operation as Operation>::Input;
 pub(crate) type Output<K> = <<K as Kind>::Operation as Operation>::Output;
 
-/// The result of [`cure`](Kind::cure).
+/// The result of [`add_missing_id`](Kind::add_missing_id).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Cure {
+pub(crate) enum AddedId {
     /// The entry has an id, or needs none.
     NotNeeded,
     /// The entry has an id now.
@@ -88,7 +88,7 @@ pub(crate) enum Cure {
     Impossible,
 }
 
-/// The entries of an answer, by id.
+/// The results in a response, by entry id.
 pub(crate) struct Results<R> {
     pub(crate) successful: Vec<(String, R)>,
     pub(crate) failed: Vec<BatchResultErrorEntry>,
@@ -124,7 +124,7 @@ pub(crate) fn answer<K: Kind, E: OperationError>(
     Answer::Failed(failure(&error))
 }
 
-/// The checksum of an accepted entry is wrong.
+/// Turns the result of an accepted entry into an error, because its checksum is wrong.
 fn damage<R: Receipt>(results: &mut [Result<R, SendError>], position: usize) {
     if let Some(result) = results.get_mut(position)
         && let Ok(receipt) = result
@@ -134,7 +134,8 @@ fn damage<R: Receipt>(results: &mut [Result<R, SendError>], position: usize) {
     }
 }
 
-/// The result of each entry. If an entry is named twice, the first result counts, unless the second contradicts it.
+/// The result of each entry. If the response names an entry twice, the first result counts, unless the second
+/// contradicts it.
 fn by_position<R>(results: Results<R>, count: usize) -> Vec<Result<R, SendError>> {
     let mut found: Vec<Option<Result<R, SendError>>> = std::iter::repeat_with(|| None).take(count).collect();
     let accepted = results.successful.into_iter().map(|(id, receipt)| (id, Ok(receipt)));
@@ -157,7 +158,7 @@ fn refusal(failed: BatchResultErrorEntry) -> SendError {
     let code = ErrorCode::from_name(&failed.code);
     let is_lost = is_lease_lost(&code, failed.message.as_deref());
     let kind = if is_lost { SendErrorKind::LeaseLost } else { SendErrorKind::Rejected };
-    let is_retryable = !is_lost && (!failed.sender_fault || is_passing_code(&code));
+    let is_retryable = !is_lost && (!failed.sender_fault || is_transient_code(&code));
     let is_throttle = code.retry_class() == Some(RetryClass::Throttle);
     SendError::new(kind).refused(code, failed.message).of_entry(is_retryable, is_throttle)
 }
@@ -175,7 +176,7 @@ fn is_lease_lost(code: &ErrorCode, message: Option<&str>) -> bool {
     }
 }
 
-/// The error of all entries of a failed request. Lanes retry [transient](crate::passing) failures, as consumers do.
+/// The error of all entries of a failed request. Lanes retry [transient](crate::transient) failures, as consumers do.
 pub(crate) fn failure<E: OperationError>(error: &E) -> SendError {
     refused(error, SendErrorKind::Request).maybe_sent(error.is_outcome_unknown())
 }

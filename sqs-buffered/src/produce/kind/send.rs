@@ -3,7 +3,7 @@
 use sqs_client::operation::send_message_batch::{self, SendMessageBatchInput, SendMessageBatchOutput};
 use sqs_client::types::SendMessageBatchRequestEntry;
 
-use super::{Cure, Kind, Results, id};
+use super::{AddedId, Kind, Results, id};
 use crate::produce::lane::Receipt;
 use crate::produce::settings::DedupId;
 use crate::random;
@@ -115,14 +115,14 @@ impl Kind for Send {
         }
     }
 
-    fn cure(entry: &mut Outgoing) -> Cure {
+    fn add_missing_id(entry: &mut Outgoing) -> AddedId {
         match entry.id {
-            DeduplicationId::LeftOut { maybe_stored: true } => Cure::Impossible,
+            DeduplicationId::LeftOut { maybe_stored: true } => AddedId::Impossible,
             DeduplicationId::LeftOut { maybe_stored: false } => {
                 entry.give_id();
-                Cure::Done
+                AddedId::Done
             }
-            DeduplicationId::Settled | DeduplicationId::Open(_) => Cure::NotNeeded,
+            DeduplicationId::Settled | DeduplicationId::Open(_) => AddedId::NotNeeded,
         }
     }
 

@@ -6,7 +6,7 @@
 //! Entries of one key form a run. A run has one place, in the line or held, or is out in a batch; so its entries go in
 //! order, and only those of one batch at a time. A run without entries keeps its place until its turn comes.
 //!
-//! Entries are found by their deadlines as well. One that is taken out of turn leaves an empty slot behind, which is
+//! Entries can also be found by their deadlines. An entry that is taken out of turn leaves an empty slot, which is
 //! removed when its turn comes.
 
 use std::cmp::Reverse;
@@ -23,16 +23,17 @@ pub(super) struct Backlog<L, T> {
     slots: Slab<Slot<L, T>>,
     line: VecDeque<Place>,
     runs: HashMap<Key, Run>,
-    /// By the end of the pause; numbered, since two can end at once.
+    /// By the end of the pause, and a number because two pauses can end at once.
     held: BTreeMap<(Instant, u64), Place>,
-    /// The earliest first. Those of entries that are gone stay until they come up or are too many.
+    /// The earliest deadline first. Deadlines of entries that are gone are removed when they are the earliest, or when
+    /// there are too many.
     deadlines: BinaryHeap<Reverse<(Instant, u64, usize)>>,
     next_number: u64,
 }
 
 #[derive(Debug)]
 struct Slot<L, T> {
-    /// Tells the entry from others that had the same slot.
+    /// Distinguishes the entry from others that had the same slot.
     number: u64,
     /// `None` if it was taken out of turn.
     entry: Option<Pending<L, T>>,
@@ -74,7 +75,7 @@ impl Run {
         }
     }
 
-    /// Takes the first entry. When it goes for the first time, none that was admitted later has been accepted.
+    /// Takes the first entry. If it was not sent before, no later entry has been accepted.
     fn next<L, T>(&mut self, slots: &mut Slab<Slot<L, T>>) -> Option<Pending<L, T>> {
         let slot = self.front(slots)?;
         self.slots.pop_front();
@@ -129,7 +130,7 @@ impl<L, T> Backlog<L, T> {
         self.next_number
     }
 
-    /// Changes the last entry of a key, which ends by `deadline` from now on, if it did not before.
+    /// The last entry of a key, with `deadline` if that is earlier than its own.
     pub(super) fn change_last(&mut self, key: &Key, deadline: Instant) -> Option<&mut Pending<L, T>> {
         let run = self.runs.get_mut(key)?;
         let slot = *run
@@ -185,7 +186,7 @@ impl<L, T> Backlog<L, T> {
         run.next(&mut self.slots)
     }
 
-    /// Notes the sequence number of an accepted entry of a run that is out. All that wait were admitted after it.
+    /// Notes the sequence number of an accepted entry of a run that is out. All waiting entries were admitted after it.
     pub(super) fn note(&mut self, key: &Key, sequence: u128) {
         let Some(run) = self.runs.get_mut(key) else { return };
         run.highest = run.highest.max(Some(sequence));
@@ -193,7 +194,7 @@ impl<L, T> Backlog<L, T> {
             let Some(entry) = self.slots.get_mut(*slot).and_then(|slot| slot.entry.as_mut()) else {
                 continue;
             };
-            // Entries that were sent before are in front; the others take it over with their first attempt.
+            // Entries that were sent before are in front. The others inherit it with their first attempt.
             if entry.attempts == 0 {
                 return;
             }
@@ -207,7 +208,7 @@ impl<L, T> Backlog<L, T> {
         self.place(Place::Entry(slot), until);
     }
 
-    /// Lets a run that is out have a place again: in front or held where it gives entries back, else at the end. One that
+    /// Gives a run that is out a place again: at the front or held if it returns entries, else at the end. A run that
     /// has a place keeps it.
     pub(super) fn release(&mut self, key: &Key, back: Vec<Pending<L, T>>, until: Option<Instant>) {
         let gives_back = !back.is_empty();
@@ -238,7 +239,7 @@ impl<L, T> Backlog<L, T> {
         }
     }
 
-    /// Lets those into the line whose pause is over: in front, the longest held first.
+    /// Moves everything whose pause is over to the front of the line, the longest held first.
     pub(super) fn wake(&mut self, now: Instant) {
         let mut due = Vec::new();
         while let Some(first) = self.held.first_entry().filter(|held| held.key().0 <= now) {
@@ -288,7 +289,7 @@ impl<L, T> Backlog<L, T> {
         self.slots.iter().filter_map(|(_, slot)| slot.entry.as_ref().map(|entry| entry.admitted)).min()
     }
 
-    /// All that waits; those of one key in order.
+    /// All waiting entries. Those of one key are in order.
     pub(super) fn into_entries(self) -> Vec<Pending<L, T>> {
         let Self { mut slots, line, held, mut runs, .. } = self;
         let keyed = runs.values_mut().flat_map(|run| std::mem::take(&mut run.slots));
@@ -300,7 +301,7 @@ impl<L, T> Backlog<L, T> {
     }
 }
 
-/// Whether an entry waits in that slot which has that number and deadline.
+/// Whether this slot has a waiting entry with this number and deadline.
 fn is_current<L, T>(slots: &Slab<Slot<L, T>>, (deadline, number, slot): (Instant, u64, usize)) -> bool {
     let slot = slots.get(slot).filter(|slot| slot.number == number);
     slot.and_then(|slot| slot.entry.as_ref()).is_some_and(|entry| entry.deadline == deadline)

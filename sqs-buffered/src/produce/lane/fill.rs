@@ -18,7 +18,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.open.half_time().map_or(linger_ends, |half| half.min(linger_ends))
     }
 
-    /// Whether the bound of batches in flight is reached.
+    /// Whether the bound on batches in flight is reached.
     pub(super) fn has_all_in_flight(&self) -> bool {
         let most = if self.health.is_poor() { 1 } else { self.limit.bound() };
         self.slots >= most
@@ -40,8 +40,8 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.ledger.is_flushing() && self.open.any(|entry| self.ledger.is_flushed(entry.epoch))
     }
 
-    /// Whether a response releases a batch that is not full. Only half of the bound is for such batches: otherwise each would
-    /// contain only the few entries of senders whose tickets have just resolved.
+    /// Whether a response releases a batch that is not full. Such batches may use only half of the bound. Otherwise
+    /// each would contain only the few entries of senders whose tickets have just resolved.
     fn may_go_partly_filled(&self) -> bool {
         let is_adaptive = matches!(self.rules.linger, Linger::Adaptive { .. });
         is_adaptive && self.slots < self.limit.bound().div_ceil(2)

@@ -9,7 +9,8 @@ use super::answer::Answer;
 use super::rules::RetryRules;
 use crate::time::after;
 
-/// The number of batches in a row that must fail, and more than are still in flight: some failed requests are not an outage.
+/// An outage needs this many failed batches in a row, and more than are still in flight: a few failed requests are no
+/// outage.
 const IN_A_ROW: usize = 4;
 
 /// Whether recent batches succeeded.

@@ -36,7 +36,7 @@ impl Ledger {
         self.current()
     }
 
-    /// Counts settled entries out.
+    /// Removes settled entries from the count.
     pub(super) fn settle(&mut self, epoch: u64, settled: &Summary) {
         for flush in self.waiting.iter_mut().filter(|flush| flush.epoch >= epoch) {
             flush.summary.add(settled);

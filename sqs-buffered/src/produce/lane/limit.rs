@@ -1,9 +1,9 @@
 //! How many batches may be in flight on a lane.
 //!
-//! The adaptive bound is found by trial: while full batches wait for it, the bound is raised, and stays raised if the lane
-//! then completes noticeably more batches a second. It does not follow the time of single answers, which varies too much from
-//! one request to the next. When the service throttles, the share of batches that it accepts gives the new bound; from there
-//! the bound rises in small steps, which double as long as the service does not throttle.
+//! The adaptive bound is found by trial. While full batches wait for it, the bound is raised. It stays raised if the
+//! lane then completes noticeably more batches per second. Response times do not count, because they vary too much
+//! between requests. When SQS throttles, the fraction of batches that it accepts gives the new bound. From there, the
+//! bound rises in small steps, which double as long as SQS does not throttle.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use super::rules::InFlight;
 
 /// The first bound.
 const START: usize = 10;
-/// A bound is judged by as many answers as it has batches, and at least by so many.
-const LEAST_ANSWERS: usize = 10;
-/// And for at least so long: in less time, chance decides.
-const LEAST_TIME: Duration = Duration::from_millis(25);
-/// But no longer than this: a lane with little to do does not need its bound.
-const MOST_TIME: Duration = Duration::from_secs(1);
+/// A bound is judged by as many responses as it has batches, but at least by this many.
+const MIN_ANSWERS: usize = 10;
+/// The minimum time before a bound is judged: in less time, chance decides.
+const MIN_TIME: Duration = Duration::from_millis(25);
+/// The maximum time before a bound is judged: a lane with few batches does not need its bound.
+const MAX_TIME: Duration = Duration::from_secs(1);
 /// The pause after a trial that failed, doubled each time in a row.
-const FIRST_PATIENCE: Duration = Duration::from_millis(250);
+const INITIAL_PATIENCE: Duration = Duration::from_millis(250);
 const MAX_PATIENCE: Duration = Duration::from_secs(4);
-/// One throttled batch in so many is the price of using all that the service allows.
+/// The tolerated throttling: one batch in this many.
 const TOLERATED: usize = 20;
 
 /// The bound of a lane.
@@ -35,12 +35,12 @@ pub(super) struct Limit {
     /// By how much the next trial raises the bound.
     step: usize,
     trial: Option<Trial>,
-    /// The bound at which the service throttled. Up to there, no throttling is enough to keep a bound that was raised.
+    /// The bound at which SQS throttled. Below it, a raised bound is kept if SQS does not throttle.
     throttled_at: Option<usize>,
     window: Window,
     /// Whether a full batch waits for the bound.
     is_limited: bool,
-    /// Before this there is no trial.
+    /// The earliest time of the next trial.
     next_trial: Option<Instant>,
     patience: Duration,
 }
@@ -49,16 +49,16 @@ pub(super) struct Limit {
 #[derive(Debug)]
 struct Trial {
     from: usize,
-    /// Batches a second before.
+    /// Batches per second before.
     rate: f64,
 }
 
-/// What has been answered under one bound.
+/// The responses under one bound.
 #[derive(Debug, Default)]
 struct Window {
-    /// Answers to batches before this one do not count: they were sent under another bound, or over new connections.
+    /// Responses to batches before this one do not count: they were sent under another bound, or over new connections.
     first_batch: u64,
-    /// The answer that began it.
+    /// The time of the first response.
     began: Option<Instant>,
     answers: usize,
     throttled: usize,
@@ -84,7 +84,7 @@ impl Limit {
             window: Window::default(),
             is_limited: false,
             next_trial: None,
-            patience: FIRST_PATIENCE,
+            patience: INITIAL_PATIENCE,
         }
     }
 
@@ -103,7 +103,7 @@ impl Limit {
         self.window.limited += usize::from(std::mem::take(&mut self.is_limited));
     }
 
-    /// Takes the answer to the batch of that number into account; `next_batch` is the number of the next one.
+    /// Takes the response to the batch with this number into account. `next_batch` is the number of the next one.
     pub(super) fn answered(&mut self, now: Instant, number: u64, next_batch: u64, is_throttle: bool) {
         if self.is_fixed || number < self.window.first_batch {
             return;
@@ -116,8 +116,8 @@ impl Limit {
         window.answers += 1;
         window.throttled += usize::from(is_throttle);
         let elapsed = now.saturating_duration_since(began);
-        let is_enough = window.answers >= self.bound.max(LEAST_ANSWERS) && elapsed >= LEAST_TIME;
-        if !is_enough && elapsed < MOST_TIME {
+        let is_enough = window.answers >= self.bound.max(MIN_ANSWERS) && elapsed >= MIN_TIME;
+        if !is_enough && elapsed < MAX_TIME {
             return;
         }
         let before = self.bound;
@@ -144,7 +144,7 @@ impl Limit {
             }
             self.step = self.step.saturating_mul(2);
             if self.throttled_at.take_if(|at| *at < self.bound).is_some() || self.throttled_at.is_none() {
-                self.patience = FIRST_PATIENCE;
+                self.patience = INITIAL_PATIENCE;
             }
         }
         if limited.saturating_mul(2) < sent || sent == 0 {
@@ -156,7 +156,7 @@ impl Limit {
         }
     }
 
-    /// Puts the next trial off, which raises the bound by `step`.
+    /// Postpones the next trial, which raises the bound by `step`.
     fn wait(&mut self, now: Instant, step: usize) {
         self.trial = None;
         self.step = step;
@@ -170,7 +170,7 @@ fn per_second(batches: usize, elapsed: Duration) -> f64 {
     batches as f64 / elapsed.as_secs_f64().max(1e-6)
 }
 
-/// By which factor the rate has to rise: a quarter of what it would if nothing but the bound limited it.
+/// The factor by which the rate must rise: a quarter of the rise if nothing but the bound limited it.
 #[expect(clippy::cast_precision_loss, reason = "bounds are small")]
 fn least_gain(from: usize, to: usize) -> f64 {
     1.0 + (to as f64 / from as f64 - 1.0) / 4.0
@@ -182,7 +182,8 @@ mod tests {
 
     use super::*;
 
-    /// A service that answers after `latency`, and later if it has more than `per_second` batches to do; or refuses what is more.
+    /// A service that responds after `latency`, or later if it gets more than `per_second` batches, or refuses the
+    /// excess.
     #[derive(Clone, Copy)]
     struct Service {
         latency: Duration,
@@ -190,7 +191,7 @@ mod tests {
         refuses: bool,
     }
 
-    /// Keeps a lane busy for a while: returns batches accepted per second in the last third of the time.
+    /// Keeps a lane busy for a while. Returns the accepted batches per second in the last third of the time.
     fn busy(limit: &mut Limit, service: Service, seconds: f64, now: &mut Instant, number: &mut u64) -> f64 {
         let begin = *now;
         let end = begin + Duration::from_secs_f64(seconds);
@@ -200,7 +201,7 @@ mod tests {
         while *now < end {
             while in_flight.len() < limit.bound() {
                 let (refused, done) = if service.refuses {
-                    // A bucket of tokens for a tenth of a second.
+                    // A token bucket for a tenth of a second.
                     let refused = free_at > *now + Duration::from_millis(100);
                     free_at = if refused { free_at } else { free_at.max(*now) + share };
                     (refused, *now + service.latency)
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_answers_raise_the_bound_to_its_maximum() {
+    fn slow_responses_raise_the_bound_to_its_maximum() {
         for (latency, seconds) in [(5, 1.0), (20, 2.0), (100, 3.0)] {
             let (mut limit, mut now, mut number) = start();
             let rate = busy(&mut limit, service(latency, 1e6), seconds, &mut now, &mut number);

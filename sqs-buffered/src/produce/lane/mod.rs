@@ -5,7 +5,7 @@
 //!            ^                                                                                          |
 //!            +---- retries, in front ------------------------------ settle: accepted | retried | failed +--> settled
 //! ```
-//! The load of an entry is moved into the request and back with its result; it is not copied.
+//! The load of an entry is moved into the request, and back with the result. It is never copied.
 //!
 //! Each admitted entry is returned exactly once as [`Settled`].
 
@@ -52,7 +52,7 @@ pub(crate) struct Settled<L, T, R> {
     /// The load, unless a request has it. Dropping a large one takes time, so it is not dropped under a lock.
     pub(crate) load: Option<L>,
     pub(crate) result: Result<R, SendError>,
-    /// Which flush has to wait until it is told.
+    /// The epoch: which flushes wait for its tickets.
     pub(crate) epoch: u64,
 }
 
@@ -70,9 +70,9 @@ pub(crate) struct Retried {
 pub(crate) enum Cause {
     /// A batch was answered.
     Answer,
-    /// Somebody waits for the capacity that waiting entries of this lane take.
+    /// An entry waits for the capacity that waiting entries of this lane take.
     Starving,
-    /// An entry came, or time has passed.
+    /// An entry arrived, or time has passed.
     Other,
 }
 
@@ -81,19 +81,19 @@ pub(crate) enum Cause {
 pub(crate) enum Step<L> {
     /// Send this batch; then ask again.
     Dispatch(Dispatch<L>),
-    /// Nothing, until then or until something happens; `None` if no entry waits.
+    /// Nothing is due until this time or the next change; `None` if no entry waits.
     Wait(Option<Instant>),
 }
 
-/// Whether a batch is to be sent.
+/// Whether a batch is due.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Look {
     Due,
-    /// Nothing, until then or until something happens; `None` if no entry waits.
+    /// Nothing is due until this time or the next change; `None` if no entry waits.
     Wait(Option<Instant>),
 }
 
-/// A batch that is to be sent. It takes a slot until [`Lane::release_slot`].
+/// A batch to send. It occupies a slot until [`Lane::release_slot`].
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Dispatch<L> {
     pub(crate) number: u64,
@@ -113,7 +113,7 @@ pub(crate) struct BatchSize {
     pub(crate) bytes: usize,
     /// Entries that were in a batch before.
     pub(crate) retried: usize,
-    /// From the admission of the entries to this, their first, batch; added up.
+    /// The time from admission to this batch, summed over the entries whose first batch it is.
     pub(crate) waited: Duration,
 }
 
@@ -121,13 +121,13 @@ pub(crate) struct BatchSize {
 #[derive(Debug)]
 pub(crate) struct Lane<L, T, R> {
     rules: Rules,
-    /// The limits of the rules, or lower ones that were learned, until then.
+    /// The limits of the rules, or lower ones that were learned from SQS and apply until `limits_hold`.
     limits: BatchLimits,
     limits_hold: Option<Instant>,
     backlog: Backlog<L, T>,
     open: Open<L, T>,
     in_flight: Vec<Flight<L, T>>,
-    /// Slots that are taken: batches in flight, and those that were answered just now.
+    /// Slots in use: batches in flight, and batches whose response is being processed.
     slots: usize,
     limit: Limit,
     health: Health,
@@ -177,8 +177,8 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.backlog.push(entry);
     }
 
-    /// The last entry of a key that is not in flight, to merge a newer one into it: it takes the load of the newer one and starts
-    /// afresh, with the earlier deadline of both. The lane must be polled then.
+    /// The last entry of a key that is not in flight, to merge a newer one into it. It takes the load of the newer one
+    /// and starts again, with the earlier deadline of both. The lane must be polled then.
     pub(crate) fn merge(&mut self, key: &Key, deadline: Instant) -> Option<(&mut Option<L>, &mut T)> {
         let last = self.backlog.change_last(key, deadline).or_else(|| self.open.of_key(key))?;
         (last.attempts, last.last_error) = (0, None);
@@ -204,7 +204,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
     }
 
-    /// What to do now.
+    /// The next step.
     pub(crate) fn poll(&mut self, now: Instant, cause: Cause) -> Step<L> {
         match self.look(now, cause) {
             Look::Due => Step::Dispatch(self.dispatch(now)),
@@ -212,7 +212,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
     }
 
-    /// Whether a batch is due. It stays open until the next poll: other entries may join it.
+    /// Whether a batch is due. It stays open until the next poll, so other entries may join it.
     pub(crate) fn look(&mut self, now: Instant, cause: Cause) -> Look {
         if self.limits_hold.take_if(|until| *until <= now).is_some() {
             self.limits = self.rules.limits;
@@ -239,17 +239,18 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         Look::Wait(earliest(wake, earliest(deadline, self.backlog.next_wake())))
     }
 
-    /// The request of a batch has ended, and what follows from it is done: another batch can be in flight.
+    /// Releases the slot of a batch whose request has ended and whose results are processed. Another batch may use it.
     pub(crate) fn release_slot(&mut self) {
         self.slots = self.slots.saturating_sub(1);
     }
 
-    /// What has ended since the last time. It counts as ended for flushes when it was [told](Self::told).
+    /// The entries that have ended since the last call. For flushes, they count as ended when their tickets are
+    /// [told](Self::told).
     pub(crate) fn take_settled(&mut self) -> Vec<Settled<L, T, R>> {
         std::mem::take(&mut self.settled)
     }
 
-    /// What is retried, since the last time.
+    /// The entries that were retried since the last call.
     pub(crate) fn take_retried(&mut self) -> Vec<Retried> {
         std::mem::take(&mut self.retried)
     }
@@ -265,7 +266,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.ledger.flush()
     }
 
-    /// From now on nothing waits for full batches.
+    /// Sends without waiting for full batches from now on.
     pub(crate) fn close(&mut self) {
         self.is_closing = true;
     }
@@ -284,13 +285,13 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
     }
 
-    /// Whether everything has ended, and was told.
+    /// Whether all entries have ended, and their tickets have resolved.
     pub(crate) fn is_idle(&self) -> bool {
         self.ledger.is_settled()
     }
 
     /// Whether nothing is in flight.
-    pub(crate) fn is_grounded(&self) -> bool {
+    pub(crate) fn has_none_in_flight(&self) -> bool {
         self.slots == 0
     }
 
@@ -304,12 +305,12 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.open.since().is_some() || !self.backlog.is_empty()
     }
 
-    /// When the oldest of them was admitted. It looks at each.
+    /// The admission time of the oldest of them. Takes linear time.
     pub(crate) fn oldest_waiting(&self) -> Option<Instant> {
         earliest(self.open.oldest(), self.backlog.oldest())
     }
 
-    /// Whether nothing more will come.
+    /// Whether no more entries are admitted.
     pub(crate) fn is_closing(&self) -> bool {
         self.is_closing
     }

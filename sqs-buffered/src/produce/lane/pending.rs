@@ -24,7 +24,7 @@ pub(crate) struct Pending<L, T> {
     pub(super) deadline: Instant,
     /// The number of attempts.
     pub(super) attempts: u32,
-    /// Why the last attempt failed.
+    /// The error of the last attempt.
     pub(super) last_error: Option<SendError>,
     /// Whether SQS may have executed it although no response confirms it.
     pub(super) maybe_sent: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Pending<L, T> {
     pub(super) overtaken_at: Option<u128>,
     /// The highest sequence number of accepted entries of its key that were admitted before it.
     pub(super) preceded_by: Option<u128>,
-    /// Whether another entry has superseded it: it is not retried.
+    /// Whether another entry has superseded it. If so, it is not retried.
     pub(super) is_superseded: bool,
     /// The epoch of the ledger: which flushes wait for it.
     pub(super) epoch: u64,

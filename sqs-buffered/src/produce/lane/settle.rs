@@ -11,8 +11,8 @@ use crate::produce::error::{SendError, SendErrorKind};
 use crate::time::after;
 
 impl<L, T, R: Receipt> Lane<L, T, R> {
-    /// Takes the result of a batch, and its loads, in the order of the batch. `chance`, from 0 to 1, is for the pause: one for the
-    /// whole batch, so that entries that failed together are retried together.
+    /// Takes the result of a batch, and its loads, in the order of the batch. `chance`, from 0 to 1, sets the pause of
+    /// the whole batch, so that entries that failed together are retried together.
     pub(crate) fn complete(
         &mut self,
         now: Instant,
@@ -21,7 +21,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         loads: Vec<L>,
         chance: f64,
     ) {
-        let Some(mut entries) = self.land(number) else { return };
+        let Some(mut entries) = self.leave_flight(number) else { return };
         debug_assert_eq!(entries.len(), loads.len(), "each entry has its load");
         for (entry, load) in entries.iter_mut().zip(loads) {
             entry.load = Some(load);
@@ -43,9 +43,9 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
     }
 
-    /// Ends a batch whose request is gone, with the loads.
+    /// Ends a batch whose request was dropped together with its loads.
     pub(crate) fn fail_batch(&mut self, number: u64, error: &SendError) {
-        for entry in self.land(number).unwrap_or_default() {
+        for entry in self.leave_flight(number).unwrap_or_default() {
             let key = entry.key.clone();
             self.end(entry, Err(error.clone().maybe_sent(true)));
             self.after_failure(key.as_ref());
@@ -53,8 +53,8 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
     }
 
-    /// The entries of a batch that is not in flight any more; `None` if it was aborted.
-    fn land(&mut self, number: u64) -> Option<Vec<Pending<L, T>>> {
+    /// The entries of a batch that is no longer in flight; `None` if it was aborted.
+    fn leave_flight(&mut self, number: u64) -> Option<Vec<Pending<L, T>>> {
         let index = self.in_flight.iter().position(|flight| flight.number == number)?;
         Some(self.in_flight.swap_remove(index).entries)
     }
@@ -76,7 +76,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
             _ => self.limits.bytes(self.limits.max_bytes().min(bytes / 2).max(1)),
         };
         self.limits_hold = Some(after(now, LEARNED_FOR));
-        // The last first: each goes to the front of the line.
+        // The last run first, because each goes to the front of the line.
         for (key, run) in in_runs(entries.into_iter().map(|entry| (entry, ()))).into_iter().rev() {
             let run = run.into_iter().map(|(entry, ())| entry);
             let (superseded, again) = run.partition::<Vec<_>, _>(|entry| entry.is_superseded);

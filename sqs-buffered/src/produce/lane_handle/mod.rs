@@ -30,7 +30,7 @@ use crate::time::after;
 use state::{State, to_record_age};
 pub(crate) use todo::{Due, Load, Todo, Work};
 
-/// How much later than its request a ticket gives up by itself.
+/// How much longer than its request a ticket waits before it gives up.
 const ANSWER_MARGIN: Duration = Duration::from_secs(1);
 
 /// The lane of one queue and one operation.
@@ -55,13 +55,13 @@ pub(crate) struct Arrival<K: Kind> {
     pub(crate) deadline: Instant,
 }
 
-/// The ticket of an entry, and what its admission asks for.
+/// The ticket of an entry, and the work that its admission requires.
 pub(crate) type Admitted<K> = (Ticket<<K as Kind>::Receipt>, Todo<K>);
 
 /// Why an entry was not admitted.
 #[derive(Debug)]
 pub(crate) enum NotAdmitted<K: Kind> {
-    /// The lane is not used any more; there is or will be another.
+    /// The lane is no longer used. Another one replaces it.
     Retired(Arrival<K>),
     Closed(K::Entry),
 }
@@ -80,12 +80,12 @@ impl<K: Kind> LaneHandle<K> {
         }
     }
 
-    /// Where something happens that the observer hears of.
+    /// The lane, for the observer.
     pub(crate) fn site(&self) -> Site<'_> {
         Site { queue_url: &self.queue_url, operation: K::Operation::ACTION, metrics: &self.metrics }
     }
 
-    /// Takes an entry, or gives it back. `runtime` is where its task runs.
+    /// Admits an entry, or returns it. `runtime` is where its task runs.
     pub(crate) fn admit(&self, arrival: Arrival<K>, runtime: Id) -> Result<Admitted<K>, NotAdmitted<K>> {
         let span = Span::current();
         let mut state = self.state.lock();
@@ -114,7 +114,7 @@ impl<K: Kind> LaneHandle<K> {
         Ok((ticket, todo))
     }
 
-    /// What is to be sent, for a task that was started for it.
+    /// The work of a task that has just started.
     pub(crate) fn begin(&self, runtime: Id) -> Todo<K> {
         let mut state = self.state.lock();
         state.starting.retain(|starting| *starting != runtime);
@@ -123,7 +123,7 @@ impl<K: Kind> LaneHandle<K> {
         todo
     }
 
-    /// Takes the answer to a batch, and its loads back.
+    /// Takes the result of a batch, and its loads.
     pub(crate) fn complete(&self, number: u64, answer: Answer<K::Receipt>, loads: Vec<Load<K>>) {
         let mut state = self.state.lock();
         state.forget_request(number);
@@ -131,7 +131,7 @@ impl<K: Kind> LaneHandle<K> {
         self.tell(state);
     }
 
-    /// Releases the slot of a batch that is complete, and says what is to be sent next.
+    /// Releases the slot of a batch that is complete, and returns the next work.
     pub(crate) fn next(&self, runtime: Id) -> Todo<K> {
         let mut state = self.state.lock();
         state.lane.release_slot();
@@ -140,7 +140,7 @@ impl<K: Kind> LaneHandle<K> {
         todo
     }
 
-    /// A task has ended without doing its work: it panicked, or its runtime ended.
+    /// A task has ended before its work was done: it panicked, or its runtime ended.
     pub(crate) fn abandon(&self, work: Work) {
         let mut state = self.state.lock();
         match work {
@@ -154,24 +154,24 @@ impl<K: Kind> LaneHandle<K> {
             Work::Alarm(runtime) => state.alarms.remove(runtime),
         }
         state.abort_if_unattended();
-        state.alarms.ring();
+        state.alarms.wake();
         self.tell(state);
     }
 
-    /// An alarm has gone off, or was rung: says what is to be sent, and when it goes off next. `None`: it ends.
+    /// An alarm was due or woken. Returns the work, and when the alarm is due next; `None` if it ends.
     pub(crate) fn alarm(&self, runtime: Id) -> (Todo<K>, Option<Instant>) {
         let mut state = self.state.lock();
         let now = Instant::now();
         let (due, until) = state.due(now, self.cause(Cause::Other));
         let is_over = state.lane.is_over();
-        let next = state.alarms.went_off(runtime, now, to_record_age(until).filter(|_| !is_over), is_over);
+        let next = state.alarms.fired(runtime, now, to_record_age(until).filter(|_| !is_over), is_over);
         self.tell(state);
         (Todo { starts: false, due, alarm: None }, next)
     }
 
-    /// Sends waiting entries without waiting for fuller batches, because an entry waits for their capacity.
-    pub(crate) fn press(&self) {
-        self.state.lock().alarms.ring();
+    /// Sends waiting entries without waiting for fuller batches, because another entry waits for their capacity.
+    pub(crate) fn send_for_capacity(&self) {
+        self.state.lock().alarms.wake();
     }
 
     /// Ends the entries of a key that are not in flight.
@@ -184,29 +184,30 @@ impl<K: Kind> LaneHandle<K> {
     /// See [`Lane::flush`].
     pub(crate) fn flush(&self) -> Option<oneshot::Receiver<Summary>> {
         let mut state = self.state.lock();
-        state.alarms.ring();
+        state.alarms.wake();
         state.lane.flush()
     }
 
-    /// Admits no more entries, and sends what is there without waiting for more.
+    /// Admits no more entries, and sends the waiting ones without waiting for more.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock();
         state.lane.close();
-        state.alarms.ring();
+        state.alarms.wake();
     }
 
-    /// Ends everything.
+    /// Ends all entries.
     pub(crate) fn abort(&self) {
         let mut state = self.state.lock();
         state.abort();
-        state.alarms.ring();
+        state.alarms.wake();
         self.tell(state);
     }
 
-    /// Retires the lane if it is not in use.
+    /// Retires the lane if it is unused.
     pub(crate) fn retire(&self) -> bool {
         let mut state = self.state.lock();
-        state.is_retired = state.lane.is_idle() && state.lane.is_grounded() && !self.share.is_starving();
+        state.is_retired =
+            state.lane.is_idle() && state.lane.has_none_in_flight() && !self.share.is_starving();
         state.is_retired
     }
 
@@ -234,7 +235,7 @@ impl<K: Kind> LaneHandle<K> {
             lane.told(*epoch, entries);
         }
         if lane.is_over() {
-            alarms.ring();
+            alarms.wake();
         }
     }
 

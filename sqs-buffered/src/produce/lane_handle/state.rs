@@ -1,4 +1,4 @@
-//! What is behind the lock of a lane: the lane, its alarms, and its requests.
+//! The state behind the lock of a lane: the lane, its alarms, and its requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,13 +23,13 @@ const AGE_INTERVAL: Duration = Duration::from_secs(1);
 pub(super) struct State<K: Kind> {
     pub(super) lane: LaneOf<K>,
     pub(super) alarms: Alarms,
-    /// Runtimes with a started task that has not asked for its batch. They may no longer be driven.
+    /// Runtimes with a started task that has not yet asked for its batch. They may no longer run.
     pub(super) starting: Vec<Id>,
     /// Aborts requests in flight, by the numbers of their batches.
     requests: Vec<(u64, AbortHandle)>,
-    /// Whether another lane takes its place.
+    /// Whether another lane has replaced it.
     pub(super) is_retired: bool,
-    /// When the age of the oldest entry was recorded last, and whether it was more than nothing.
+    /// When the age of the oldest entry was last recorded, and whether it was above zero.
     age_recorded: (Option<Instant>, bool),
 }
 
@@ -48,7 +48,7 @@ impl<K: Kind> State<K> {
         }
     }
 
-    /// What is to be sent now, and when something is to be done next.
+    /// The batches to send now, and the time of the next action.
     pub(super) fn due(&mut self, now: Instant, cause: Cause) -> (Vec<Due<K>>, Option<Instant>) {
         let (mut due, mut cause) = (Vec::new(), cause);
         loop {
@@ -65,7 +65,7 @@ impl<K: Kind> State<K> {
         }
     }
 
-    /// The same, with the alarm of a runtime.
+    /// The same, with the alarm of a runtime set.
     pub(super) fn poll(&mut self, now: Instant, cause: Cause, runtime: Id) -> Todo<K> {
         let (due, until) = self.due(now, cause);
         Todo { starts: false, due, alarm: self.alarm(until, runtime) }
@@ -86,7 +86,8 @@ impl<K: Kind> State<K> {
         Some((until, self.alarms.set(runtime, until)?))
     }
 
-    /// Records what is in the lane, the age of the oldest entry at most once a second, since it takes a look at each.
+    /// Records metrics of the lane. The age of the oldest entry is recorded at most once a second, because it takes
+    /// linear time.
     pub(super) fn record(&mut self, metrics: &LaneMetrics) {
         metrics.in_flight_limit.set(self.lane.in_flight_limit());
         let (now, (last, was_some)) = (Instant::now(), self.age_recorded);
@@ -110,7 +111,7 @@ impl<K: Kind> State<K> {
 
     /// Ends waiting entries if no task is left to send them.
     pub(super) fn abort_if_unattended(&mut self) {
-        if self.alarms.is_empty() && self.starting.is_empty() && self.lane.is_grounded() {
+        if self.alarms.is_empty() && self.starting.is_empty() && self.lane.has_none_in_flight() {
             self.abort();
         }
     }
@@ -123,7 +124,7 @@ impl<K: Kind> State<K> {
     }
 }
 
-/// When an alarm goes off although nothing is to be done before `until`: entries that wait get older.
+/// When an alarm is due although there is nothing to send before `until`: waiting entries get older.
 pub(super) fn to_record_age(until: Option<Instant>) -> Option<Instant> {
     if IS_ON { until.map(|until| until.min(Instant::now() + AGE_INTERVAL)) } else { until }
 }

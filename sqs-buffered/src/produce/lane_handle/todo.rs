@@ -1,4 +1,4 @@
-//! What a change of a lane asks for: requests, tasks and alarms.
+//! The work that a change of a lane requires: requests, tasks and alarms.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tracing::Span;
 use crate::produce::kind::Kind;
 use crate::produce::lane::Dispatch;
 
-/// What a lane has to send for an entry.
+/// The data of an entry in a request.
 #[derive(Debug)]
 pub(crate) struct Load<K: Kind> {
     pub(crate) entry: K::Entry,
@@ -19,32 +19,32 @@ pub(crate) struct Load<K: Kind> {
     pub(crate) span: Span,
 }
 
-/// What a change of a lane asks for.
+/// The work that a change of a lane requires.
 #[must_use]
 #[derive(Debug)]
 pub(crate) struct Todo<K: Kind> {
     /// Whether to start a task that takes the due batches. Other entries may join a batch until the task takes it.
     pub(crate) starts: bool,
-    /// Batches that are to be sent. Each has a slot of the lane.
+    /// Batches to send. Each has a slot of the lane.
     pub(crate) due: Vec<Due<K>>,
-    /// An alarm that is to be started: when it goes off, unless it is rung before.
+    /// An alarm to start: when it is due, unless it is woken before.
     pub(crate) alarm: Option<(Instant, Arc<Notify>)>,
 }
 
 /// The work of a task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Work {
-    /// To ask what is due, on that runtime.
+    /// Asks for due batches, on this runtime.
     Start(Id),
-    /// The batch of that number, which has a slot.
+    /// Sends the batch with this number, which has a slot.
     Batch(u64),
-    /// The slot of a batch that is complete.
+    /// Releases the slot of a completed batch.
     Answered,
-    /// The alarm of a runtime.
+    /// Runs the alarm of a runtime.
     Alarm(Id),
 }
 
-/// A batch that is to be sent.
+/// A batch to send.
 #[derive(Debug)]
 pub(crate) struct Due<K: Kind> {
     pub(crate) batch: Dispatch<Load<K>>,

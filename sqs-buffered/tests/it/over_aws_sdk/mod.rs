@@ -1,4 +1,4 @@
-//! The same scenarios over a client of the AWS SDK.
+//! The same tests over a client of the AWS SDK.
 
 #[path = "../acknowledge.rs"]
 mod acknowledge;

@@ -1,4 +1,4 @@
-//! Bad use gets clear errors.
+//! Incorrect use returns clear errors.
 
 use std::time::Duration;
 

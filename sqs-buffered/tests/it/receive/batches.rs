@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use super::rig::{Rig, millis, secs, until};
 
-/// The bodies of each batch, and when it began.
+/// The bodies of each batch, and its start.
 type Batches = Arc<Mutex<Vec<(Instant, Vec<String>)>>>;
 
 async fn note(bodies: Vec<String>, State(batches): State<Batches>) {
@@ -29,7 +29,7 @@ fn bodies(batches: &Batches) -> Vec<Vec<String>> {
     batches.lock().unwrap().iter().map(|(_, bodies)| bodies.clone()).collect()
 }
 
-/// Runs a consumer until the queue has so many messages and so many failures were told, which are returned.
+/// Runs a consumer until the queue has this many messages and this many failures were reported. Returns the failures.
 macro_rules! run {
     ($rig:expr, $builder:expr, $left:expr, $failures:expr) => {{
         let failures = Arc::new(Mutex::new(Vec::new()));
@@ -48,7 +48,7 @@ macro_rules! run {
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_come_in_full_batches_and_are_deleted_together() {
+async fn messages_are_handled_in_full_batches_and_deleted_together() {
     let rig = Rig::new("jobs").await;
     rig.send(numbers(0..100)).await;
     let batches = Batches::default();
@@ -167,7 +167,7 @@ async fn leases_are_renewed_until_the_batch_has_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn batch_holds_messages_of_a_group_in_order_and_a_failure_gives_back_those_behind_it() {
+async fn batch_has_messages_of_a_group_in_order_and_a_failure_gives_back_the_later_ones() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("a", numbers(0..15)).await;
     rig.send_to("b", numbers(100..103)).await;
@@ -332,7 +332,7 @@ async fn paused_consumer_starts_no_batch() {
     let consumer =
         builder.wait_time(secs(1)).batch_window(secs(60)).batch_size(20).batch_handler(note).build().unwrap();
     let watch = async {
-        // All are here, and wait for the window.
+        // All messages are held, and wait for the window.
         until(|| rig.in_flight() == 10).await;
         consumer.pause();
         sleep(secs(200)).await;

@@ -1,4 +1,4 @@
-//! What breaks within: hooks, transports, the client below. A run goes on or ends with an error, never in silence.
+//! Internal failures: hooks, transports, the client below. A run continues or ends with an error, never silently.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -25,7 +25,7 @@ async fn panic_of_the_hook_does_not_stop_the_consumer() {
     rig.server.faults().inject(fault.times(3));
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .back_off(BackOff::None)
-        // Without the hook that would print it.
+        // Without the panic hook, which would print it.
         .on_event(|_| std::panic::resume_unwind(Box::new("a panic")))
         .message_handler(|_, lease| async move {
             tokio::select! {
@@ -138,13 +138,13 @@ async fn hook_may_use_the_lease_of_its_event() {
     let mut receiver = builder.start().await.unwrap();
     let received = receiver.next().await.unwrap();
     *leases.lock().unwrap() = Some(received.lease().clone());
-    // At this very moment its lease ends, and settling it is the first to find that.
+    // The lease ends exactly now, and settling the message notices it first.
     sleep(received.lease().deadline().unwrap() - Instant::now()).await;
     assert!(received.ack().await.unwrap_err().is_lease_lost());
     assert_eq!(told.load(Relaxed), 1, "once");
 }
 
-/// Two receives, of which the first is refused, and what the second brings is given back.
+/// Two receives: the first one is refused, and the messages of the second are given back.
 #[tokio::test(start_paused = true)]
 async fn no_message_is_hidden_after_receiving_ends_with_an_error() {
     let refusal = Fault::error(ErrorCode::AccessDenied).on(Action::ReceiveMessage).times(1);

@@ -1,4 +1,4 @@
-//! What consumers do with outcomes, errors and panics.
+//! Effects of outcomes, errors and panics.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use super::diary::Diary;
 use super::rig::{Rig, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
-async fn messages_are_handled_side_by_side_and_deleted_in_batches() {
+async fn messages_are_handled_concurrently_and_deleted_in_batches() {
     let rig = Rig::new("jobs").await;
     rig.send((0..100).map(|number| number.to_string())).await;
     let diary = Diary::default();
@@ -79,7 +79,7 @@ async fn each_outcome_has_its_effect() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn panics_are_contained_reported_and_backed_off() {
+async fn panics_are_caught_reported_and_retried_after_the_back_off() {
     let rig = Rig::new("jobs").await;
     rig.send((0..15).map(|number| number.to_string())).await;
     let events = Arc::new(Mutex::new(Vec::new()));
@@ -95,7 +95,7 @@ async fn panics_are_contained_reported_and_backed_off() {
             let count = message.attributes().unwrap()
                 [&sqs_client::types::MessageSystemAttributeName::ApproximateReceiveCount]
                 .clone();
-            // Also before the future: the handler is called within its own task.
+            // Also before the future exists: the task calls the handler.
             assert!(count != "1", "first time");
             async move {
                 assert!(count != "2", "second time {}", message.body().unwrap_or_default());
@@ -153,7 +153,7 @@ async fn consumers_can_share_the_batches_of_a_client() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn consumers_of_one_client_never_handle_a_message_at_once() {
+async fn consumers_of_one_client_never_handle_a_message_at_the_same_time() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::redeliver().times(4));
     rig.send((0..5).map(|number| number.to_string())).await;

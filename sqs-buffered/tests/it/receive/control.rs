@@ -1,4 +1,4 @@
-//! Consumers that are controlled while they run: spawned, paused, resumed, faster, slower.
+//! Consumers that are spawned, paused, resumed or resized while they run.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ fn numbers(count: usize) -> impl Iterator<Item = String> {
     (0..count).map(|number| number.to_string())
 }
 
-/// A consumer whose handlers take this long, and are noted in the diary.
+/// A consumer whose handlers take this long and write to the diary.
 fn noting(rig: &Rig, diary: &Diary, time: std::time::Duration) -> ReadyConsumer<BaseClient> {
     let diary = diary.clone();
     Consumer::builder(rig.base.clone(), &rig.url).message_handler(move |message, _| {
@@ -219,7 +219,7 @@ async fn first_signal_shuts_down_and_the_second_stops_handlers_at_once() {
     };
     let begin = std::time::Duration::from_millis(20);
     let signals = async {
-        // Real time: signals do not know the paused clock.
+        // Real time, because signals ignore the paused clock.
         while started.load(Ordering::Relaxed) == 0 {
             sleep(begin).await;
         }

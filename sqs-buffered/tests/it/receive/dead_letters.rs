@@ -1,4 +1,4 @@
-//! Messages that are known to be bad.
+//! Messages that handlers send to the dead-letter queue.
 
 use sqs_buffered::{BackOff, Consumer, Event, Outcome};
 use sqs_client::operation::Action;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use super::rig::{Rig, secs, until};
 
-/// Makes a queue the dead-letter queue of the rig's own.
+/// Sets a dead-letter queue for the queue of the rig.
 async fn with_dead_letters(rig: &Rig, name: &str) -> String {
     rig.create(name).await;
     let url = rig.server.queue_url(name);

@@ -1,34 +1,34 @@
-//! What handlers saw.
+//! A log of handlers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use sqs_client::types::MessageSystemAttributeName;
 
-/// What handlers saw, as they saw it.
+/// The starts and ends of handlers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Diary(Arc<Mutex<Pages>>);
 
 #[derive(Debug, Default)]
 struct Pages {
-    /// In their order.
+    /// In order of time.
     starts: Vec<Start>,
     running: BTreeMap<String, u32>,
-    /// Messages, by id, whose handlers have run at the same time.
+    /// The ids of messages whose handlers ran at the same time.
     overlapping: BTreeSet<String>,
     most_running: usize,
 }
 
-/// The start of a handler.
+/// Notes the start of a handler.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
     group: String,
     pub(crate) body: String,
-    /// Whether this very start ended with success.
+    /// Whether this start ended with success.
     pub(crate) is_acked: bool,
 }
 
-/// Writes the end of a handler down, however it ends.
+/// Notes the end of a handler when it is dropped, however the handler ends.
 pub(crate) struct Page {
     diary: Diary,
     id: String,

@@ -1,4 +1,4 @@
-//! FIFO queues: order within groups, groups side by side.
+//! FIFO queues: order within groups, concurrent groups.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -20,7 +20,7 @@ fn numbered(group: &str, count: u32) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn groups_run_side_by_side_and_their_messages_in_order() {
+async fn groups_run_concurrently_and_their_messages_in_order() {
     let rig = Rig::new("jobs.fifo").await;
     for group in ["a", "b", "c"] {
         rig.send_to(group, numbered(group, 12)).await;
@@ -118,7 +118,7 @@ async fn after_a_failure_the_rest_of_the_group_is_given_back_from_its_end_and_th
     assert_eq!((report.stats.acked, report.stats.nacked, report.stats.returned), (4, 1, 2));
 
     let received: Vec<String> = {
-        // The handles in the order of the messages, from the first receive that got all four.
+        // The handles in the order of the messages, from the first receive with all four.
         let deletes = rig.sent_of(Action::DeleteMessageBatch);
         deletes.iter().flat_map(Sent::handles).map(|(handle, _)| handle).collect()
     };
@@ -175,7 +175,7 @@ async fn next_message_of_a_group_waits_for_the_delete_by_default() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failed_delete_stops_the_group_until_the_message_comes_again() {
+async fn failed_delete_stops_the_group_until_the_message_is_redelivered() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("a", numbered("a", 3)).await;
     let fault = Fault::fail_entries(ErrorCode::InvalidAddress).on(Action::DeleteMessageBatch);
@@ -224,10 +224,11 @@ async fn receive_with_lost_response_is_retried_with_the_same_attempt_id() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_that_came_again_while_it_ran_is_deleted_by_its_latest_handle() {
+async fn message_that_is_redelivered_while_it_runs_is_deleted_by_its_latest_handle() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("a", numbered("a", 3)).await;
-    // The clock of the service is ahead of ours: to it, the visibility timeout is over while the first one runs.
+    // The clock of the service is ahead of ours: for the service, the visibility timeout is over while the first
+    // handler runs.
     let clock = rig.server.clock().clone();
     tokio::spawn(async move {
         sleep(secs(1) / 2).await;

@@ -1,4 +1,4 @@
-//! How many messages come, and when.
+//! The number of held messages, and the times of receives.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use super::diary::Diary;
 use super::rig::{Rig, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
-async fn failed_receives_are_tried_again_after_growing_pauses() {
+async fn failed_receives_are_retried_after_growing_pauses() {
     let rig = Rig::new("jobs").await;
     let fault = rig
         .server
@@ -43,7 +43,7 @@ async fn failed_receives_are_tried_again_after_growing_pauses() {
     assert_eq!(run.await.unwrap().unwrap(), report);
     assert_eq!(report.stats.receive_errors, 10);
     let receives: Vec<_> = rig.sent_of(Action::ReceiveMessage).iter().map(|sent| sent.at).collect();
-    // The first is answered; the ten after it fail.
+    // The first receive succeeds; the ten after it fail.
     let gaps = receives[1..=11].windows(2).map(|pair| pair[1] - pair[0]);
     for ((gap, (failures, told)), number) in gaps.zip(pauses.lock().unwrap().iter()).zip(1..) {
         let bound = (millis(100) * 2_u32.pow(number)).min(secs(30));
@@ -85,7 +85,7 @@ async fn slow_handler_does_not_stop_receives_while_there_is_credit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_more_messages_are_here_than_run_and_are_prefetched() {
+async fn held_messages_do_not_exceed_concurrency_plus_prefetch() {
     let rig = Rig::new("jobs").await;
     rig.send((0..60).map(|number| number.to_string())).await;
     let most = Arc::new(AtomicU32::new(0));
@@ -114,7 +114,7 @@ async fn no_more_messages_are_here_than_run_and_are_prefetched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn next_messages_are_received_while_those_before_are_deleted_up_to_a_bound() {
+async fn messages_are_received_while_earlier_ones_are_deleted_up_to_a_bound() {
     let rig = Rig::new("jobs").await;
     rig.send((0..100).map(|number| number.to_string())).await;
     rig.server.faults().inject(Fault::latency(secs(5)).on(Action::DeleteMessageBatch));

@@ -17,7 +17,7 @@ struct Order {
     id: u32,
 }
 
-/// What was seen.
+/// The values that handlers have seen.
 type Seen = Arc<Mutex<Vec<String>>>;
 
 #[derive(Clone)]
@@ -52,7 +52,7 @@ async fn cook(
     if order.id == 13 { Err(Burnt) } else { Ok(()) }
 }
 
-/// Runs a consumer until this many handlers have failed and the queue has this many messages; returns the errors.
+/// Runs a consumer until this many handlers have failed and the queue has this many messages. Returns the errors.
 macro_rules! run {
     ($rig:expr, $builder:expr, $failed:expr, $left:expr) => {{
         let errors = Arc::new(Mutex::new(Vec::new()));
@@ -116,7 +116,7 @@ async fn closure_captures_variables_and_returns_any_outcome_type() {
     assert!(run!(rig, Consumer::builder(rig.base.clone(), &rig.url).handler(nothing), 0, 0).is_empty());
 }
 
-/// What every extractor gave, in words.
+/// The values of all extractors as text.
 #[expect(clippy::too_many_arguments, reason = "as many as a handler may have")]
 async fn all(
     message: Arc<Message>,
@@ -137,7 +137,7 @@ async fn all(
 }
 
 #[tokio::test(start_paused = true)]
-async fn extractors_give_what_the_message_has() {
+async fn extractors_return_the_values_of_the_message() {
     let rig = Rig::new("jobs.fifo").await;
     let send = rig.client.send_message().queue_url(&rig.url).message_body("soup").message_group_id("table");
     send.message_attributes("tenant", MessageAttributeValue::string("acme")).send().await.unwrap();

@@ -16,16 +16,16 @@ use tokio::time::{Instant, sleep};
 
 use super::rig::{Rig, millis, secs, until};
 
-/// How many runs a handler has begun.
+/// The number of runs of a handler.
 type Runs = Arc<AtomicU32>;
 
-/// A store that fails as it is told.
+/// A store with injected failures.
 #[derive(Default)]
 struct Flaky {
     memory: MemoryStore,
     begin_fails: AtomicBool,
     begin_hangs: AtomicBool,
-    /// How many calls fail.
+    /// The number of calls that fail.
     complete_fails: AtomicU32,
 }
 
@@ -64,7 +64,7 @@ fn context(id: &str) -> MessageContext {
     MessageContext::new(message)
 }
 
-/// Runs a consumer until its queue is empty; returns the errors of handlers.
+/// Runs a consumer until its queue is empty. Returns the errors of handlers.
 async fn run<A, S: Clone + Send + Sync + 'static>(
     rig: &Rig,
     state: S,
@@ -214,12 +214,12 @@ async fn run_that_completes_its_attempt_itself_is_not_repeated_after_a_crash() {
         rig.send(["soup"]).await;
         let (runs, store) = (Runs::default(), Arc::new(MemoryStore::default()));
         let handler = move |attempt: Attempt, State((runs, store)): State<(Runs, Arc<MemoryStore>)>| async move {
-            // One step, as a transaction is: the effect and its record.
+            // The effect and its record are one step, as in a transaction.
             let run = runs.fetch_add(1, SeqCst);
             if completes {
                 store.complete(&attempt).await?;
             }
-            // A crash: nothing comes after it.
+            // A crash: the handler never returns.
             if run == 0 {
                 std::future::pending::<()>().await;
             }
@@ -241,7 +241,7 @@ async fn run_that_completes_its_attempt_itself_is_not_repeated_after_a_crash() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn record_is_prolonged_as_long_as_the_handler_runs() {
+async fn record_is_renewed_while_the_handler_runs() {
     let rig = Rig::new("jobs").await;
     rig.send(["soup"]).await;
     let (store, key) = (Arc::new(MemoryStore::default()), "soup");

@@ -1,4 +1,4 @@
-//! Leases: renewed while needed, lost when refused, never touched afterwards.
+//! Leases are renewed while needed, lost when refused, and not used afterwards.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -119,7 +119,7 @@ async fn lease_survives_transient_failures_of_renewals() {
     lease_outlives(Fault::error(ErrorCode::InternalFailure).times(14)).await;
 }
 
-/// A handler keeps its message although this happens to renewals.
+/// A handler keeps its message despite these failures of renewals.
 async fn lease_outlives(fault: Fault) {
     let rig = Rig::new("jobs").await;
     rig.send(["1"]).await;
@@ -198,7 +198,7 @@ async fn longest_lease_ends_renewals_unless_the_handler_extends_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_is_handed_out_with_half_of_its_time_left_or_renewed_first() {
+async fn lease_with_less_than_half_of_its_time_is_renewed_before_the_handler_starts() {
     let rig = Rig::new("jobs").await;
     rig.send((0..10).map(|number| number.to_string())).await;
     let buffered = BufferedClient::new(rig.base.clone());
@@ -208,7 +208,7 @@ async fn message_is_handed_out_with_half_of_its_time_left_or_renewed_first() {
         let hidden = rig.hidden_for(received.lease().receipt_handle());
         assert!(left >= secs(15) && left + secs(2) <= hidden, "{left:?} of {hidden:?}");
         received.ack().await.unwrap();
-        // Every moment of a term is met.
+        // Covers every moment of a lease.
         sleep(millis(3_700)).await;
         if rig.left() == 0 {
             break;
@@ -219,7 +219,7 @@ async fn message_is_handed_out_with_half_of_its_time_left_or_renewed_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_whose_renewal_fails_is_not_handed_out() {
+async fn message_whose_renewal_fails_is_not_handled() {
     let rig = Rig::new("jobs").await;
     rig.send(["1", "2"]).await;
     rig.server
@@ -314,7 +314,7 @@ async fn failing_renewals_are_reported_before_the_lease_is_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn renewal_that_is_not_answered_is_asked_for_again_before_the_leases_are_lost() {
+async fn renewal_without_a_response_is_retried_before_the_leases_are_lost() {
     let rig = Rig::new("jobs").await;
     rig.send((0..5).map(|number| number.to_string())).await;
     let hangs = Fault::latency(secs(100)).on(Action::ChangeMessageVisibilityBatch).times(1);

@@ -1,4 +1,4 @@
-//! A transport that changes what receives bring.
+//! A transport that changes the responses of receives.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,7 +10,7 @@ use sqs_client::transport::{Transport, TransportFuture};
 use super::super::base_client::{BaseClient, default_client};
 use super::rig::Rig;
 
-/// Does something to answers of receives, which are counted from 1.
+/// Changes the responses of receives. Receives are counted from 1.
 #[derive(Clone)]
 struct Meddler<T, F> {
     inner: T,
@@ -39,7 +39,7 @@ impl<T: Transport, F: Fn(u32, Bytes) -> Bytes + Send + Sync + 'static> Transport
     }
 }
 
-/// A client whose answers of receives are changed by this.
+/// A client whose responses of receives are changed by this function.
 pub(crate) fn meddling(
     rig: &Rig,
     change: impl Fn(u32, Bytes) -> Bytes + Send + Sync + 'static,
@@ -48,7 +48,7 @@ pub(crate) fn meddling(
     default_client(&rig.server, transport)
 }
 
-/// As [`meddling`], for a wrong checksum of the message with this body, the first time that it comes.
+/// Like [`meddling`], but damages the checksum of the message with this body, only the first time.
 pub(crate) fn damaging_once(rig: &Rig, body: &'static str) -> BaseClient {
     let is_done = AtomicBool::new(false);
     meddling(rig, move |_, answer| {

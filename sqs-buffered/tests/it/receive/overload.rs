@@ -1,4 +1,4 @@
-//! Something behind the handlers that cannot keep up.
+//! A service behind the handlers that cannot keep up.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 use super::diary::Diary;
 use super::rig::{Rig, millis, secs, until};
 
-/// Takes at most `capacity` requests at a time, of `millis` each, and refuses the others.
+/// Serves at most `capacity` requests at a time, of `millis` each, and refuses the others.
 #[derive(Debug)]
 struct Downstream {
     capacity: AtomicUsize,
@@ -29,7 +29,7 @@ impl Downstream {
 }
 
 #[tokio::test(start_paused = true)]
-async fn adaptive_consumer_follows_a_downstream_that_slows_tenfold_and_no_message_is_dead_lettered() {
+async fn adaptive_consumer_follows_a_downstream_that_becomes_ten_times_slower() {
     let rig = Rig::new("jobs").await;
     let dead = rig.dead_letter_after(2).await;
     let downstream = Arc::new(Downstream {
@@ -79,7 +79,7 @@ async fn adaptive_consumer_follows_a_downstream_that_slows_tenfold_and_no_messag
 }
 
 #[tokio::test(start_paused = true)]
-async fn overloaded_message_stays_here_and_runs_again_without_another_receive() {
+async fn overloaded_message_is_kept_and_runs_again_without_another_receive() {
     for name in ["jobs", "jobs.fifo"] {
         let rig = Rig::new(name).await;
         rig.send_to("g", ["1", "2"]).await;
@@ -173,7 +173,7 @@ async fn message_with_a_long_retry_is_received_again_when_its_lease_is_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn retries_occupy_half_of_the_places_and_leave_the_concurrency_alone() {
+async fn retries_occupy_half_of_the_places_and_do_not_change_the_concurrency() {
     let rig = Rig::new("jobs").await;
     rig.send((0..30).map(|number| if number < 20 { "wait".to_owned() } else { number.to_string() })).await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
@@ -208,7 +208,7 @@ async fn overloaded_message_is_given_back_by_a_shutdown() {
         let stats = || consumer.stats();
         let report = consumer.run_until(until(|| stats().overloaded >= 8)).await.unwrap();
         assert!(report.is_clean && report.elapsed < secs(200), "{report:?}");
-        // What is visible again may come once more with the last receive.
+        // A message that is visible again may be returned by the last receive.
         assert!(report.stats.returned >= 3, "{name}: {report:?}");
         assert_eq!((rig.in_flight(), rig.left()), (0, 3), "{name}");
     }

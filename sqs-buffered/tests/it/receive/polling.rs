@@ -1,4 +1,4 @@
-//! How many receives the messages cost.
+//! The number of receives for a number of messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -96,7 +96,7 @@ async fn message_starts_at_once_while_another_is_slow_and_places_are_free() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn short_polls_of_an_empty_queue_are_paced_and_go_on_at_once_when_a_message_comes() {
+async fn short_polls_of_an_empty_queue_are_paced_until_a_message_arrives() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::latency(millis(5)).on(Action::ReceiveMessage));
     let diary = Diary::default();
@@ -119,7 +119,7 @@ async fn short_polls_of_an_empty_queue_are_paced_and_go_on_at_once_when_a_messag
         sleep(millis(2_010)).await;
         assert_eq!(diary.bodies().len(), 1, "the longest pause is two seconds");
         rig.send((1..300).map(|number| number.to_string())).await;
-        // 2 s for the pause that may have begun, and 300 messages by ten in ten receives.
+        // 2 s for a pause that may have begun, and 300 messages in ten receives at a time of ten each.
         sleep(millis(2_010 + 50)).await;
         assert_eq!(diary.bodies().len(), 300);
     };

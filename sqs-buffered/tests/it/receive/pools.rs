@@ -1,4 +1,4 @@
-//! Several consumers with one bound.
+//! Several consumers with one pool.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -62,7 +62,7 @@ fn done(counts: &Shared, queue: &str) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn busy_queues_share_the_handlers_by_weight_and_an_idle_one_leaves_its_share_to_others() {
+async fn busy_queues_share_handlers_by_weight_and_get_the_share_of_an_idle_one() {
     let rig = Rig::new("urgent").await;
     rig.create("other.fifo").await;
     let (pool, counts) = (HandlerPool::new(8).unwrap(), Shared::default());
@@ -77,7 +77,7 @@ async fn busy_queues_share_the_handlers_by_weight_and_an_idle_one_leaves_its_sha
     until(|| rig.left() == 0).await;
     let (start, before) = (tokio::time::Instant::now(), done(&counts, "other.fifo"));
     until(|| done(&counts, "other.fifo") == 400).await;
-    // All handlers allow 80 per second; the share of this queue is 20.
+    // All handlers together handle 80 per second. The share of this queue is 20.
     let (left, took) = (400 - before, start.elapsed());
     assert!(took.as_secs() * 45 < left as u64, "{left} messages took {took:?}");
     assert_eq!(counts.lock().unwrap().most_running, 8);
@@ -117,7 +117,7 @@ async fn consumers_that_pause_or_end_leave_their_share_to_the_others() {
     }
     let one = consumer(&rig, (&pool, 1), "one", secs(1), &counts).spawn().unwrap();
     let two = consumer(&rig, (&pool, 1), "two", secs(1), &counts).spawn().unwrap();
-    // Handlers that ended in 30 seconds: six at a time, of a second each.
+    // Handlers that ended in 30 seconds: six at a time, of one second each.
     let rates = async || {
         let before = ["one", "two"].map(|queue| done(&counts, queue));
         sleep(secs(30)).await;

@@ -10,7 +10,7 @@ use super::meddler::damaging_once;
 use super::rig::{Rig, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
-async fn messages_come_as_a_stream_and_each_method_settles_them() {
+async fn messages_are_yielded_as_a_stream_and_each_method_settles_them() {
     let rig = Rig::new("jobs").await;
     rig.send((0..5).map(|number| number.to_string())).await;
     let buffered = BufferedClient::new(rig.base.clone());
@@ -96,7 +96,7 @@ async fn messages_of_a_running_receive_become_visible_when_the_receiver_is_dropp
 }
 
 #[tokio::test(start_paused = true)]
-async fn damaged_messages_are_not_handed_out_and_good_ones_beside_them_are() {
+async fn damaged_messages_are_not_yielded_and_intact_ones_are() {
     let rig = Rig::new("jobs").await;
     rig.send(["1", "2"]).await;
     rig.server.faults().inject(Fault::corrupt().on(Action::ReceiveMessage).times(1));
@@ -111,7 +111,7 @@ async fn damaged_messages_are_not_handed_out_and_good_ones_beside_them_are() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn damaged_message_of_a_group_is_handed_out_before_its_successors() {
+async fn damaged_message_of_a_group_is_yielded_before_its_successors() {
     let rig = Rig::new("jobs.fifo").await;
     rig.send_to("a", ["a0", "a1", "a2"]).await;
     let buffered = BufferedClient::new(damaging_once(&rig, "a0"));
@@ -135,7 +135,7 @@ async fn stream_of_a_queue_that_does_not_exist_ends_with_the_reason() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn queue_that_is_deleted_and_made_again_is_received_from_again() {
+async fn receiver_continues_after_its_queue_is_deleted_and_created_again() {
     let server = sqs_mock_server::MockSqs::builder().relaxed_timing().in_process().unwrap();
     let rig = Rig::on(server, "jobs").await;
     rig.send(["1"]).await;
@@ -151,7 +151,7 @@ async fn queue_that_is_deleted_and_made_again_is_received_from_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_that_is_handed_out_is_not_handed_out_again_meanwhile() {
+async fn message_that_is_held_is_not_yielded_again() {
     let rig = Rig::new("jobs").await;
     rig.server.faults().inject(Fault::redeliver().times(2));
     rig.send(["1"]).await;
@@ -179,7 +179,7 @@ async fn message_is_released_in_time_although_a_visibility_change_lingers() {
     let received = builder.start().await.unwrap().next().await.unwrap();
     let handle = received.message().receipt_handle().unwrap().to_owned();
     let waiting = buffered.enqueue_visibility(&rig.url, handle, 100).await.unwrap();
-    // Its worker sleeps by now.
+    // The worker of the lane sleeps by now.
     sleep(millis(1)).await;
     let start = Instant::now();
     received.nack(secs(1)).await.unwrap();

@@ -1,4 +1,4 @@
-//! A server, a queue, and a client whose requests are written down.
+//! A server, a queue, and a client whose requests are recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::super::base_client::{BaseClient, base_client};
 
-/// A request as it went out.
+/// A recorded request.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) action: Action,
@@ -26,7 +26,7 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Receipt handles of the entries of a batch, each with its visibility timeout where it has one.
+    /// Receipt handles of the entries of a batch, each with its visibility timeout, if any.
     pub(crate) fn handles(&self) -> Vec<(String, Option<i64>)> {
         let entries = self.body["Entries"].as_array().cloned().unwrap_or_default();
         let handle = |entry: &serde_json::Value| {
@@ -39,7 +39,7 @@ impl Sent {
     }
 }
 
-/// Passes requests on and writes them down.
+/// Forwards and records requests.
 #[derive(Clone, Debug)]
 struct Recorder<T> {
     inner: T,
@@ -73,7 +73,7 @@ impl<T: Transport> Transport for Recorder<T> {
 pub(crate) struct Rig {
     pub(crate) server: MockSqs,
     pub(crate) client: Client,
-    /// What the consumers run on.
+    /// The client of the consumers.
     pub(crate) base: BaseClient,
     pub(crate) url: String,
     pub(crate) name: &'static str,
@@ -82,7 +82,7 @@ pub(crate) struct Rig {
 }
 
 impl Rig {
-    /// A queue of this name, FIFO if the name says so, whose visibility timeout is 30 seconds.
+    /// A queue with this name and a visibility timeout of 30 seconds. It is a FIFO queue if the name ends in `.fifo`.
     pub(crate) async fn new(name: &'static str) -> Self {
         Self::on(MockSqs::in_process(), name).await
     }
@@ -91,7 +91,7 @@ impl Rig {
         Self::with(server, name, RetryConfig::standard()).await
     }
 
-    /// With a client that repeats requests as `retry` says.
+    /// A rig whose client retries as `retry` says.
     pub(crate) async fn with(server: MockSqs, name: &'static str, retry: RetryConfig) -> Self {
         let (sent, received) = (Arc::default(), Arc::default());
         let (log, bodies) = (Arc::clone(&sent), Arc::clone(&received));
@@ -118,7 +118,7 @@ impl Rig {
         self.client.set_queue_attributes().queue_url(&self.url).attributes(name, value).send().await.unwrap();
     }
 
-    /// Moves messages to a dead-letter queue at the receive after this many. Returns its name.
+    /// Sets a redrive policy with this maximum receive count. Returns the name of the dead-letter queue.
     pub(crate) async fn dead_letter_after(&self, receives: u32) -> &'static str {
         let dead = if self.name.ends_with(".fifo") { "dead.fifo" } else { "dead" };
         self.create(dead).await;
@@ -135,7 +135,7 @@ impl Rig {
         }
     }
 
-    /// Sends to a group.
+    /// Sends messages to a group.
     pub(crate) async fn send_to(&self, group: &str, bodies: impl IntoIterator<Item = impl Into<String>>) {
         for body in bodies {
             let send = self.client.send_message().queue_url(&self.url).message_body(body);
@@ -151,12 +151,12 @@ impl Rig {
         self.server.queue(self.name).messages().len()
     }
 
-    /// The bodies of all messages that came, by receipt handle.
+    /// The bodies of all received messages, by receipt handle.
     pub(crate) fn received(&self) -> BTreeMap<String, String> {
         self.received.lock().unwrap().clone()
     }
 
-    /// The ids of messages that are hidden.
+    /// The ids of hidden messages.
     pub(crate) fn hidden(&self) -> BTreeSet<String> {
         let messages = self.server.queue(self.name).messages();
         let hidden =
@@ -164,7 +164,7 @@ impl Rig {
         hidden.map(|message| message.id.to_string()).collect()
     }
 
-    /// How long the service hides the message that came with this receipt handle from now on.
+    /// How long, from now, the service hides the message with this receipt handle.
     pub(crate) fn hidden_for(&self, receipt_handle: &str) -> Duration {
         let body = self.received()[receipt_handle].clone();
         let messages = self.server.queue(self.name).messages();
@@ -175,7 +175,7 @@ impl Rig {
         }
     }
 
-    /// What was sent, as it grows.
+    /// The recorded requests so far.
     pub(crate) fn log(&self) -> Arc<Mutex<Vec<Sent>>> {
         Arc::clone(&self.sent)
     }
@@ -188,9 +188,9 @@ impl Rig {
         self.sent().into_iter().filter(|sent| sent.action == action).collect()
     }
 
-    /// I12 and I14 of what was sent: no handle twice in a request, none renewed after its delete, none named after its
-    /// lease was lost, of which `lost` says by how many requests that was seen. What the client below repeats by itself
-    /// does not count.
+    /// Checks the recorded requests: no batch names a handle twice, no lease is renewed after the delete of its
+    /// message, and no handle is used after its lease was lost. `lost` has the number of requests at that time. Retries
+    /// of the client below do not count.
     pub(crate) fn check_requests(&self, lost: &BTreeMap<String, usize>, context: &str) {
         let repeats = self.client.config().retry_config().is_none_or(|retry| retry.max_attempts() > 1);
         let (mut deleted, mut seen) = (BTreeSet::new(), BTreeSet::new());
@@ -227,7 +227,7 @@ pub(crate) const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Waits, without looking more than a hundred times a second of the paused clock, until it is so.
+/// Waits until the condition is true. Checks it a hundred times per second of the paused clock.
 pub(crate) async fn until(mut is_so: impl FnMut() -> bool) {
     let give_up = Instant::now() + secs(3_600);
     while !is_so() {

@@ -1,5 +1,4 @@
-//! Random schedules: handlers that do anything, and a service that fails in all ways, from a seed that is printed when
-//! something is wrong.
+//! Random schedules: handlers that do anything, and a service that fails in all ways. A failure prints the seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -16,16 +15,16 @@ use tokio::time::sleep;
 use super::diary::{Diary, Start};
 use super::rig::{Rig, millis, secs};
 
-/// What a schedule may do to the run.
+/// The possible disturbances of a run.
 #[derive(Clone, Copy)]
 struct Weather {
-    /// The chance of each fault, at most.
+    /// The maximum probability of each fault.
     faults: f64,
-    /// Whether the answer to a receive may be lost: what it brought is then hidden and nobody knows of it.
+    /// Whether the response to a receive may be lost. Its messages are then hidden without anyone knowing.
     loses_receives: bool,
-    /// Whether messages may come again while they are here.
+    /// Whether messages may be delivered again while they are held.
     redelivers: bool,
-    /// Whether a batch handler runs.
+    /// Whether the consumer has a batch handler.
     in_batches: bool,
 }
 
@@ -55,7 +54,7 @@ fn inject(rig: &Rig, weather: Weather, random: &mut fastrand::Rng) {
     }
 }
 
-/// What a handler does with a message, by the seed: mostly work for a while, and then anything.
+/// The actions of a handler, derived from the seed: usually some work, and then anything.
 async fn handle(lease: Lease, chance: u64, longest: u64) -> Result<Outcome, HandlerError> {
     let work = sleep(millis(chance % longest));
     tokio::select! {
@@ -64,7 +63,7 @@ async fn handle(lease: Lease, chance: u64, longest: u64) -> Result<Outcome, Hand
     }
     match chance / 16 % 12 {
         0 => Err("failed")?,
-        // Without the hook that would print it.
+        // Without the panic hook, which would print it.
         1 => std::panic::resume_unwind(Box::new("a panic")),
         2 => Ok(Outcome::Release),
         3 => Ok(Outcome::Nack(secs(0))),
@@ -73,7 +72,8 @@ async fn handle(lease: Lease, chance: u64, longest: u64) -> Result<Outcome, Hand
     }
 }
 
-/// Handles the messages of a batch one after the other; those of a group only while the ones before them succeed.
+/// Handles the messages of a batch one after the other. A message of a group is handled only if the previous one
+/// succeeded.
 async fn handle_all<R: Future<Output = Result<Outcome, HandlerError>>>(
     messages: Vec<(Arc<Message>, Lease)>,
     run: Arc<impl Fn(Arc<Message>, Lease, u64) -> R>,
@@ -101,22 +101,22 @@ struct Played {
     rig: Rig,
     report: Report,
     diary: Diary,
-    /// Messages that are hidden after the longest delay that a handler or the back-off has asked for.
+    /// Messages that are hidden after the longest delay that a handler or the back-off has requested.
     hidden: BTreeSet<String>,
-    /// Messages of which the last that was heard is that their lease was lost or that they could not be settled.
+    /// Messages whose last event was a lost lease or a failure to settle them.
     unknown: BTreeSet<String>,
-    /// Receipt handles whose lease was seen to be lost, and after how many requests.
+    /// Receipt handles whose lease was lost, and the number of requests at that time.
     lost: BTreeMap<String, usize>,
     in_batches: bool,
 }
 
-/// Plays a schedule: messages, faults, a run that ends at any time.
+/// Runs a schedule: messages, faults, and a shutdown at any time.
 async fn play(name: &'static str, weather: Weather, seed: u64) -> Played {
     let mut random = fastrand::Rng::with_seed(seed);
-    // Jitter and ids come from the generator of the thread, which is this one.
+    // Jitter and ids come from the generator of the thread, which this line seeds.
     fastrand::seed(seed);
     let server = MockSqs::builder().seed(seed).in_process().unwrap();
-    // Without repeats below, each request that goes out is one that this crate has made.
+    // Without retries below, every request comes from this crate.
     let retry = if random.bool() { RetryConfig::standard() } else { RetryConfig::disabled() };
     let rig = Rig::with(server, name, retry).await;
     rig.set(QueueAttributeName::VisibilityTimeout, &random.u32(4..12).to_string()).await;
@@ -151,7 +151,7 @@ async fn play(name: &'static str, weather: Weather, seed: u64) -> Played {
                 _ => {}
             }
         });
-    // Runs the handler for one message, and notes what became of it.
+    // Runs the handler for one message, and notes its result.
     let run = move |message: Arc<Message>, lease: Lease, longest: u64| {
         let page = seen.start(&message);
         let chance = chances.lock().unwrap().u64(..);
@@ -198,7 +198,7 @@ async fn play(name: &'static str, weather: Weather, seed: u64) -> Played {
     Played { rig, report, diary, hidden, unknown, lost, in_batches: weather.in_batches }
 }
 
-/// What holds whatever happened.
+/// Checks the properties of all schedules.
 fn check(played: &Played, context: &str) {
     let Played { rig, report, diary, .. } = played;
     let stats = report.stats;
@@ -218,20 +218,20 @@ fn check(played: &Played, context: &str) {
         diary.overlapping()
     );
     let handled = u64::try_from(diary.bodies().len()).unwrap();
-    // Of a batch, messages behind a failure do not run.
+    // In a batch, messages behind a failure do not run.
     assert!(stats.started == handled || (played.in_batches && stats.started > handled), "{context}");
     rig.check_requests(&played.lost, context);
 }
 
-/// I10: no message is hidden after the end, other than for as long as its handler or the back-off said. Of messages that
-/// were lost or could not be given back nobody knows.
+/// No message is hidden after the end for longer than its handler or the back-off requested. Messages that were lost or
+/// could not be given back are not checked.
 fn check_nothing_is_hidden(played: &Played, context: &str) {
     let Played { hidden, unknown, report, .. } = played;
     assert!(hidden.is_subset(unknown), "{context}: I10: {hidden:?} hidden, {unknown:?}, {report:?}");
 }
 
-/// In each group, messages start in the order in which they were sent: one starts when all before it are done, which is
-/// what a start of them has ended with.
+/// Messages of a group start in the order in which they were sent. A message starts only after a start of each earlier
+/// one has succeeded.
 fn check_order(played: &Played, groups: &BTreeMap<String, Vec<String>>, context: &str) {
     for (group, sent) in groups {
         let starts = played.diary.starts_of(group);
@@ -246,7 +246,8 @@ fn check_order(played: &Played, groups: &BTreeMap<String, Vec<String>>, context:
     }
 }
 
-/// Plays so many schedules, or as many as the environment variable `SCHEDULES` says, from the seed `FIRST_SCHEDULE` on.
+/// Runs this many schedules, or as many as the environment variable `SCHEDULES` says, from the seed `FIRST_SCHEDULE`
+/// on.
 async fn played(name: &'static str, weather: Weather, count: u64) -> Vec<(String, Played)> {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let first = number("FIRST_SCHEDULE").unwrap_or(0);
@@ -265,7 +266,7 @@ const ROUGH: Weather = Weather { faults: 0.15, loses_receives: false, redelivers
 const STORM: Weather = Weather { faults: 0.5, loses_receives: true, redelivers: true, in_batches: false };
 
 #[tokio::test(start_paused = true)]
-async fn calm_schedules_hide_nothing_and_lose_no_lease() {
+async fn schedules_without_faults_hide_no_message_and_lose_no_lease() {
     for (context, played) in played("calm", CALM, 40).await {
         let stats = played.report.stats;
         assert_eq!((stats.leases_lost, stats.unsettled, stats.duplicates), (0, 0, 0), "{context}");
@@ -274,25 +275,25 @@ async fn calm_schedules_hide_nothing_and_lose_no_lease() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rough_schedules_end_every_delivery_once_and_hide_nothing() {
+async fn schedules_with_faults_end_every_delivery_once_and_hide_no_message() {
     let all = played("rough", ROUGH, 60).await;
     for (context, played) in &all {
         check_nothing_is_hidden(played, context);
     }
-    // Messages of which nobody knows are left out of that check: they must be rare.
+    // Messages that are not checked must be rare.
     let known = all.iter().filter(|(_, played)| played.unknown.is_empty()).count();
     assert!(known * 10 >= all.len() * 9, "{known} of {} schedules know of all messages", all.len());
 }
 
 #[tokio::test(start_paused = true)]
-async fn stormy_schedules_end_every_delivery_once_and_never_run_a_message_twice_at_once() {
+async fn schedules_with_redeliveries_end_every_delivery_once_and_never_overlap() {
     let all = played("storm", STORM, 60).await;
     let total = |of: fn(&Report) -> u64| all.iter().map(|(_, played)| of(&played.report)).sum::<u64>();
     assert!(total(|report| report.stats.duplicates) > 30, "the storm blows");
     assert!(total(|report| report.stats.leases_lost) > 0 && total(|report| report.stats.receive_errors) > 30);
 }
 
-/// I13 and I10 of a FIFO queue.
+/// Each group of a FIFO queue starts in order, and no message stays hidden.
 async fn check_fifo(name: &'static str, weather: Weather, count: u64) {
     for (context, played) in played(name, weather, count).await {
         let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();

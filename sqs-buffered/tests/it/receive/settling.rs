@@ -1,4 +1,4 @@
-//! Deletes and give-backs that fail.
+//! Deletes and visibility changes that fail.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::super::base_client::BaseClient;
 use super::diary::Diary;
 use super::rig::{Rig, millis, secs, until};
 
-/// A consumer whose handlers are done at once.
+/// A consumer whose handlers succeed at once.
 fn quick(rig: &Rig, diary: &Diary) -> sqs_buffered::ReadyConsumer<BaseClient> {
     let seen = diary.clone();
     Consumer::builder(rig.base.clone(), &rig.url).message_handler(move |message, _| {
@@ -26,7 +26,7 @@ fn quick(rig: &Rig, diary: &Diary) -> sqs_buffered::ReadyConsumer<BaseClient> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn delete_outlives_seconds_of_failures_and_its_message_is_handled_once() {
+async fn delete_is_retried_for_seconds_and_its_message_is_handled_once() {
     for fault in [Fault::status(503, "busy"), Fault::fail_entries(ErrorCode::InternalFailure)] {
         let rig = Rig::new("jobs").await;
         rig.send((0..20).map(|number| number.to_string())).await;
@@ -124,8 +124,8 @@ async fn handlers_do_not_spin_when_deletes_are_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn message_that_is_visible_by_itself_is_not_released() {
-    // No repeats below, which would go on for as long as they have begun.
+async fn message_that_is_already_visible_is_not_released() {
+    // Without retries below, which would continue after the client has given up.
     let rig = Rig::with(MockSqs::in_process(), "jobs", RetryConfig::disabled()).await;
     rig.send(["1"]).await;
     let fault = Fault::throttle().on(Action::ChangeMessageVisibilityBatch);

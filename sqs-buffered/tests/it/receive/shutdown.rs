@@ -99,7 +99,7 @@ async fn handlers_are_stopped_before_the_grace_is_over_and_their_messages_become
 
 #[tokio::test(start_paused = true)]
 async fn shutdown_with_a_handler_that_never_ends_takes_25_seconds_at_most() {
-    // With requests that work, and with those that give messages back hanging.
+    // First with requests that work, then with visibility changes that hang.
     for hangs in [false, true] {
         let rig = Rig::new("jobs").await;
         rig.send((0..20).map(|number| number.to_string())).await;

@@ -1,4 +1,4 @@
-//! On several threads and in real time, so that nothing relies on taking turns.
+//! Several threads and real time, so that no test passes only because tasks take turns.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -46,7 +46,7 @@ async fn thousands_of_messages_are_handled_on_several_threads() {
     }
 }
 
-/// Notes, when it is dropped, how many changes of visibility were sent by then.
+/// On drop, notes how many visibility changes were sent by then.
 struct AtItsEnd(Arc<Mutex<Option<usize>>>, Log);
 
 type Log = Arc<Mutex<Vec<Sent>>>;
@@ -73,7 +73,7 @@ async fn message_of_a_stopped_handler_is_hidden_until_the_handler_has_ended() {
                 let _at_its_end = at_its_end;
                 begin.notify_one();
                 loop {
-                    // Work that cannot be stopped in between.
+                    // Work that cannot be stopped.
                     std::thread::sleep(millis(40));
                     tokio::task::yield_now().await;
                 }

@@ -1,4 +1,4 @@
-//! Starting and ending batches.
+//! Starts and ends batches.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use crate::consume::receive::Delivery;
 use crate::time::after;
 
 impl<H: Execute> Run<H> {
-    /// Starts batches that are full, or whose first message has waited for the window. An error says when to go on, if that
-    /// does not depend on messages and other handlers.
+    /// Starts batches that are full, or whose first message has waited for the window. The error is the time to try
+    /// again; `None` if that depends only on messages and other handlers.
     pub(super) fn start_batches(&mut self, handler: &AnyBatchHandler) -> Result<(), Option<Instant>> {
         let (now, size, window) =
             (Instant::now(), self.shared.limits.batch_size, self.shared.limits.batch_window);
@@ -30,7 +30,7 @@ impl<H: Execute> Run<H> {
             }
             let due = *self.batch_due.get_or_insert_with(|| after(now, window));
             if here < size && now < due {
-                self.seat.idle();
+                self.pool_member.idle();
                 return Err(Some(due));
             }
             self.may_start()?;
@@ -44,7 +44,7 @@ impl<H: Execute> Run<H> {
         }
     }
 
-    /// Takes messages whose leases have enough time left. The others are refreshed, and come with a later batch.
+    /// Takes messages whose leases have enough time left. The others are renewed first, and run in a later batch.
     fn next_batch(&mut self, size: usize) -> Lines<Entry<Delivery>> {
         let (mut lines, mut count) = (Vec::new(), 0);
         while count < size {
@@ -86,7 +86,7 @@ impl<H: Execute> Run<H> {
     }
 }
 
-/// The meaning of a batch for the adaptive concurrency.
+/// The result of a batch for the adaptive concurrency.
 pub(super) fn batch_end(lines: &Lines<(Entry<Delivery>, Verdict)>) -> HandlerEnd {
     let ends = lines.iter().flat_map(|(_, entries)| entries).map(|(_, verdict)| verdict.end());
     ends.max().unwrap_or(HandlerEnd::Stopped)

@@ -27,13 +27,13 @@ use super::groups::{Entry, Groups, Key};
 use super::handling::Verdict;
 use super::report::Report;
 use super::step::{self, Return, Step};
-use crate::consume::pool::{RateLimit, Seat};
+use crate::consume::pool::{PoolMember, RateLimit};
 use crate::consume::receive::{Delivery, Grace, Intake, ReceiveError, pause};
 use crate::meter::Level;
 use crate::random;
 
 /// The longest pause of a message whose handler returned `Overloaded`: it runs again soon after the overload is over.
-const LONGEST_REST: Duration = Duration::from_secs(5);
+const MAX_REST: Duration = Duration::from_secs(5);
 
 /// One run of a consumer.
 pub(super) struct Run<H: Execute> {
@@ -41,22 +41,22 @@ pub(super) struct Run<H: Execute> {
     intake: Intake<H>,
     pub(super) groups: Groups<Delivery, Verdict>,
     pub(super) work: FuturesUnordered<BoxFuture<'static, Step>>,
-    /// Messages whose turn it is and whose leases were renewed for it.
+    /// Messages that may start because their leases were just renewed.
     pub(super) fresh: VecDeque<(Key, Entry<Delivery>)>,
-    /// Handlers that run.
+    /// The number of running handlers.
     running: usize,
-    seat: Seat,
+    pool_member: PoolMember,
     rate: Option<RateLimit>,
-    /// Handlers that run, and how many may, as metrics.
+    /// The number and the limit of running handlers, as metrics.
     running_metric: Level,
     limit_metric: Level,
-    /// The places that the credits know of.
+    /// The number of places that the credits have.
     places: usize,
-    /// Messages that wait before their handlers run again.
+    /// Messages that wait for the next run of their handlers.
     resting: usize,
-    /// When the next batch starts, though it is not full.
+    /// When the next batch starts even if it is not full.
     batch_due: Option<Instant>,
-    /// Stops the handlers, which are then waited for until this moment.
+    /// Stops the handlers. The run waits for them until this time.
     stop_handlers: watch::Sender<Option<Instant>>,
     pub(super) panics: Vec<String>,
 }
@@ -65,7 +65,7 @@ impl<H: Execute> Run<H> {
     pub(super) fn new(shared: Arc<Shared<H>>, intake: Intake<H>) -> Self {
         let (groups, work) = (Groups::new(), FuturesUnordered::new());
         let (fresh, stop_handlers) = (VecDeque::new(), watch::channel(None).0);
-        let seat = shared.seat();
+        let pool_member = shared.join_pool();
         let metrics = &shared.observer.metrics;
         let (running_metric, limit_metric) = (metrics.handlers_running(), metrics.handlers_limit());
         // Its bounds were checked when the consumer was built.
@@ -79,7 +79,7 @@ impl<H: Execute> Run<H> {
             running: 0,
             running_metric,
             limit_metric,
-            seat,
+            pool_member,
             rate,
             places: 0,
             resting: 0,
@@ -94,7 +94,7 @@ impl<H: Execute> Run<H> {
         let stop = self.shared.stop.clone();
         let woken = Arc::clone(&self.shared.woken);
         loop {
-            let next_start = self.start_what_may();
+            let next_start = self.start_ready();
             let next_look = next_start.into_iter().chain(self.update_places()).min();
             tokio::select! {
                 biased;
@@ -115,7 +115,7 @@ impl<H: Execute> Run<H> {
         let mut ending = self.shared.ending.subscribe();
         let mut grace = Grace::new(Instant::now(), self.shared.grace);
         let (mut is_late, mut comes_more) = (false, true);
-        self.seat.idle();
+        self.pool_member.idle();
         loop {
             if !is_late {
                 grace = ending.borrow_and_update().unwrap_or(grace);
@@ -188,13 +188,14 @@ impl<H: Execute> Run<H> {
     }
 
     /// Keeps a message whose handler returned `Overloaded`. The pause grows each time in a row.
-    fn rest_of_overload(&mut self, key: Key, mut entry: Entry<Delivery>) {
+    fn rest_after_overload(&mut self, key: Key, mut entry: Entry<Delivery>) {
         entry.latest.overloads += 1;
-        let pause = pause(entry.latest.overloads, random::unit()).min(LONGEST_REST);
+        let pause = pause(entry.latest.overloads, random::unit()).min(MAX_REST);
         self.rest(key, entry, pause);
     }
 
-    /// Whether another message may rest for its handler's sake: others need places, too.
+    /// Whether another message may wait for the next run of its handler. The messages that wait must leave places for
+    /// others.
     fn may_rest(&self) -> bool {
         self.resting < (self.places / 2).max(1)
     }

@@ -30,11 +30,11 @@ use crate::consume::receive::Delivery;
 use crate::random;
 
 /// Panics whose text is reported.
-const MOST_PANICS: usize = 10;
-/// The shortest pause before a handler that asks for it runs again.
-const SHORTEST_RETRY: Duration = Duration::from_millis(100);
-/// The shortest delay of a message that another consumer is handling, or whose delete failed: an immediate receive would not
-/// help.
+const MAX_PANICS: usize = 10;
+/// The minimum pause of `Outcome::Retry`.
+const MIN_RETRY: Duration = Duration::from_millis(100);
+/// The minimum delay of a message that another consumer is handling, or whose delete failed: an immediate receive would
+/// not help.
 const SOON: Duration = Duration::from_secs(1);
 
 impl<H: Execute> Run<H> {
@@ -64,7 +64,7 @@ impl<H: Execute> Run<H> {
                 }
             }
             Step::Deleted { key: None, is_done: false, deliveries } => {
-                let delay = self.after_no_delete(&deliveries);
+                let delay = self.delay_after_failed_delete(&deliveries);
                 for delivery in deliveries {
                     delivery.give_back_after(delay);
                 }
@@ -75,12 +75,12 @@ impl<H: Execute> Run<H> {
         }
     }
 
-    /// The message of a line that ran is settled: the next one is settled, if it ran in a batch with it, or may start. Returns
-    /// deliveries that came too late to be settled with it.
+    /// Ends the turn of the first message of a line: the next one is settled if it ran in the same batch, else it may
+    /// start. Returns deliveries that arrived too late to be settled with the first.
     fn line_done(&mut self, key: &Key) -> Vec<Delivery> {
         let late = self.groups.done(key);
         if let Some((entry, verdict)) = self.groups.next_decided(key) {
-            // A step of its own, since a line may have any number of them.
+            // A separate step, because a line may have any number of decided messages.
             let step = Step::Decided { key: Key::clone(key), entry, verdict };
             self.work.push(Box::pin(ready(step)));
         }
@@ -91,16 +91,16 @@ impl<H: Execute> Run<H> {
         match verdict {
             Verdict::Outcome(Outcome::Retry(pause)) if self.may_rest() => {
                 entry.latest.overloads = 0;
-                return self.rest(key, entry, pause.max(SHORTEST_RETRY));
+                return self.rest(key, entry, pause.max(MIN_RETRY));
             }
-            Verdict::Outcome(Outcome::Overloaded) => return self.rest_of_overload(key, entry),
+            Verdict::Outcome(Outcome::Overloaded) => return self.rest_after_overload(key, entry),
             _ => {}
         }
         let receives = entry.latest.receive_count();
         let Some(deliveries) = self.together(&key, entry) else { return };
         match verdict {
             Verdict::Outcome(Outcome::Ack) => self.succeeded(key, deliveries, Settled::Acked),
-            // No place is left for a message that waits here.
+            // Too many messages wait for their next run.
             Verdict::Outcome(Outcome::Retry(pause)) => {
                 self.give_back(key, deliveries, Return::After(pause.max(SOON)));
             }
@@ -111,7 +111,7 @@ impl<H: Execute> Run<H> {
             Verdict::Outcome(Outcome::Keep) => self.give_back(key, deliveries, Return::Kept),
             Verdict::Outcome(Outcome::DeadLetter(reason)) => self.send(key, deliveries, reason),
             Verdict::Failed(panic) => {
-                self.panics.extend(panic.filter(|_| self.panics.len() < MOST_PANICS));
+                self.panics.extend(panic.filter(|_| self.panics.len() < MAX_PANICS));
                 self.failed(key, deliveries, receives);
             }
             Verdict::Busy => {
@@ -122,7 +122,7 @@ impl<H: Execute> Run<H> {
         }
     }
 
-    /// The message that rested is the next of its line, with deliveries of it that came since then.
+    /// Puts a message whose pause is over at the front of its line, with later deliveries of it.
     fn rested(&mut self, key: &Key, mut entry: Entry<Delivery>) {
         self.resting -= 1;
         let overloads = entry.latest.overloads;
@@ -132,14 +132,14 @@ impl<H: Execute> Run<H> {
         drop(self.line_done(key));
     }
 
-    /// Gives back the message whose turn it was.
+    /// Gives back a message that could not start.
     pub(super) fn not_started(&mut self, key: Key, entry: Entry<Delivery>) {
         if let Some(deliveries) = self.together(&key, entry) {
             self.give_back(key, deliveries, Return::Returned(Duration::ZERO));
         }
     }
 
-    /// All deliveries of a message whose turn is over, the latest first; `None` if its lease is lost, which is then handled.
+    /// All deliveries of a message that ran, the latest first. If its lease is lost, handles that and returns `None`.
     fn together(&mut self, key: &Key, entry: Entry<Delivery>) -> Option<Vec<Delivery>> {
         let more = self.groups.take_more(key);
         if entry.latest.lease.is_lost() {
@@ -167,12 +167,12 @@ impl<H: Execute> Run<H> {
     }
 
     fn not_deleted(&mut self, key: Key, deliveries: Vec<Delivery>) {
-        let delay = self.after_no_delete(&deliveries);
+        let delay = self.delay_after_failed_delete(&deliveries);
         self.give_back(key, deliveries, Return::Returned(delay));
     }
 
     /// How long a message stays hidden after its delete failed: its handler will run again, and must not spin.
-    fn after_no_delete(&self, deliveries: &[Delivery]) -> Duration {
+    fn delay_after_failed_delete(&self, deliveries: &[Delivery]) -> Duration {
         let receives = deliveries.first().map_or(1, Delivery::receive_count);
         self.shared.back_off.delay(receives, random::unit()).max(SOON)
     }

@@ -17,8 +17,8 @@ use crate::consume::pool::HandlerEnd;
 use crate::consume::receive::Delivery;
 
 impl<H: Execute> Run<H> {
-    /// Starts handlers. Returns when to look again, if that does not depend on messages and other handlers.
-    pub(super) fn start_what_may(&mut self) -> Option<Instant> {
+    /// Starts handlers. Returns the time to try again; `None` if that depends only on messages and other handlers.
+    pub(super) fn start_ready(&mut self) -> Option<Instant> {
         let shared = Arc::clone(&self.shared);
         let next = if shared.is_paused.load(Relaxed) {
             Ok(())
@@ -29,13 +29,13 @@ impl<H: Execute> Run<H> {
             }
         };
         let Err(next_start) = next else {
-            self.seat.idle();
+            self.pool_member.idle();
             return None;
         };
         next_start
     }
 
-    /// Starts handlers for all messages, or returns when to go on, as [`may_start`](Self::may_start).
+    /// Starts handlers for all messages. The error is the time to try again, as in [`may_start`](Self::may_start).
     fn start_handlers(&mut self, handler: &AnyHandler) -> Result<(), Option<Instant>> {
         while let Some((key, entry)) = self.fresh.pop_front().or_else(|| self.groups.start()) {
             if !entry.latest.lease.is_fresh() {
@@ -61,14 +61,14 @@ impl<H: Execute> Run<H> {
         }));
     }
 
-    /// Takes the place of a handler that is about to start. An error says when to ask again, if that does not depend on other
-    /// handlers.
+    /// Takes the place of a handler that is about to start. The error is the time to try again; `None` if that depends
+    /// only on other handlers.
     pub(super) fn may_start(&mut self) -> Result<(), Option<Instant>> {
         if let Some(next_start) = self.rate.as_mut().and_then(|rate| rate.next_start(Instant::now())) {
-            self.seat.idle();
+            self.pool_member.idle();
             return Err(Some(next_start));
         }
-        if !self.seat.start(Instant::now()) {
+        if !self.pool_member.start(Instant::now()) {
             return Err(None);
         }
         self.running += 1;
@@ -86,14 +86,14 @@ impl<H: Execute> Run<H> {
     pub(super) fn handler_ended(&mut self, how: HandlerEnd, elapsed: Duration) {
         self.running -= 1;
         self.running_metric.set(self.running);
-        self.seat.ended(how, elapsed, Instant::now());
+        self.pool_member.ended(how, elapsed, Instant::now());
     }
 
     /// Sets the places of the receives: messages whose handlers may run, plus the prefetch, but no more than the rate limit allows
     /// soon. Returns when this may change without a notification.
     pub(super) fn update_places(&mut self) -> Option<Instant> {
         let (limits, size) = (&self.shared.limits, self.shared.limits.batch_size);
-        let (handlers, next_change) = self.seat.places(Instant::now());
+        let (handlers, next_change) = self.pool_member.places(Instant::now());
         self.limit_metric.set(handlers);
         let most = handlers.saturating_mul(size).saturating_add(limits.prefetch).min(MAX_IN_FLIGHT);
         let places = match &self.rate {

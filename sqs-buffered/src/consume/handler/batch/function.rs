@@ -33,8 +33,9 @@ use crate::consume::outcome::{HandlerError, Outcome};
 /// # }
 /// ```
 ///
-/// If the extractor of a message fails, the message is not in the `Vec`, and has failed; on a FIFO queue, so have the messages
-/// behind it in its group. To combine extractors, use a pair: `Vec<(Arc<Message>, Json<Order>)>`. A panic counts as an error of all messages.
+/// If the extractor of a message fails, the message has failed and is not in the `Vec`. On a FIFO queue, the messages
+/// behind it in its group have failed, too. To combine extractors, use a pair: `Vec<(Arc<Message>, Json<Order>)>`. A
+/// panic counts as an error of all messages.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a batch handler for the state `{S}`",
     label = "not a batch handler",
@@ -119,7 +120,8 @@ where
     refusals.into_iter().map(result).collect()
 }
 
-/// The group whose order counts: of FIFO queues, whose messages have sequence numbers.
+/// The group of a message on a FIFO queue, where messages have sequence numbers. `None` on standard queues, where the
+/// order does not matter.
 fn group(message: &MessageContext) -> Option<&str> {
     message.attribute(&Name::SequenceNumber)?;
     message.attribute(&Name::MessageGroupId)

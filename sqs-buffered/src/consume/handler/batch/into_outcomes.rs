@@ -87,7 +87,7 @@ impl BatchOutcomes {
     }
 }
 
-/// An error that several messages have in common.
+/// An error that several messages share.
 #[derive(Clone, Debug)]
 struct SharedError(Arc<dyn std::error::Error + Send + Sync>);
 

@@ -1,4 +1,4 @@
-//! What goes together, and when.
+//! Which entries share a batch, and when it is sent.
 
 use super::*;
 
@@ -10,7 +10,7 @@ async fn lone_entry_is_sent_at_once_and_the_next_lingers() {
     lane.push(entry(1, None, 1, now));
     assert_eq!(lane.poll(now, Cause::Other), Step::Wait(Some(now + LINGER)));
     lane.push(entry(2, None, 1, now + LINGER / 2));
-    assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1, 2]), "the wait is not begun anew");
+    assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1, 2]), "the linger does not start again");
     lane.push(entry(3, None, 1, now + LINGER));
     assert_eq!(dispatched(&mut lane, now + LINGER), None);
     complete(&mut lane, now + LINGER, 0, Answer::Entries(vec![Ok(Queue::default().store(0))]), 1.0);
@@ -18,7 +18,7 @@ async fn lone_entry_is_sent_at_once_and_the_next_lingers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fixed_linger_fills_batches_and_starvation_cuts_it_short() {
+async fn fixed_linger_fills_batches_and_ends_early_if_others_wait_for_capacity() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     for number in 0..13 {
@@ -30,7 +30,7 @@ async fn fixed_linger_fills_batches_and_starvation_cuts_it_short() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answer_does_not_cut_a_fixed_linger_short() {
+async fn response_does_not_shorten_a_fixed_linger() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     for number in 0..12 {
@@ -66,7 +66,7 @@ async fn flush_ends_when_all_earlier_entries_have_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn batch_that_is_too_long_is_halved_and_costs_no_attempt() {
+async fn batch_that_is_too_long_is_halved_without_counting_an_attempt() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> =
         Lane::new(Rules { retry: RetryRules { attempts: 1, ..rules().retry }, ..rules() });
@@ -105,7 +105,7 @@ async fn smaller_batches_after_one_that_was_too_long_end_after_five_minutes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn batch_that_failed_comes_back_as_one_in_its_order() {
+async fn failed_batch_is_retried_as_one_batch_in_its_order() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
     for number in 0..10 {
@@ -132,7 +132,7 @@ async fn entries_without_size_that_are_too_long_are_halved_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn flush_does_not_hurry_later_entries() {
+async fn flush_does_not_send_later_entries_early() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
     lane.push(entry(0, None, 1, now));

@@ -1,11 +1,11 @@
-//! Time that is over.
+//! Deadlines of entries.
 
 use std::collections::BTreeMap;
 
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn waiting_entries_end_when_their_time_is_over() {
+async fn waiting_entries_end_at_their_deadlines() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { in_flight: InFlight::Fixed(1), ..rules() });
     lane.push(entry(0, Some("a"), 1, now));
@@ -31,7 +31,7 @@ async fn entry_that_waits_for_its_retry_ends_at_its_deadline() {
     late.deadline = now + Duration::from_secs(20);
     lane.push(late);
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
-    // While it is in flight, the last deadline of those that wait passes.
+    // While it is in flight, the last deadline of the waiting entries passes.
     let mut short = entry(1, None, 0, now);
     short.deadline = now + Duration::from_secs(5);
     lane.push(short);
@@ -50,7 +50,7 @@ async fn entry_that_expires_while_waiting_has_its_last_error() {
     assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
     let error = SendError::new(SendErrorKind::Request).of_entry(true, false).explained("slow down".into());
     complete(&mut lane, now, 0, Answer::Failed(error.maybe_sent(true)), 0.5);
-    // Another one hangs in the only slot.
+    // Another entry hangs in the only slot.
     lane.push(entry(1, Some("b"), 0, now));
     lane.push(entry(2, Some("c"), 0, now));
     assert_eq!(dispatched(&mut lane, now), Some(vec![1, 2]));
@@ -67,7 +67,7 @@ async fn entry_that_expires_while_waiting_has_its_last_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn linger_leaves_half_of_the_time_for_failures() {
+async fn linger_leaves_half_of_the_delivery_timeout_for_retries() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> =
         Lane::new(Rules { linger: Linger::Fixed(TIMEOUT * 30), ..rules() });
@@ -91,7 +91,7 @@ async fn nearest_deadline_wakes_the_lane_whatever_else_it_waits_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nearest_deadline_wakes_the_lane_also_when_it_comes_with_a_newer_entry_of_a_key() {
+async fn deadline_of_a_merged_entry_wakes_the_lane() {
     let now = Instant::now();
     let soon = now + Duration::from_secs(6);
     let key = Key::from("handle");

@@ -1,4 +1,4 @@
-//! A lane and nothing around it: time and answers are given.
+//! Tests of a lane alone: time and responses are parameters.
 
 mod batches;
 mod deadlines;
@@ -49,24 +49,24 @@ fn rules() -> Rules {
     }
 }
 
-/// The load is the number too, so that a mix-up shows.
+/// The load is the number, too, so that a mix-up is noticed.
 fn entry(number: usize, key: Option<&str>, bytes: usize, now: Instant) -> Pending<usize, usize> {
     Pending::new(number, number, key.map(Key::from), bytes, (now, now + TIMEOUT))
 }
 
-/// What has ended, told at once. Each has its load.
+/// The entries that have ended, and their loads. Tells them at once.
 fn settled(lane: &mut Lane<usize, usize, Stored>) -> Vec<Settled<usize, usize, Stored>> {
     settled_with(lane, Some)
 }
 
-/// The same, with these loads; `None` where a request took it along.
+/// The same, with these loads; `None` where a request has the load.
 fn settled_with(
     lane: &mut Lane<usize, usize, Stored>,
     load_of: impl Fn(usize) -> Option<usize>,
 ) -> Vec<Settled<usize, usize, Stored>> {
     let settled = lane.take_settled();
     for settled in &settled {
-        assert_eq!(settled.load, load_of(settled.item), "its load is another's, or lost");
+        assert_eq!(settled.load, load_of(settled.item), "the load belongs to another entry or is lost");
         lane.told(settled.epoch, &Summary::of(1));
     }
     settled
@@ -82,7 +82,7 @@ fn failure(is_retryable: bool, is_throttle: bool, is_outcome_unknown: bool) -> S
     error.maybe_sent(is_outcome_unknown)
 }
 
-/// A FIFO queue: what it stores, once for each entry, in the order of its arrival.
+/// A FIFO queue, with its entries in the order of their arrival, each once.
 #[derive(Default)]
 struct Queue {
     stored: Vec<usize>,
@@ -99,7 +99,7 @@ impl Queue {
         Stored { sequence, id: number.to_string() }
     }
 
-    /// Answers a batch with failures of every kind; `failures` is their share, 0 to 1.
+    /// Responds to a batch with failures of every kind. `failures` is their fraction, 0 to 1.
     fn answer(&mut self, batch: &[usize], rng: &mut Rng, failures: f64) -> Answer<Stored> {
         let unlucky = |rng: &mut Rng| rng.f64() < failures;
         if unlucky(rng) {
@@ -148,7 +148,7 @@ fn in_flight(lane: &Lane<usize, usize, Stored>, number: u64) -> impl Iterator<It
     lane.in_flight.iter().filter(move |flight| flight.number == number).flat_map(|flight| &flight.entries)
 }
 
-/// Takes in an answer, with the loads that went.
+/// Completes a batch with this result, and returns its loads.
 fn complete(
     lane: &mut Lane<usize, usize, Stored>,
     now: Instant,

@@ -1,4 +1,4 @@
-//! Entries that have a key.
+//! Entries with a key.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ async fn refused_entry_is_not_retried_after_a_later_one_was_accepted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn entry_that_may_be_stored_behind_a_later_one_says_so() {
+async fn entry_that_may_be_stored_behind_a_later_one_is_out_of_order() {
     let now = Instant::now();
     let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
     lane.push(entry(0, Some("g"), 1, now));
@@ -78,7 +78,7 @@ async fn entry_stored_at_its_place_is_accepted_after_a_later_one() {
     assert_eq!(settled(&mut lane).pop().unwrap().result.unwrap().sequence, 0);
 }
 
-/// The second message is a duplicate that the user made: the service answers with the place of the first.
+/// The second message is a duplicate that the user sent: SQS responds with the sequence number of the first.
 #[tokio::test(start_paused = true)]
 async fn duplicate_sent_by_the_user_is_not_out_of_order() {
     let now = Instant::now();
@@ -134,7 +134,7 @@ async fn run_whose_entries_expire_together_keeps_one_place() {
     for number in 0..20 {
         lane.push(entry(number, Some("g"), 1, now + TIMEOUT * u32::from(number > 9)));
     }
-    // Those of the open batch are late, and the others get one place in the line.
+    // The entries of the open batch are late. The others get one place in the line.
     assert_eq!(dispatched(&mut lane, now + TIMEOUT), Some((10..20).collect()));
     assert_eq!(settled(&mut lane).len(), 10);
     lane.push(entry(20, Some("g"), 1, now + TIMEOUT));
@@ -163,7 +163,7 @@ async fn abort_leaves_no_group_behind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn newer_entry_of_a_key_starts_afresh_and_the_earlier_deadline_counts() {
+async fn merged_entry_starts_again_with_the_earlier_deadline() {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
     let mut first = entry(0, Some("handle"), 0, now);
@@ -184,7 +184,7 @@ async fn newer_entry_of_a_key_starts_afresh_and_the_earlier_deadline_counts() {
     assert_eq!(settled(&mut lane).len(), 1, "the earlier deadline counts");
 }
 
-/// A request that is gone took the loads with it: nothing of them can be sent again.
+/// A request that was dropped took the loads with it, so its entries cannot be sent again.
 #[tokio::test(start_paused = true)]
 async fn batch_of_a_dropped_request_ends_and_releases_its_groups() {
     let now = Instant::now();

@@ -1,5 +1,5 @@
-//! Lanes against a service that fails and users that interfere, at random: each entry ends once, limits hold, groups stay in
-//! order, nothing waits for nothing.
+//! Random schedules of lanes, a failing service and interfering users. Each entry ends once, limits hold, groups stay
+//! in order, and no entry waits without a reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What is played: a random order of arrivals, answers, time and all that users do, from the seed.
+/// A schedule: a random order of arrivals, responses, time and user actions, derived from the seed.
 #[derive(Clone, Debug)]
 struct Schedule {
     seed: u64,
@@ -21,7 +21,7 @@ struct Schedule {
     max_bytes: usize,
     /// From admission to deadline.
     timeout: Duration,
-    /// How often, of 1000 turns, users flush, abort, supersede or merge.
+    /// How often, of 1,000 turns, users flush, abort, supersede or merge.
     unrest: u32,
 }
 
@@ -54,21 +54,21 @@ fn schedules() -> impl Strategy<Value = Schedule> {
     )
 }
 
-/// What came of a schedule.
+/// The outcome of a schedule.
 struct Outcome {
     results: BTreeMap<usize, Result<Stored, SendError>>,
     queue: Queue,
     group_of: HashMap<usize, usize>,
 }
 
-/// A batch in flight, with what its request has.
+/// A batch in flight, with the data that its request has.
 struct Away {
     number: u64,
     batch: Vec<usize>,
     loads: Vec<usize>,
 }
 
-/// A schedule while it is played.
+/// A schedule that is being run.
 struct Play<'a> {
     schedule: &'a Schedule,
     rng: Rng,
@@ -76,20 +76,20 @@ struct Play<'a> {
     now: Instant,
     outcome: Outcome,
     flying: Vec<Away>,
-    /// The loads of those that others have become one with, each with the number of the last.
+    /// The loads of entries that others were merged into, each with the number of the last.
     loads: HashMap<usize, usize>,
-    /// What was in flight when its batch was given up: the request has its load.
+    /// Entries that were in flight when their batch was abandoned. The request has their loads.
     gone: BTreeSet<usize>,
-    /// What was superseded while it was in flight, so that it is not to go again.
-    hopeless: BTreeSet<usize>,
+    /// Entries that were superseded in flight, so they must not be sent again.
+    superseded: BTreeSet<usize>,
     pushed: usize,
-    /// Numbers that became one with others.
+    /// Entries that were merged into others.
     merged: BTreeSet<usize>,
-    /// Flushes that are not heard of, with what each waits for: all numbers below.
+    /// Unresolved flushes. Each waits for all numbers below this one.
     flushes: Vec<(usize, oneshot::Receiver<Summary>)>,
 }
 
-/// Plays a schedule until everything has ended.
+/// Runs a schedule until all entries have ended.
 fn play(schedule: &Schedule) -> Outcome {
     let limits = BatchLimits::default().bytes(schedule.max_bytes);
     let Schedule { ordering, after_failure, linger, .. } = *schedule;
@@ -104,7 +104,7 @@ fn play(schedule: &Schedule) -> Outcome {
         flying: Vec::new(),
         loads: HashMap::new(),
         gone: BTreeSet::new(),
-        hopeless: BTreeSet::new(),
+        superseded: BTreeSet::new(),
         pushed: 0,
         merged: BTreeSet::new(),
         flushes: Vec::new(),
@@ -160,7 +160,7 @@ impl Play<'_> {
             "{batch:?} {loads:?}"
         );
         check_batch(&self.lane, number, self.schedule, &self.flying, &self.outcome.group_of);
-        assert!(batch.iter().all(|number| !self.hopeless.contains(number)), "it was superseded in flight");
+        assert!(batch.iter().all(|number| !self.superseded.contains(number)), "it was superseded in flight");
         self.flying.push(Away { number, batch, loads });
         if self.rng.u32(..100) < self.schedule.unrest {
             self.disturb();
@@ -181,7 +181,7 @@ impl Play<'_> {
         self.pushed += 1;
     }
 
-    /// What users do beside sending, and requests that are lost with their loads.
+    /// Other actions of users, and requests that are lost with their loads.
     fn disturb(&mut self) {
         let group = self.group();
         let key = group.map(|group| Key::from(group.to_string()));
@@ -203,7 +203,7 @@ impl Play<'_> {
                 self.lane.supersede(&key);
                 let in_flight = self.flying.iter().flat_map(|away| &away.batch);
                 let of_key = |number: &&usize| self.outcome.group_of.get(*number) == group.as_ref();
-                self.hopeless.extend(in_flight.filter(of_key));
+                self.superseded.extend(in_flight.filter(of_key));
             }
             (4, Some(key)) => {
                 let has_more = self.pushed < self.schedule.count;
@@ -226,7 +226,7 @@ impl Play<'_> {
         }
     }
 
-    /// What becomes of a batch whose request is given up: nobody knows.
+    /// Notes the entries of an abandoned batch, whose outcomes are unknown.
     fn lose(&mut self, batch: &[usize]) {
         for number in batch {
             drop(self.rng.bool().then(|| self.outcome.queue.store(*number)));
@@ -245,14 +245,14 @@ impl Play<'_> {
         self.lane.release_slot();
     }
 
-    /// How many below a number have not ended.
+    /// How many entries below a number have not ended.
     fn unsettled(&self, below: usize) -> usize {
         let ended =
             |number: &usize| self.outcome.results.contains_key(number) || self.merged.contains(number);
         (0..below).filter(|number| !ended(number)).count()
     }
 
-    /// I1, and flushes: each is heard when, and only when, all before it has ended.
+    /// Each entry ends once. A flush resolves when all entries before it have ended, and not earlier.
     fn settle(&mut self) {
         let load_of = |item| {
             let load = self.loads.get(&item).copied().unwrap_or(item);
@@ -276,7 +276,7 @@ impl Play<'_> {
         }
     }
 
-    /// I3, no wait beyond the first deadline, and nothing that waits for nothing.
+    /// Slots are limited, no wait exceeds the first deadline, and no lane waits without a reason.
     fn check_wait(&mut self, until: Option<Instant>) {
         let deadlines = [self.lane.open.first_deadline(), self.lane.backlog.first_deadline()];
         if let Some(first) = deadlines.into_iter().flatten().min() {
@@ -285,9 +285,12 @@ impl Play<'_> {
             assert!(has_reason || self.lane.backlog.next_wake().is_some(), "an entry has no place");
         }
         let Some(since) = self.lane.open.since() else { return };
-        // A lane whose batches fail waits for its back-off, and has one batch in flight.
+        // A lane with failing batches waits for its back-off, and has one batch in flight.
         if let Some(pause) = self.lane.health.pause(self.now) {
-            assert!(until.is_some_and(|until| until <= pause), "the end of the back-off wakes nobody");
+            assert!(
+                until.is_some_and(|until| until <= pause),
+                "the lane does not wake at the end of the back-off"
+            );
             return;
         }
         let most = if self.lane.health.is_poor() { 1 } else { 5 };
@@ -330,7 +333,7 @@ fn check_batch(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-    /// I1, I2, I6 and I7.
+    /// Entries end once, and only what SQS stored is accepted. Accepted entries of a group are in order.
     #[test]
     fn entries_end_once_and_accepted_ones_of_a_group_are_in_order(schedule in schedules()) {
         let outcome = play(&schedule);
@@ -339,7 +342,7 @@ proptest! {
         for (number, result) in &outcome.results {
             let Ok(receipt) = result else {
                 let error = result.as_ref().unwrap_err();
-                // What was stored although it failed may be so only because nobody could know.
+                // An entry that failed may be stored only if the lane could not know.
                 prop_assert!(place(number).is_none() || error.is_maybe_sent(), "{number}: {error}");
                 prop_assert!(schedule.ordering == FifoOrdering::Grouped
                     || !matches!(error.kind(), SendErrorKind::OrderGap | SendErrorKind::OutOfOrder));
@@ -355,7 +358,7 @@ proptest! {
     }
 }
 
-/// What becomes of entries of these sizes that come at once.
+/// The batches of entries of these sizes that arrive at once.
 fn batches_of(sizes: &[usize], limits: BatchLimits) -> Vec<Vec<usize>> {
     let now = Instant::now();
     let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules {
@@ -369,7 +372,7 @@ fn batches_of(sizes: &[usize], limits: BatchLimits) -> Vec<Vec<usize>> {
         lane.push(entry(number, None, *size, now));
         batches.extend(dispatched(&mut lane, now));
     }
-    // What comes back does not cut the linger short.
+    // Retried entries do not shorten the linger.
     complete(&mut lane, now, 0, Answer::Entries(Vec::new()), 1.0);
     batches.extend(std::iter::from_fn(|| dispatched(&mut lane, now)));
     batches.extend(dispatched(&mut lane, now + LINGER));
@@ -384,8 +387,8 @@ async fn batch_with_all_its_bytes_is_sent_at_once() {
 }
 
 proptest! {
-    /// I2: nothing lost, order kept, and no two neighbours of which the second begins with what fits into the first, unless
-    /// the first had all its bytes.
+    /// No entry is lost and the order is kept. If a batch has bytes left, the first entry of the next one does not fit
+    /// into it.
     #[test]
     fn batches_under_load_are_as_full_as_their_order_allows(
         sizes in prop::collection::vec(0_usize..500, 1..200),
