@@ -1,7 +1,7 @@
 //! Run with: `cargo bench -p sqs-buffered --bench groups`
 //!
-//! A FIFO queue that does not answer, with ever more message groups: what an entry costs, what its timeout costs, and how long
-//! others wait for the lock of the lane while entries time out.
+//! Measures a FIFO queue that does not respond, with more and more message groups: the cost of an entry, the cost of
+//! its timeout, and how long others wait for the lock of the lane while entries time out.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -20,7 +20,7 @@ Enqueues one message for each of many groups of a FIFO queue that does not answe
 
 The table goes to standard output. Its last column is the longest call of try_enqueue while the entries time out.";
 
-/// When the entries time out.
+/// The time at which the entries time out.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// How long before that the measurement begins.
 const SLACK: Duration = Duration::from_millis(100);

@@ -11,7 +11,7 @@ use sqs_buffered::{BufferedClient, Entry, InFlight};
 use sqs_client::Client;
 use tokio::task::JoinHandle;
 
-/// Messages of one producer that are unanswered.
+/// Unanswered messages of one producer.
 const UNANSWERED: usize = 100;
 
 /// Producers of some queues, until they are stopped.
@@ -31,7 +31,7 @@ struct Queue {
 
 impl Load {
     pub(crate) async fn start(client: Client, bound: InFlight, producers: usize) -> Result<Self, Failed> {
-        // A throttled message waits for its turn, however long.
+        // A throttled message waits until it is accepted, however long that takes.
         let builder = BufferedClient::builder(client.clone()).in_flight(bound);
         let buffered = builder.delivery_timeout(Duration::from_mins(10)).build()?;
         let mut load = Self {
@@ -46,7 +46,7 @@ impl Load {
         Ok(load)
     }
 
-    /// One more queue with as many producers.
+    /// Adds a queue with the same number of producers.
     pub(crate) async fn add_queue(&mut self) -> Result<(), Failed> {
         let name = format!("bench-{}", sqs_client::random::uuid());
         let url = self.client.create_queue().queue_name(name).send().await?.queue_url.unwrap_or_default();
@@ -72,7 +72,7 @@ impl Load {
         Ok(())
     }
 
-    /// Messages a second of each queue.
+    /// Messages per second of each queue.
     pub(crate) async fn rate(&self, time: Duration) -> Vec<f64> {
         let counts = || self.queues.iter().map(|queue| queue.accepted.load(Ordering::Relaxed));
         let (start, before) = (now(), counts().collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! Run with: `cargo bench -p sqs-buffered --bench in_flight`
 //!
-//! Batches in flight: the adaptive bound beside the best fixed one, which is searched for, over HTTP against the server in a
-//! process of its own. Also when the service begins to throttle, after it has recovered, and for two queues at a time.
+//! Compares the adaptive bound on batches in flight with the best fixed one, over HTTP against a server in a separate
+//! process. Also while the service throttles, after it has recovered, and for two queues at a time.
 
 mod load;
 #[path = "../throughput/server.rs"]
@@ -80,7 +80,7 @@ async fn all(options: &Options) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Messages a second in each phase.
+/// Messages per second in each phase.
 #[derive(Clone, Copy, Default)]
 struct Phases {
     quiet: f64,
@@ -88,8 +88,8 @@ struct Phases {
     recovered: f64,
 }
 
-/// The best bound is found first, and then measured again in turns with the adaptive one: the best of several noisy measurements
-/// is too good.
+/// Finds the best fixed bound first, and then measures it again, alternating with the adaptive one: the best of several
+/// noisy measurements is too high.
 async fn compare(server: &Server, latency: u64, options: &Options) -> Result<(), Failed> {
     let (mut best, mut bounds) = (Phases::default(), [1; 2]);
     for &bound in &options.bounds {
@@ -125,7 +125,7 @@ async fn compare(server: &Server, latency: u64, options: &Options) -> Result<(),
     row("quiet", bounds[0], &fixed, |phases| phases.quiet, &shares);
     let phase = format!("throttled to {allowed:.0} requests/s");
     row(&phase, bounds[1], &throttled, |phases| phases.throttled, &[]);
-    // Compared in the same phase: the server slows as its queue fills.
+    // Both are measured in the same phase, because the server becomes slower as its queue fills.
     row("recovered", bounds[0], &fixed, |phases| phases.recovered, &[]);
     Ok(())
 }
@@ -166,7 +166,7 @@ async fn phases(server: &Server, bound: InFlight, allowed: f64, options: &Option
     Ok(Phases { quiet, throttled, recovered })
 }
 
-/// What the second of two queues gets of the messages of both, of which the first has been busy before.
+/// The fraction of messages of the second of two queues. The first one was busy before.
 async fn share(server: &Server, options: &Options) -> Result<f64, Failed> {
     let mut load = Load::start(server.client(), InFlight::default(), 32).await?;
     tokio::time::sleep(Duration::from_secs(2)).await;

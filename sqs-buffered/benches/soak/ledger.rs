@@ -1,4 +1,4 @@
-//! What is known of the messages of a run: which were accepted, which came back, and in what order.
+//! Records the messages of a run: which were accepted, which were received, and in what order.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use sqs_client::types::Message;
 
 use crate::PRODUCERS;
 
-/// One queue, and what is known of its messages.
+/// One queue, and the records of its messages.
 pub(crate) struct Run {
     pub(crate) url: String,
     pub(crate) fifo: bool,
@@ -19,11 +19,11 @@ pub(crate) struct Run {
     pub(crate) deliveries: AtomicUsize,
     /// By producer.
     progress: [Mutex<Progress>; PRODUCERS],
-    /// Of each group, the number and the id of the message that came last.
+    /// The number and the id of the last message of each group.
     last: Mutex<HashMap<usize, (usize, String)>>,
     pub(crate) out_of_order: AtomicUsize,
     pub(crate) stored_twice: AtomicUsize,
-    /// How many were accepted by then.
+    /// The number of accepted messages by time.
     progress_over_time: Mutex<Vec<(Duration, usize)>>,
 }
 
@@ -48,7 +48,7 @@ impl Run {
         self.progress_over_time.lock().push((at, self.accepted.load(Ordering::Relaxed)));
     }
 
-    /// Messages accepted a second between two moments.
+    /// Accepted messages per second between two times.
     pub(crate) fn rate(&self, from: Duration, to: Duration) -> Option<f64> {
         let progress = self.progress_over_time.lock();
         let (start, before) = progress.iter().find(|(at, _)| *at >= from)?;
@@ -63,7 +63,7 @@ impl Run {
         self.progress[producer].lock().note(number, |known| known.is_settled = true);
     }
 
-    /// It may have been stored, but nobody waits for it.
+    /// The send of a message failed. The message may be stored, so it may be received or not.
     pub(crate) fn failed(&self, producer: usize, number: usize) {
         self.failed.fetch_add(1, Ordering::Relaxed);
         self.progress[producer]
@@ -107,10 +107,10 @@ impl Run {
     }
 }
 
-/// What is known of the messages of one producer, in room that does not grow with the run.
+/// The records of one producer, in memory that does not grow with the run.
 #[derive(Default)]
 struct Progress {
-    /// Everything up to this number is settled and received.
+    /// All messages up to this number are settled and received.
     done: usize,
     later: HashMap<usize, Known>,
 }

@@ -1,9 +1,9 @@
 //! Run with: `cargo bench -p sqs-buffered --bench soak -- --seconds 600`
 //!
-//! Producers and consumers on two standard queues and a FIFO queue, over sockets, while one request in twenty goes wrong in
-//! each of ten ways, and one of the standard queues hangs in the middle. Says at the end whether anything was lost, came twice
-//! out of a FIFO queue's deduplication, or came out of order, whether the queue that hung held up the others, and how much
-//! memory clients and server had on their way. The server is a process of its own.
+//! Producers and consumers on two standard queues and a FIFO queue, over sockets. One request in twenty fails in each
+//! of ten ways, and one standard queue hangs in the middle. At the end, reports whether messages were lost, duplicated
+//! on the FIFO queue or reordered, whether the hanging queue delayed the others, and the memory of clients and server.
+//! The server runs in a separate process.
 
 mod ledger;
 mod report;
@@ -56,7 +56,7 @@ struct Options {
     hang: Duration,
     seed: Option<u64>,
     svg: Option<PathBuf>,
-    /// Only this program asks itself for it.
+    /// Internal: this program starts itself with this option.
     serves: bool,
 }
 
@@ -155,14 +155,14 @@ async fn soak(options: Options) -> Result<(), Failed> {
     if wrong == 0 { Ok(()) } else { Err(format!("{wrong} things went wrong").into()) }
 }
 
-/// When a queue hangs.
+/// The period in which a queue hangs.
 pub(crate) struct Hang {
     from: Duration,
     time: Duration,
 }
 
 impl Hang {
-    /// The rate of another queue meanwhile, of what it was before; `None` of the queue that hangs.
+    /// The rate of another queue meanwhile, relative to the rate before; `None` for the queue that hangs.
     pub(crate) fn rate(&self, run: &Run) -> Option<f64> {
         let second = Duration::from_secs(1);
         let before = run.rate(second, self.from)?;
@@ -182,7 +182,7 @@ async fn queues(client: &Client) -> Result<Vec<Arc<Run>>, Failed> {
     Ok(runs)
 }
 
-/// Enters in the ledger what it receives, and deletes it.
+/// Receives messages, records them and deletes them.
 fn consumer(client: Client, run: &Arc<Run>) -> Result<Consumer, BuildError> {
     let ledger = Arc::clone(run);
     Consumer::builder(client, &run.url)

@@ -1,4 +1,4 @@
-//! What is shown while it runs and in the end.
+//! The progress and the final report.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use sqs_buffered::BufferedClient;
 use crate::ledger::Run;
 use crate::{HANGS, Hang};
 
-/// Resident memory at a moment, in bytes.
+/// Resident memory at a point in time, in bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory {
-    /// Since the start.
+    /// The time since the start.
     pub(crate) at: Duration,
     pub(crate) clients: u64,
     pub(crate) server: u64,
 }
 
-/// A line over the one before, on standard error.
+/// Overwrites the progress line on standard error.
 pub(crate) fn show(runs: &[Arc<Run>], memory: Memory) {
     let queue = |run: &Arc<Run>| {
         let (accepted, open) = (run.accepted.load(Ordering::Relaxed), run.lost());
@@ -29,7 +29,7 @@ pub(crate) fn show(runs: &[Arc<Run>], memory: Memory) {
     let (seconds, queues) = (memory.at.as_secs(), runs.iter().map(queue).collect::<String>());
     let Memory { clients, server, .. } = memory;
     let memory = format!("   clients {} MiB, server {} MiB ", clients >> 20, server >> 20);
-    // Whoever closed standard error does not want to see it.
+    // An error means that standard error is closed, so nobody reads the progress.
     let _ = write!(std::io::stderr(), "\r{seconds:>5} s{queues}{memory}");
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn print_hang(runs: &[Arc<Run>], hang: &Hang) {
     }
 }
 
-/// Memory over seconds.
+/// Memory over time, in seconds.
 pub(crate) fn plot(memory: &[Memory]) -> Canvas {
     let line = |name: &str, colour, of: fn(&Memory) -> u64| Line {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! The server in a process of its own, so that the memory of the clients is theirs alone.
+//! The server, in a separate process, so that the memory of the clients is measured alone.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use sqs_mock_server::faults::Fault;
 
 use crate::Failed;
 
-/// A server, as its parent sees it.
+/// The handle of a server process.
 pub(crate) struct Server {
     process: Process,
     pub(crate) url: String,
@@ -18,7 +18,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts this program again, as a server of which each fault strikes so many of the requests.
+    /// Starts this program again, as a server that injects each fault into this fraction of the requests.
     pub(crate) fn start(share: f64, seed: Option<u64>) -> Result<Self, Failed> {
         let words = ["--serve".to_owned(), "--faults".to_owned(), share.to_string()].into_iter();
         let seed = seed.into_iter().flat_map(|seed| ["--seed".to_owned(), seed.to_string()]);
@@ -35,7 +35,7 @@ impl Server {
         sqs_client::Client::from_conf(config.build())
     }
 
-    /// Lets nothing go wrong any more, and says how often what did.
+    /// Stops all faults, and returns how often each was injected.
     pub(crate) fn calm(&mut self) -> Result<Vec<(u64, String)>, Failed> {
         self.process.tell("calm")?;
         let mut faults = Vec::new();
@@ -50,7 +50,7 @@ impl Server {
         }
     }
 
-    /// Lets requests for a queue hang for that long, from now on and for as long.
+    /// Makes requests for a queue hang for this long, from now on.
     pub(crate) fn hang(&mut self, queue: &str, time: Duration) -> Result<(), Failed> {
         self.process.tell(&format!("hang {queue} {}", time.as_millis()))
     }
@@ -60,7 +60,7 @@ impl Server {
     }
 }
 
-/// What the child does until its parent is gone.
+/// Runs in the child process until its parent ends.
 pub(crate) async fn serve(share: f64, seed: Option<u64>) -> Result<(), Failed> {
     let builder = seed.into_iter().fold(MockSqs::builder(), sqs_mock_server::MockSqsBuilder::seed);
     let server = builder.start().await?;

@@ -1,4 +1,4 @@
-//! What goes into the queues, and the wait until it is out of them.
+//! Sends messages to the queues, and waits until the queues are empty.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use sqs_client::types::QueueAttributeName;
 use crate::ledger::Run;
 use crate::{Failed, GROUPS, PRODUCERS};
 
-/// Sends numbered messages at its share of the rate, those of its own groups in order.
+/// Sends numbered messages at its share of the rate, with its own groups in order.
 pub(crate) async fn produce(
     buffered: BufferedClient,
     run: Arc<Run>,
@@ -55,7 +55,7 @@ async fn settle(
     }
 }
 
-/// Waits until the queues are empty, or until a minute has passed without one message less.
+/// Waits until the queues are empty, or until their messages have not decreased for a minute.
 pub(crate) async fn drain(client: &Client, runs: &[Arc<Run>]) -> Result<(), Failed> {
     let (mut least, mut patience) = (usize::MAX, 0);
     while patience < 600 {
@@ -73,7 +73,7 @@ pub(crate) async fn drain(client: &Client, runs: &[Arc<Run>]) -> Result<(), Fail
     Ok(())
 }
 
-/// How many messages a queue has, whatever their state.
+/// The number of messages in a queue, in any state.
 async fn messages(client: &Client, url: &str) -> Result<usize, Failed> {
     use QueueAttributeName as Name;
     let names = [

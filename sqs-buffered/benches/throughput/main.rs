@@ -1,7 +1,7 @@
 //! Run with: `cargo bench -p sqs-buffered --bench throughput`
 //!
-//! Messages a second and the time of a send, for single sends, for the buffered client, and for batches of ten made by hand,
-//! which are the ceiling: over HTTP on the loopback interface, against the server in a process of its own.
+//! Measures messages per second and the duration of a send: single sends, the buffered client, and hand-made batches of
+//! ten, which are the ceiling. Uses HTTP on loopback, against a server in a separate process.
 
 mod measured;
 mod server;
@@ -36,7 +36,7 @@ The server is sqs-mock-server, which is built if need be; the environment variab
 takes its options and greets like it. The table goes to standard output. CPU is that of this process, user and system, a
 message.";
 
-/// Messages on their way where answers are awaited later, over all producers.
+/// Unanswered messages of all producers together, if results are awaited later.
 const UNANSWERED: usize = 1000;
 
 struct Options {
@@ -94,7 +94,7 @@ async fn all(options: &Options) -> Result<Vec<Compared>, Failed> {
     Ok(compared)
 }
 
-/// Measures the ceiling and each of the rows beside it.
+/// Measures the ceiling and each of the rows.
 async fn compare(bench: &Bench, latency: u64, producers: usize, only: &str) -> Result<Compared, Failed> {
     let buffered = |window, in_flight| How::Buffered { window, in_flight };
     let share = (UNANSWERED / producers).max(1);

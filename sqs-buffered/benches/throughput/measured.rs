@@ -1,18 +1,18 @@
-//! What a run gives, as cells of the table and bars of the plot.
+//! The results of a run, as cells of the table and bars of the plot.
 
 use std::time::Duration;
 
 use sqs_benchmarks::figures::{cell, ratio};
 use sqs_benchmarks::plot::{Bar, Bars, Canvas, Group, Scale};
 
-/// What a run gave.
+/// The results of a run.
 pub(crate) struct Measured {
     pub(crate) messages: usize,
     pub(crate) took: Duration,
     pub(crate) cpu: Duration,
-    /// How long sends took, sorted.
+    /// The durations of sends, sorted.
     pub(crate) times: Vec<Duration>,
-    /// Entries of a request.
+    /// Entries per request.
     pub(crate) fill: f64,
 }
 
@@ -22,7 +22,7 @@ impl Measured {
         self.messages as f64 / self.took.as_secs_f64()
     }
 
-    /// Microseconds; nobody knows them when it took less than the hundredth of a second that `/proc` tells.
+    /// Microseconds; unknown if it took less than 10 ms, the resolution of `/proc`.
     fn cpu_per_message(&self) -> Option<f64> {
         let micros = self.cpu.as_secs_f64() * 1e6 / self.rate() / self.took.as_secs_f64();
         (micros > 0.0 && micros.is_finite()).then_some(micros)
@@ -43,15 +43,15 @@ impl Measured {
     }
 }
 
-/// What the ways of sending gave for one latency and one number of producers.
+/// The results of all ways of sending for one latency and one number of producers.
 pub(crate) struct Compared {
     pub(crate) latency: u64,
     pub(crate) producers: usize,
-    /// The names of the rows, which colours they have, and messages a second.
+    /// The names of the rows, their colours, and their messages per second.
     pub(crate) rates: Vec<(&'static str, usize, f64)>,
 }
 
-/// Messages a second: a group for each latency and number of producers.
+/// Messages per second, with a group for each latency and number of producers.
 pub(crate) fn plot(compared: Vec<Compared>) -> Canvas {
     let group = |Compared { latency, producers, rates }| {
         let tasks = if producers == 1 { "1 producer" } else { &format!("{producers} producers") };

@@ -1,4 +1,4 @@
-//! The server, a process of its own.
+//! The server, in a separate process.
 
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
@@ -10,10 +10,11 @@ use sqs_client::config::{Credentials, Region};
 
 use crate::Failed;
 
-/// Names the program of another server. It is none of `SQS_MOCK_..`: those are settings of the server itself.
+/// The variable with the path of another server program. It does not begin with `SQS_MOCK_`, because those variables
+/// configure the server itself.
 const PROGRAM: &str = "BENCH_SERVER";
 
-/// A server that runs until this is dropped.
+/// A server that is stopped on drop.
 pub(crate) struct Server {
     _process: Process,
     url: String,
@@ -21,7 +22,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A server whose answers take so long.
+    /// Starts a server whose responses take this long.
     pub(crate) fn start(latency_ms: u64) -> Result<Self, Failed> {
         let program = std::env::var_os(PROGRAM).map_or_else(built, |path| Ok(path.into()))?;
         let mut command = Command::new(program);
@@ -34,7 +35,7 @@ impl Server {
         Ok(Self { _process: process, url, latency_ms })
     }
 
-    /// Throttles sends above a rate of requests a second, or not any more.
+    /// Throttles sends above a rate in requests per second, or stops throttling.
     #[allow(dead_code, reason = "not every bench throttles")]
     pub(crate) fn throttle_above(&self, per_second: Option<f64>) -> Result<(), Failed> {
         self.admin("DELETE", "")?;
@@ -59,11 +60,7 @@ impl Server {
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;
         let is_done = answer.starts_with("HTTP/1.1 2");
-        if is_done {
-            Ok(())
-        } else {
-            Err(format!("the server does not take the fault {body}: {answer}").into())
-        }
+        if is_done { Ok(()) } else { Err(format!("the server rejected the fault {body}: {answer}").into()) }
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -81,7 +78,7 @@ fn latency(milliseconds: u64) -> String {
     )
 }
 
-/// Beside this binary, built if need be.
+/// The server program in the folder of this binary. Builds it if necessary.
 fn built() -> Result<PathBuf, Failed> {
     let arguments = ["build", "--release", "--quiet", "--package", "sqs-mock-server"];
     let status = Command::new(env!("CARGO")).args(arguments).status()?;

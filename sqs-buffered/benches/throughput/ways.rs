@@ -16,18 +16,18 @@ use crate::measured::Measured;
 /// A way to send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum How {
-    /// With so many tasks.
+    /// Batches of ten by hand, from this many tasks.
     ByHand(usize),
     Singly,
-    /// How many sends of a producer may be unanswered (1: each is awaited before the next), and how many batches may be
-    /// in flight where not the default.
+    /// How many sends of a producer may be unanswered (1: each send is awaited before the next one), and how many
+    /// batches may be in flight, if not the default.
     Buffered {
         window: usize,
         in_flight: Option<usize>,
     },
 }
 
-/// Who sends, what, and for how long.
+/// The settings of a run.
 pub(crate) struct Bench {
     pub(crate) client: Client,
     pub(crate) time: Duration,
@@ -43,7 +43,7 @@ impl Bench {
         }
     }
 
-    /// Runs `tasks` tasks of `work` until the time is over; `work` gives how many messages it has sent.
+    /// Runs `tasks` tasks of `work` until the time is over. `work` returns how many messages it has sent.
     async fn measure<F, R>(&self, tasks: usize, per_request: f64, work: F) -> Result<Measured, Failed>
     where
         F: Fn(Client, String) -> R,
