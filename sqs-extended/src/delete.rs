@@ -65,7 +65,7 @@ impl Rewritten for DeleteMessageBatch {
     }
 }
 
-/// The object, if its message is deleted. An entry in both lists counts as failed, and one in none as unknown.
+/// The object, if its message is deleted. An entry in both lists counts as failed, and an entry in neither as unknown.
 fn of_deleted(
     result: &Result<DeleteMessageBatchOutput, Error>,
     id: &str,
@@ -148,8 +148,9 @@ impl Shared {
 }
 
 impl ExtendedMessage {
-    /// Deletes the object of a payload, for messages that are not deleted through the client: AWS Lambda deletes the messages of a
-    /// successful invocation itself. Call it when nothing can fail any more: if the message comes again, its object is missing.
+    /// Deletes the object of a payload, for messages that are not deleted through the client: AWS Lambda deletes the
+    /// messages of a successful invocation itself. Call it last: if the message is delivered again, its object is
+    /// missing.
     ///
     /// The objects of [`Failed`](MessagePayload::Failed) payloads and of SNS notifications are kept. A failed delete is retried in
     /// the background. [`retain`](crate::ExtendedClientBuilder::retain) keeps all objects.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use sqs_client::wire::checksum::{Md5Hex, md5_of_body};
 
-/// Hashing more bytes takes so long that it blocks a thread of the runtime.
+/// Hashing longer texts would block a thread of the runtime.
 const SHORT: usize = 1 << 20;
 
 /// The hashes of a payload.
@@ -18,14 +18,14 @@ pub(crate) struct Digests {
 }
 
 impl Digests {
-    /// Of a text as bytes.
+    /// Hashes a text.
     pub(crate) async fn of(text: &Bytes) -> Self {
         if text.len() <= SHORT {
             return Self::at_once(text);
         }
         let bytes = text.clone();
         let elsewhere = tokio::task::spawn_blocking(move || Self::at_once(&bytes)).await;
-        // It fails only if the runtime ends.
+        // The task fails only if the runtime ends.
         elsewhere.unwrap_or_else(|_| Self::at_once(text))
     }
 

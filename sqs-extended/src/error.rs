@@ -1,4 +1,4 @@
-//! The one error of this crate: one word wide, cheap to clone.
+//! The error type of this crate: one word wide and cheap to clone.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -50,12 +50,12 @@ struct Inner {
 /// The error of the client below.
 #[derive(Clone)]
 struct Client {
-    /// If it is one of the plain client.
+    /// `None` for an error of a layer over the plain client.
     error: Option<sqs_client::Error>,
     is_throttle: bool,
 }
 
-/// What went wrong.
+/// The kind of an [`Error`].
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -69,7 +69,7 @@ pub enum ErrorKind {
     ReservedAttribute,
     /// The pointer attribute is present, but the body is not a valid pointer.
     BadPointer,
-    /// The pointer leads to a bucket that is not allowed. The store was not asked.
+    /// The pointer names a bucket that is not allowed. No request was made.
     ForeignBucket,
     /// The object does not exist (404).
     NotFound,
@@ -79,7 +79,7 @@ pub enum ErrorKind {
     Exists,
     /// The store is busy or failed, or the connection broke: 5xx, throttling, timeouts. Retryable.
     Unavailable,
-    /// The store rejects the request for another reason.
+    /// The store rejected the request for another reason.
     Rejected,
     /// The object is not the one that was stored: its length, hash or version differs.
     Damaged,
@@ -87,7 +87,7 @@ pub enum ErrorKind {
     TooLarge,
     /// The payload is not UTF-8.
     NotText,
-    /// The payload to be sent could not be read: a file, a reader or a stream failed, or has another length than was set.
+    /// The payload to send could not be read: the file, reader or stream failed or has a different length than was set.
     Source,
     /// The file for a received payload could not be written.
     File,
@@ -149,7 +149,7 @@ impl Error {
         self
     }
 
-    /// Sets the object that it is about.
+    /// Sets the object that the error is about.
     pub(crate) fn at(self, pointer: &Pointer) -> Self {
         self.with(|inner| inner.pointer = Some(pointer.clone()))
     }
@@ -162,7 +162,7 @@ impl Error {
         })
     }
 
-    /// An error of the client below.
+    /// Wraps an error of the client below.
     pub(crate) fn below<E: OperationError>(error: E) -> Self {
         let client = Client { error: error.client_error().cloned(), is_throttle: error.is_throttle() };
         Self::new(ErrorKind::Client, String::new()).with(|inner| {
@@ -179,7 +179,7 @@ impl Error {
         !is_damaged && !self.is_outcome_unknown()
     }
 
-    /// The cause, for streams and readers with `io::Error`.
+    /// Converts into an `io::Error`, for streams and readers.
     pub(crate) fn into_io(self) -> io::Error {
         let kind = match self.kind() {
             ErrorKind::Damaged | ErrorKind::NotText => io::ErrorKind::InvalidData,
@@ -188,17 +188,17 @@ impl Error {
         io::Error::new(kind, self)
     }
 
-    /// What went wrong.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The object that it is about.
+    /// The object that the error is about, if any.
     pub fn pointer(&self) -> Option<&Pointer> {
         self.0.pointer.as_ref()
     }
 
-    /// The error of the plain client: code, request id and more.
+    /// The error of the plain client with code and request id; `None` if something else failed.
     pub fn client_error(&self) -> Option<&sqs_client::Error> {
         self.0.client.as_ref()?.error.as_ref()
     }

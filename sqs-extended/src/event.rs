@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::pointer::Pointer;
 
-/// Something that happened in the background or beside the result of a call. [`Stats`](crate::Stats) counts them, too.
+/// An event for the hook of [`on_event`](crate::ExtendedClientBuilder::on_event): a failure in the background, or one
+/// that the caller may not see. [`Stats`](crate::Stats) counts them, too.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -22,7 +23,7 @@ pub enum Event<'a> {
         /// The error.
         error: &'a Error,
     },
-    /// An object without a message could not be deleted. It is retried.
+    /// An object without a message could not be deleted. The client retries.
     CleanupFailed {
         /// The object.
         pointer: &'a Pointer,
@@ -31,12 +32,12 @@ pub enum Event<'a> {
         /// The number of attempts.
         attempts: u32,
     },
-    /// An object without a message is not deleted. A sweep finds it, if its key ends in a UUID.
+    /// The client gave up deleting an object without a message. A sweep finds the object if its key ends in a UUID.
     CleanupGivenUp {
         /// The object.
         pointer: &'a Pointer,
-        /// The error of the last attempt, or why the object is not deleted: its bucket is not allowed, or its key does not end in
-        /// a UUID. `None`: too many objects wait, or there is no tokio runtime, or it ended.
+        /// The error of the last attempt, or why the object must not be deleted: its bucket is not allowed, or its key
+        /// does not end in a UUID. `None` if too many objects wait, or if there is no tokio runtime or it has ended.
         error: Option<&'a Error>,
     },
     /// It is unknown whether SQS has a message, so its object is kept: the send or the delete failed without a response, or was
@@ -59,8 +60,8 @@ pub enum Event<'a> {
         /// The error.
         error: &'a Error,
     },
-    /// The visibility timeout of messages is not renewed while their payloads are loaded, because that of the queue is unknown,
-    /// usually without permission for `sqs:GetQueueAttributes`. Receives with a visibility timeout do not need it.
+    /// The visibility timeout of a queue is unknown, usually because `sqs:GetQueueAttributes` is denied. So it is not
+    /// renewed while payloads are loaded. Receives that set a visibility timeout do not need this permission.
     LeaseUnknown {
         /// The queue.
         queue_url: &'a str,

@@ -23,7 +23,7 @@ pub mod guide {
     #[doc = "[cleaning up]: crate::guide::cleaning_up\n"]
     #[doc = include_str!("../docs/formats.md")]
     pub mod formats {}
-    #[doc = "[permissions]: crate::guide::permissions\n"]
+    #[doc = "[permissions]: crate::guide::permissions\n[stores]: crate::guide::stores\n"]
     #[doc = include_str!("../docs/integrity.md")]
     pub mod integrity {}
     #[doc = include_str!("../docs/permissions.md")]

@@ -1,10 +1,10 @@
-//! The place of a payload.
+//! The location of a payload.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The place of a payload: an object in a bucket.
+/// The location of a payload: bucket and key of an object.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct Pointer {
     #[serde(rename = "s3BucketName")]

@@ -26,7 +26,7 @@ pub(crate) struct QueueAttributes {
     pub(crate) content_based_deduplication: Option<bool>,
     pub(crate) visibility_timeout: Option<Duration>,
     pub(crate) retention: Option<Duration>,
-    /// Its ARN.
+    /// The ARN of the dead-letter queue.
     pub(crate) dead_letter_queue: Option<String>,
 }
 
@@ -47,8 +47,8 @@ impl QueueAttributeCache {
             .map(|(attributes, _)| attributes.clone())
     }
 
-    /// The cached attributes, or those that SQS returns. If access is denied, none are known; if the call fails, expired ones are
-    /// used.
+    /// The cached attributes, or those that SQS returns. If access is denied, none are known; if the call fails
+    /// otherwise, expired ones are used.
     pub(crate) async fn ask<H: Execute>(&self, client: &H, queue_url: &str) -> QueueAttributes {
         if let Some(attributes) = self.known(queue_url) {
             return attributes;
@@ -84,7 +84,7 @@ impl QueueAttributeCache {
     }
 }
 
-/// Asks SQS.
+/// Reads the attributes from SQS.
 pub(crate) async fn ask<H: Execute>(client: &H, queue_url: &str) -> Result<QueueAttributes, H::Error> {
     let input = GetQueueAttributesInput::builder().queue_url(queue_url);
     let input = input.attribute_names(QueueAttributeName::All).build().map_err(sqs_client::Error::from)?;
@@ -108,7 +108,7 @@ fn is_denial<H: Execute>(error: &H::Error) -> bool {
     is_refusal && !error.is_retryable()
 }
 
-/// The ARN in a redrive policy.
+/// The ARN of the dead-letter queue in a redrive policy.
 fn dead_letter_queue(policy: &str) -> Option<String> {
     let policy: serde_json::Value = serde_json::from_str(policy).ok()?;
     Some(policy.get("deadLetterTargetArn")?.as_str()?.to_owned())

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Stats {
     /// Stored payloads.
     pub uploads: u64,
-    /// Their bytes.
+    /// Bytes of stored payloads.
     pub uploaded_bytes: u64,
     /// Payloads that could not be stored.
     pub uploads_failed: u64,
     /// Loaded payloads.
     pub downloads: u64,
-    /// Their bytes.
+    /// Bytes of loaded payloads.
     pub downloaded_bytes: u64,
     /// Received messages whose payload could not be loaded.
     pub payloads_failed: u64,
@@ -22,7 +22,7 @@ pub struct Stats {
     pub objects_deleted: u64,
     /// Failed attempts to delete an object.
     pub cleanup_failed: u64,
-    /// Objects that were given up. A sweep finds them.
+    /// Objects that the client gave up deleting. A sweep finds them.
     pub cleanup_given_up: u64,
     /// Objects that wait to be deleted in the background.
     pub cleanup_pending: usize,
@@ -30,7 +30,7 @@ pub struct Stats {
     pub outcomes_unknown: u64,
 }
 
-/// A number that only grows.
+/// A monotonic counter.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 

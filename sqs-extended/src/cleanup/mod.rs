@@ -4,7 +4,8 @@
 //! a delete fails, or its call is dropped -> a task: delete, up to five attempts with pauses
 //! a write fails, or its call is dropped, so that the store may still execute it -> the same, and again after a while
 //! ```
-//! At most 10,000 objects wait. An object that is given up, also because the runtime ends, is an event; a sweep finds it.
+//! At most 10,000 objects wait. If the client gives up an object, for example because the runtime ends, it reports an
+//! event. A sweep finds the object.
 
 mod object;
 
@@ -25,7 +26,7 @@ use crate::store::Bounded;
 
 pub(crate) use object::{UncertainObject, UnneededObject};
 
-/// Deletes of a call, or in the background, at a time.
+/// Concurrent deletes of one call, and of the background.
 const CONCURRENCY: usize = 4;
 /// Objects that may wait in the background.
 const CAPACITY: usize = 10_000;
@@ -54,7 +55,7 @@ enum Attempt {
 impl Cleaner {
     pub(crate) fn new(store: Bounded, tally: Arc<Tally>, events: EventSink) -> Self {
         let tasks = TaskTracker::new();
-        // Only the end of a closed tracker can be awaited. It still takes tasks.
+        // `wait` returns only for a closed tracker, which still accepts tasks.
         tasks.close();
         let (room, turns) = (Arc::new(Semaphore::new(CAPACITY)), Arc::new(Semaphore::new(CONCURRENCY)));
         Self { store, tally, events, tasks, room, turns }
@@ -88,7 +89,7 @@ impl Cleaner {
         Attempt::Failed
     }
 
-    /// An object is not deleted.
+    /// Gives up deleting an object.
     fn give_up(&self, pointer: &Pointer, error: Option<&Error>) {
         self.tally.cleanup_given_up.add(1);
         self.events.send(&Event::CleanupGivenUp { pointer, error });
@@ -104,23 +105,24 @@ impl Cleaner {
         self.tasks.len()
     }
 
-    /// Waits until none does.
+    /// Waits until no object waits to be deleted.
     pub(crate) async fn finish(&self) {
         self.tasks.wait().await;
     }
 }
 
-/// Before the first attempt there is none; then 1 s, 4 s, 16 s and 64 s, shortened by up to a half. `random` is from 0 to 1.
+/// The pause before an attempt: none before the first, then 1 s, 4 s, 16 s and 64 s, each shortened at random by up to
+/// a half. `random` is from 0 to 1.
 fn pause(attempts: u32, random: f64) -> Duration {
     let Some(exponent) = attempts.checked_sub(1) else { return Duration::ZERO };
     FIRST_PAUSE.saturating_mul(4_u32.saturating_pow(exponent)).mul_f64(1.0 - random / 2.0)
 }
 
-/// An object that waits to be deleted. It is given up on drop: its runtime ends.
+/// An object that waits to be deleted. On drop, the client gives it up, because the runtime ends.
 struct Waiting {
     cleaner: Cleaner,
     pointer: Option<Pointer>,
-    /// Whether it is deleted a second time, since the store may still be writing it.
+    /// Whether to delete the object twice, because the store may still be writing it.
     is_repeated: bool,
 }
 

@@ -24,18 +24,18 @@ impl Cleaner {
 pub(crate) struct UnneededObject {
     cleaner: Cleaner,
     pointer: Option<Pointer>,
-    /// Whether its write is over. Until then, a delete could come before the write.
+    /// Whether the write has ended. Before that, a delete could overtake the write.
     is_written: bool,
 }
 
 impl UnneededObject {
-    /// Its write has succeeded.
+    /// The write has succeeded.
     pub(crate) fn written(mut self) -> Self {
         self.is_written = true;
         self
     }
 
-    /// Deletes it now. A failed delete is retried in the background, also if the future is dropped.
+    /// Deletes the object now. A failed delete is retried in the background, also if the future is dropped.
     pub(crate) async fn delete(mut self) {
         let Some(pointer) = self.pointer.clone() else { return };
         let attempt = self.cleaner.attempt(&pointer, 1).await;
@@ -50,12 +50,12 @@ impl UnneededObject {
         }
     }
 
-    /// There is no object.
+    /// No object was written.
     pub(crate) fn not_written(mut self) {
         self.pointer = None;
     }
 
-    /// From here on, its message may exist.
+    /// The message is being sent, so it may exist from now on.
     pub(crate) fn sent(mut self) -> UncertainObject {
         UncertainObject { cleaner: self.cleaner.clone(), pointer: self.pointer.take() }
     }
@@ -69,7 +69,8 @@ impl Drop for UnneededObject {
     }
 }
 
-/// An object whose message may exist. On drop it is kept, and reported, since nobody knows whether SQS has the message.
+/// An object whose message may exist. On drop, the object is kept and reported, because it is unknown whether SQS has
+/// the message.
 #[derive(Debug)]
 pub(crate) struct UncertainObject {
     cleaner: Cleaner,
@@ -81,7 +82,7 @@ impl UncertainObject {
         self.pointer.as_ref()
     }
 
-    /// SQS has the message.
+    /// SQS has the message, so the object is kept.
     pub(crate) fn needed(mut self) {
         self.pointer = None;
     }
@@ -93,7 +94,7 @@ impl UncertainObject {
         }
     }
 
-    /// SQS does not have the message.
+    /// SQS does not have the message, so the object is deleted.
     pub(crate) fn unneeded(mut self) -> UnneededObject {
         UnneededObject { cleaner: self.cleaner.clone(), pointer: self.pointer.take(), is_written: true }
     }

@@ -16,7 +16,7 @@ use crate::format::{Compat, ExtendedHandle, MAX_PAYLOAD_BYTES};
 use crate::pointer::Pointer;
 use crate::store::PayloadStore;
 
-/// Settings of a new [`ExtendedClient`].
+/// Builds an [`ExtendedClient`].
 ///
 /// ```
 /// # let server = sqs_mock_server::MockSqs::in_process();
@@ -72,18 +72,18 @@ impl<H: Execute> ExtendedClientBuilder<H> {
         self
     }
 
-    /// Allows received pointers to lead to another bucket, to read and to delete objects; by default only to that of the store. Whoever
-    /// can send to the queue chooses which objects of these buckets are read, and which of those with a key that ends in a
-    /// UUID are deleted: use buckets for payloads only.
+    /// Allows received pointers to name another bucket; by default, they may only name the bucket of the store. Anyone
+    /// who can send to the queue chooses which objects of these buckets are read, and which objects with a key that
+    /// ends in a UUID are deleted: use the buckets for payloads only.
     pub fn allow_bucket(mut self, bucket: impl Into<String>) -> Self {
         self.settings.pointers.allowed_buckets.insert(bucket.into());
         self
     }
 
-    /// Follows pointers in notifications of SNS, for queues without raw message delivery. Off by default. The payload becomes the
-    /// `Message` of the notification. Its object is never deleted, since other queues may have the same pointer: let a lifecycle rule
-    /// expire it. With this setting, the body of a message alone decides which object is read: use it for queues to which only SNS
-    /// can send.
+    /// Follows pointers in SNS notifications, for queues without raw message delivery. Off by default. The payload
+    /// becomes the `Message` of the notification. The object is never deleted, because other queues may have the same
+    /// pointer: let a lifecycle rule expire it. With this setting, the body of a message alone decides which object is
+    /// read: use it only for queues to which only SNS can send.
     pub fn sns_notifications(mut self, follow: bool) -> Self {
         self.settings.pointers.notifications = follow;
         self
@@ -102,8 +102,8 @@ impl<H: Execute> ExtendedClientBuilder<H> {
         self
     }
 
-    /// Sets how many payloads are loaded at a time over all receives of the client and its clones, and stored at a time for one
-    /// batch: 4 by default, 1 to 10.
+    /// Sets how many payloads load at a time, over all receives of the client and its clones: 4 by default, 1 to 10. It
+    /// also limits the concurrent uploads of a batch.
     pub fn concurrency(mut self, objects: usize) -> Self {
         self.settings.concurrency = objects;
         self
@@ -125,9 +125,9 @@ impl<H: Execute> ExtendedClientBuilder<H> {
         self
     }
 
-    /// Sets how long a call of the store may take, with its retries: 2 minutes by default, 1 second to 1 hour. For reads it bounds the
-    /// wait for each piece. For an upload it bounds the time without progress, five times as long, or once for each 8 MiB of a payload
-    /// in memory if that is longer.
+    /// Sets how long a call of the store may take, including its retries: 2 minutes by default, 1 second to 1 hour. For
+    /// reads, it limits the wait for each piece. An upload may go without progress for five times as long, or once for
+    /// each 8 MiB of a payload in memory if that is longer.
     ///
     /// A call that takes longer fails with [`ErrorKind::Unavailable`]. An upload may then have succeeded; its object is deleted.
     pub fn store_timeout(mut self, timeout: Duration) -> Self {

@@ -23,10 +23,10 @@ use crate::store::{Bounded, PayloadStore};
 pub use builder::ExtendedClientBuilder;
 pub(crate) use rewritten::Rewritten;
 
-/// A client of Amazon SQS for messages of up to 2 GB: large payloads are in a store, and their messages have pointers.
+/// An Amazon SQS client for messages of up to 2 GB: it keeps large payloads in a store and sends pointers to them.
 ///
-/// It has the builders of [`sqs_client::Client`], and wraps it or any layer over it. Large bodies are stored when they are sent, and
-/// loaded when they are received. Cloning is cheap, and clones share everything.
+/// It wraps an [`sqs_client::Client`] or any layer over one, and has the same builders. A send stores a large body, and
+/// a receive loads it. Cloning is cheap, and clones share everything.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -49,13 +49,14 @@ pub(crate) use rewritten::Rewritten;
 /// ```
 ///
 /// # Errors
-/// Calls fail with an [`Error`](crate::Error) of the client below or of a payload. Received messages whose payloads cannot be
-/// loaded are returned as they are; see [`payload`](Self::payload).
+/// Calls fail with an [`Error`](crate::Error) of the client below or of a payload. If the payload of a received message
+/// cannot be loaded, the message has the pointer as body; see [`payload`](Self::payload).
 ///
 /// # Cancel safety
-/// As for the client below. If a call is dropped before it sends its message, the object is deleted in the background; afterwards the
-/// object is kept, since the message may exist ([`Event::OutcomeUnknown`](crate::Event::OutcomeUnknown)). If a receive is dropped while it loads payloads, its messages are made
-/// visible again in the background.
+/// The same as for the client below. If a call is dropped before it sends its message, the object is deleted in the
+/// background. After that, the object is kept, because the message may exist
+/// ([`Event::OutcomeUnknown`](crate::Event::OutcomeUnknown)). If a receive is dropped while it loads payloads, its
+/// messages are made visible again in the background.
 pub struct ExtendedClient<H = sqs_client::Client> {
     pub(crate) inner: H,
     pub(crate) shared: Arc<Shared>,
@@ -70,7 +71,7 @@ pub(crate) struct Shared {
     pub(crate) cleaner: Cleaner,
     pub(crate) tally: Arc<Tally>,
     pub(crate) events: EventSink,
-    /// One permit for each download. Whoever holds one waits for the store only.
+    /// One permit for each download. A holder waits only for the store.
     pub(crate) downloads: Semaphore,
     pub(crate) memory: MemoryBudget,
 }
@@ -129,12 +130,13 @@ impl<H: Execute> ExtendedClient<H> {
         self.inner.execute::<O>(input, options).await.map_err(Error::below)
     }
 
-    /// Waits until no object waits to be deleted in the background: each is deleted, or given up after five attempts in up to a minute
-    /// and a half, plus [`store_timeout`](ExtendedClientBuilder::store_timeout) for each attempt. The object of an upload that was
-    /// dropped is deleted twice, the second time after an eighth of that timeout. Call it at the end of a program.
+    /// Waits until the background cleanup has no more objects. Each object is deleted, or given up after five attempts:
+    /// within 90 seconds, plus the [`store_timeout`](ExtendedClientBuilder::store_timeout) of each attempt. The object
+    /// of a dropped upload is deleted twice, the second time after an eighth of that timeout. Call this at the end of a
+    /// program.
     ///
     /// # Cancel safety
-    /// If the future is dropped, nothing is lost.
+    /// If the future is dropped, the cleanup continues.
     pub async fn finish_cleanup(&self) {
         self.shared.cleaner.finish().await;
     }

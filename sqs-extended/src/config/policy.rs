@@ -27,11 +27,12 @@ impl Default for Threshold {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum MissingObject {
-    /// It is returned with the pointer as its body.
+    /// Returns the message, with the pointer as its body.
     #[default]
     Surface,
-    /// It is made visible again at once and not returned, so that a redrive policy moves it to a dead-letter queue.
+    /// Makes the message visible again at once and does not return it, so that a redrive policy can move it to a
+    /// dead-letter queue.
     Release,
-    /// It is deleted from the queue and not returned. Its payload is lost in any case.
+    /// Deletes the message from the queue and does not return it. The payload is lost in any case.
     DeleteMessage,
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind};
 
-/// The longest key of S3 without a UUID.
+/// The maximum key length of S3 minus the length of a UUID.
 const MAX_CHARS: usize = 1_024 - 36;
 
 /// Checks a prefix by the rules of the Java library, so that its users can read and name the same keys.

@@ -6,18 +6,18 @@ use crate::pointer::Pointer;
 const MODERN_CLASS: &str = "software.amazon.payloadoffloading.PayloadS3Pointer";
 const LEGACY_CLASS: &str = "com.amazon.sqs.javamessaging.MessageS3Pointer";
 
-/// The Java class name in the format.
+/// The Java class name in a pointer.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum PointerClass {
-    /// Of the Java library since 2.0, and of the Python library.
+    /// The class of the Java library since 2.0 and of the Python library.
     #[default]
     Modern,
-    /// Of the Java library 1.x.
+    /// The class of the Java library 1.x.
     Legacy,
 }
 
 impl PointerClass {
-    /// The name.
+    /// The full class name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Modern => MODERN_CLASS,
@@ -27,7 +27,7 @@ impl PointerClass {
 }
 
 impl Pointer {
-    /// The body, byte for byte like that of the Java library.
+    /// Encodes the pointer as a message body, byte for byte like the Java library.
     pub fn to_body(&self, class: PointerClass) -> String {
         // Two strings always serialise.
         let object = serde_json::to_string(self).unwrap_or_default();

@@ -7,14 +7,14 @@ const SIZE_ATTRIBUTE: &str = "ExtendedPayloadSize";
 /// Its name in older libraries.
 const LEGACY_SIZE_ATTRIBUTE: &str = "SQSLargePayloadSize";
 
-/// The data type of the attribute, before the SHA-256 of the payload in hex. Labels of data types are free, and the other libraries
-/// ignore them.
+/// The data type of the attribute, without the SHA-256 of the payload in hex that follows. SQS allows any label, and
+/// the other libraries ignore it.
 pub(crate) const HASH_LABEL: &str = "Number.sha256.";
 
-/// The most that the other libraries can read: the length of a Java array.
+/// The largest payload that the other libraries can read: the maximum length of a Java array.
 pub(crate) const MAX_PAYLOAD_BYTES: u64 = (1 << 31) - 1;
 
-/// Both names. Messages with either are read.
+/// Both names. A message with either one has a pointer.
 pub(crate) const RESERVED_ATTRIBUTES: [&str; 2] = [SIZE_ATTRIBUTE, LEGACY_SIZE_ATTRIBUTE];
 
 /// How pointers are written. All forms are read.

@@ -1,4 +1,4 @@
-//! Messages with pointers.
+//! Replaces bodies of messages by pointers.
 
 use std::collections::HashMap;
 
@@ -18,14 +18,14 @@ const UUID_BYTES: usize = 36;
 /// Hex digits of a SHA-256.
 const HASH_DIGITS: usize = 64;
 
-/// The size of a message by the rule of SQS: body, and name, type and value of each attribute. In bytes.
+/// The sizes of a message in bytes, as SQS counts them: body, and name, type and value of each attribute.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Sizes {
-    /// As it is.
+    /// Without a pointer.
     pub(crate) inline: usize,
-    /// With a pointer instead of its body; `None` if it has no body, which SQS rejects.
+    /// With a pointer instead of the body; `None` if there is no body, which SQS rejects.
     pub(crate) offloaded: Option<usize>,
-    /// Whether its attributes leave room for that of the pointer.
+    /// Whether there is room for the attribute of the pointer.
     pub(crate) is_feasible: bool,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Envelope {
     bucket: String,
     key_prefix: String,
     compat: Compat,
-    /// The size of a body with a pointer, and of the name and the type of its attribute.
+    /// The size of a pointer as body, plus the name and type of its attribute.
     bytes: usize,
 }
 
@@ -58,12 +58,12 @@ impl Envelope {
         Sizes { inline, offloaded, is_feasible }
     }
 
-    /// Where a new payload goes; `name` is a UUID.
+    /// The location of a new payload; `name` is a UUID.
     pub(crate) fn address(&self, name: &str) -> Pointer {
         Pointer::new(&self.bucket, format!("{}{name}", self.key_prefix))
     }
 
-    /// Whether a payload of so many bytes can be stored, and these attributes leave room for that of its pointer.
+    /// Checks that a payload of this size can be stored, and that there is room for the attribute of its pointer.
     pub(crate) fn check(&self, bytes: u64, attributes: Option<&Attributes>) -> Result<(), Error> {
         if bytes > MAX_PAYLOAD_BYTES {
             let text = format!("the payload has {bytes} bytes; at most {MAX_PAYLOAD_BYTES} are allowed");
@@ -72,7 +72,7 @@ impl Envelope {
         let Some(attributes) = attributes else { return Ok(()) };
         if let Some(name) = RESERVED_ATTRIBUTES.iter().find(|name| attributes.contains_key(**name)) {
             let text = format!(
-                "a message with a stored payload must not have an attribute {name:?} of its own; reserved are \
+                "the attribute name {name:?} is not allowed for a message with a stored payload; reserved are \
                  {RESERVED_ATTRIBUTES:?}"
             );
             return Err(Error::new(ErrorKind::ReservedAttribute, text));
@@ -80,7 +80,7 @@ impl Envelope {
         let most = MAX_MESSAGE_ATTRIBUTES - 1;
         if attributes.len() > most {
             let text = format!(
-                "a message with a stored payload has at most {most} attributes of its own, since {} is added; this one has {}",
+                "a message with a stored payload may have at most {most} attributes, because {} is added; this one has {}",
                 self.compat.attribute(),
                 attributes.len()
             );

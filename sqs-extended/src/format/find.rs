@@ -30,26 +30,27 @@ impl PayloadRef {
         &self.pointer
     }
 
-    /// Its length in bytes, as the message says.
+    /// The length in bytes, according to the message.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// The SHA-256 of its content in hex, if the message has it: see [`Payload::without_hash`](crate::Payload::without_hash).
+    /// The SHA-256 of the content in hex, if the message has it: see
+    /// [`Payload::without_hash`](crate::Payload::without_hash).
     pub fn sha256(&self) -> Option<&str> {
         self.sha256.as_deref()
     }
 
-    /// Whether its pointer is in a notification of SNS. Other queues may have the same pointer.
+    /// Whether the pointer is in an SNS notification. Other queues may have the same pointer.
     pub(crate) fn is_in_notification(&self) -> bool {
         self.is_in_notification
     }
 }
 
-/// What a message has.
+/// The pointer in a message, if any.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
-    /// Its own body.
+    /// No pointer: the body is the payload.
     Inline,
     /// A valid pointer.
     Pointer(PayloadRef),
@@ -62,7 +63,7 @@ pub(crate) enum Found {
 pub(crate) struct PointerRules {
     /// Including the bucket of the store.
     pub(crate) allowed_buckets: BTreeSet<String>,
-    /// Whether notifications of SNS are looked into.
+    /// Whether to search SNS notifications for pointers.
     pub(crate) notifications: bool,
 }
 
@@ -104,7 +105,7 @@ impl PointerRules {
                 format!("bucket {bucket:?} is not allowed; allowed are {allowed:?} (see allow_bucket)");
             return error(ErrorKind::ForeignBucket, text);
         }
-        // Such a handle would mean another object or another message.
+        // Otherwise the receipt handle would be parsed as that of another object or message.
         if pointer.key().is_empty() || !ExtendedHandle::new(pointer.clone(), "").is_readable() {
             let text = format!("key {:?} does not fit into a receipt handle", pointer.key());
             return error(ErrorKind::BadPointer, text);

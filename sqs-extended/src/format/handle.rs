@@ -17,7 +17,7 @@ pub struct ExtendedHandle {
 }
 
 impl ExtendedHandle {
-    /// Puts a pointer in front of a receipt handle of SQS.
+    /// Adds a pointer to a receipt handle of SQS.
     pub fn new(pointer: Pointer, original: impl Into<String>) -> Self {
         Self { pointer, original: original.into() }
     }
@@ -34,7 +34,7 @@ impl ExtendedHandle {
         Self::parse(&self.to_string()).as_ref() == Some(self)
     }
 
-    /// The place of the payload.
+    /// The location of the payload.
     pub fn pointer(&self) -> &Pointer {
         &self.pointer
     }

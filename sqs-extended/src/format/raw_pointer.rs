@@ -1,10 +1,10 @@
-//! The parts of a message that make a pointer.
+//! The parts of a message that form a pointer.
 
 use sqs_client::types::Message;
 
 use super::compat::RESERVED_ATTRIBUTES;
 
-/// A pointer in a message, not parsed.
+/// An unparsed pointer in a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawPointer<'m> {
     pub(super) body: &'m str,
@@ -16,7 +16,7 @@ pub(super) struct RawPointer<'m> {
 }
 
 impl<'m> RawPointer<'m> {
-    /// That of a message with the attribute of a pointer.
+    /// The unparsed pointer; `None` if the message lacks the attribute of a pointer.
     pub(super) fn of(message: &'m Message) -> Option<Self> {
         let attributes = message.message_attributes()?;
         let found = RESERVED_ATTRIBUTES.iter().find_map(|name| Some((*name, attributes.get(*name)?)));

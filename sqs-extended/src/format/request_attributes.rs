@@ -1,10 +1,10 @@
-//! Requests the attributes of pointers. Pure.
+//! Adds the attributes of pointers to receive requests. Pure.
 
 use sqs_client::operation::receive_message::ReceiveMessageInput;
 
 use super::compat::RESERVED_ATTRIBUTES;
 
-/// Adds both names, unless they are requested.
+/// Adds both names, unless they are already requested.
 pub(crate) fn request_attributes(input: &mut ReceiveMessageInput) {
     let missing = |names: &[String], reserved: &str| !names.iter().any(|name| covers(name, reserved));
     for reserved in RESERVED_ATTRIBUTES {

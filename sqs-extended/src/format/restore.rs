@@ -5,7 +5,7 @@ use sqs_client::wire::checksum::{Md5Hex, md5_of_attributes};
 
 use super::compat::RESERVED_ATTRIBUTES;
 
-/// Sets the body, and removes the attribute of the pointer. The checksums are those of the message as it was sent.
+/// Sets the body and checksums of the message as it was sent, and removes the attribute of the pointer.
 pub(crate) fn restore(message: &mut Message, body: String, md5_of_body: Md5Hex) {
     message.body = Some(body);
     message.md5_of_body = Some(md5_of_body.into());

@@ -14,9 +14,9 @@ const ATTRIBUTES: &str = "MessageAttributes";
 pub(crate) struct Notification(Map<String, Value>);
 
 impl Notification {
-    /// `None` unless the message has the attribute of a pointer.
+    /// `None` unless the body is a notification whose message has the attribute of a pointer.
     pub(crate) fn parse(body: &str) -> Option<Self> {
-        // Most bodies are something else, and are not parsed.
+        // Most bodies are not notifications. This check avoids parsing them.
         let may_be = body.trim_start().starts_with('{')
             && RESERVED_ATTRIBUTES.iter().any(|name| body.contains(name))
             && body.contains("\"Notification\"");
@@ -34,7 +34,7 @@ impl Notification {
         RawPointer { body, name, size: text("Value"), data_type: text("Type") }
     }
 
-    /// The notification with this message, and without the attribute of the pointer.
+    /// The notification with this message, without the attribute of the pointer.
     pub(crate) fn with_message(mut self, message: String) -> String {
         self.0.insert(MESSAGE.to_owned(), Value::String(message));
         if let Some(attributes) = self.0.get_mut(ATTRIBUTES).and_then(Value::as_object_mut) {

@@ -38,7 +38,7 @@ macro_rules! rewritten {
                     if let Some(input) = input_of::<$op>(input)
                         && $op::needs_rewrite(self, input)
                     {
-                        // Its future is large, and most calls are not changed.
+                        // Boxed: the future is large, and most calls are not rewritten.
                         let output = Box::pin($op::run(self, input.clone(), options)).await?;
                         return same(output);
                     }
@@ -54,12 +54,12 @@ rewritten! {
     ChangeMessageVisibilityBatch
 }
 
-/// The input, if it is one of `O`.
+/// The input, if its operation is `O`.
 fn input_of<O: Operation>(input: &dyn Any) -> Option<&O::Input> {
     input.downcast_ref()
 }
 
-/// The output under its other name: an input belongs to one operation, so the types are the same.
+/// Converts between two names of one type: an input belongs to one operation, so both outputs have the same type.
 fn same<A: 'static, B: 'static>(output: A) -> Result<B, Error> {
     let mut output = Some(output);
     let same = (&mut output as &mut dyn Any).downcast_mut::<Option<B>>().and_then(Option::take);

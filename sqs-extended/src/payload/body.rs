@@ -1,4 +1,4 @@
-//! A payload that is received.
+//! A received payload as a stream.
 
 use std::fmt;
 use std::path::Path;
@@ -19,33 +19,34 @@ use crate::error::{Error, ErrorKind};
 /// the end. Nothing follows an error.
 ///
 /// # Cancel safety
-/// `next` loses nothing.
+/// If the future of `next` is dropped, no piece is lost.
 pub struct Body {
     pieces: Pieces,
     length: u64,
 }
 
 impl Body {
-    /// The length is that of the object, too.
+    /// `length` is also the length of the object.
     pub(super) fn new(length: u64, pieces: Pieces) -> Self {
         Self { pieces, length }
     }
 
-    /// A payload in its message.
+    /// A payload that is the body of its message.
     pub(crate) fn whole(bytes: Bytes) -> Self {
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         Self::new(length, stream::iter([Ok(bytes)]).boxed())
     }
 
-    /// Its length in bytes.
+    /// The length in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Reads all of it into memory, at most `limit` bytes.
+    /// Reads the whole payload into memory.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] before the first byte if it is longer or memory is short, and those of the stream.
+    /// [`ErrorKind::TooLarge`] if the payload exceeds `limit` bytes or memory is short; nothing is read then. Otherwise
+    /// the error of the stream.
     ///
     /// # Cancel safety
     /// If the future is dropped, the bytes that were read are lost.
@@ -57,10 +58,10 @@ impl Body {
         Ok(bytes.into())
     }
 
-    /// Reads all of it into memory as text, at most `limit` bytes.
+    /// Reads the whole payload into memory as text.
     ///
     /// # Errors
-    /// Those of [`collect`](Self::collect), and [`ErrorKind::NotText`].
+    /// The same as [`collect`](Self::collect), and [`ErrorKind::NotText`].
     ///
     /// # Cancel safety
     /// If the future is dropped, the bytes that were read are lost.
@@ -85,11 +86,12 @@ impl Body {
         Ok(bytes)
     }
 
-    /// Writes it to a file, and returns its length. The file gets its name, and replaces an existing one, when it is complete,
-    /// verified and synced to disk. Until then it is beside it as `NAME.<id>.partial`, with at most 200 bytes of the name.
+    /// Writes the payload to a file, and returns its length in bytes. It first writes `NAME.<id>.partial` in the same
+    /// directory, with at most 200 bytes of the name. When that file is complete, verified and synced to disk, it gets
+    /// its final name and replaces an existing file.
     ///
     /// # Errors
-    /// [`ErrorKind::File`], and those of the stream. The partial file is removed.
+    /// [`ErrorKind::File`], or the error of the stream. The partial file is removed.
     ///
     /// # Cancel safety
     /// If the future is dropped, the partial file is removed.
@@ -97,7 +99,7 @@ impl Body {
         file::write(path.as_ref(), self.pieces).await
     }
 
-    /// A reader. Its errors contain an [`Error`].
+    /// Converts into a reader. Its `io::Error`s contain an [`Error`].
     pub fn into_reader(self) -> impl AsyncBufRead + Send + Unpin + 'static {
         StreamReader::new(self.pieces.map_err(Error::into_io))
     }

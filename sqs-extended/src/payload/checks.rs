@@ -1,4 +1,4 @@
-//! Checks a payload while it passes, in both directions.
+//! Checks a payload while it is sent or received.
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
@@ -9,7 +9,7 @@ use super::utf8::Utf8;
 use crate::digest::hex;
 use crate::error::{Error, ErrorKind};
 
-/// How many bytes of a payload have passed.
+/// The progress of a payload.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
@@ -19,15 +19,15 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
-/// Is called for each piece.
+/// A progress callback.
 pub(crate) type Listener = Box<dyn FnMut(Progress) + Send>;
 
-/// Which hash of a payload is computed.
+/// What to do with the hash of a payload.
 pub(super) enum Hash {
     Skipped,
-    /// For the receiver.
+    /// Compute it, to send it to the receiver.
     Computed(Sha256),
-    /// To compare it with this one, in hex.
+    /// Compare it with this one, in hex.
     Verified(Sha256, String),
 }
 
@@ -39,10 +39,10 @@ impl Hash {
     }
 }
 
-/// Counts the bytes, and checks what it is told to.
+/// Counts bytes and checks pieces.
 pub(super) struct Checks {
     pub(super) length: Option<u64>,
-    /// The kind of the error if it has another length.
+    /// The kind of the error for a wrong length.
     pub(super) wrong_length: ErrorKind,
     pub(super) limit: u64,
     pub(super) utf8: Option<Utf8>,
@@ -58,7 +58,7 @@ impl Checks {
         Self { length, wrong_length, limit, utf8, hash: Hash::Skipped, listener: None, taken: 0 }
     }
 
-    /// Before the first piece.
+    /// The check before the first piece.
     pub(super) fn begin(&self) -> Result<(), Error> {
         if let Some(length) = self.length.filter(|length| *length > self.limit) {
             let text = format!("the payload has {length} bytes; at most {} are allowed", self.limit);
@@ -87,7 +87,7 @@ impl Checks {
         Ok(())
     }
 
-    /// After the last piece. Returns the hash in hex, if it was computed for the receiver.
+    /// The checks after the last piece. Returns the hash in hex, if it was computed for the receiver.
     pub(super) fn end(&mut self) -> Result<Option<String>, Error> {
         if let Some(length) = self.length.filter(|length| self.taken < *length) {
             let text = format!("the payload ends after {} of {length} bytes", self.taken);
@@ -116,7 +116,8 @@ pub(super) fn not_text(at: u64) -> Error {
     Error::new(ErrorKind::NotText, text)
 }
 
-/// The same pieces, checked. Nothing follows an error. `ended` is called after the last piece, with the length and the hash.
+/// Returns the same pieces, checked. The stream ends after an error. `ended` is called after the last piece, with the
+/// length and the hash.
 pub(super) fn checked(
     pieces: Pieces,
     checks: Checks,

@@ -28,9 +28,9 @@ impl Default for Options {
 pub(crate) struct Download {
     pub(crate) store: Bounded,
     pub(crate) at: Pointer,
-    /// What its message says.
+    /// The length according to the message.
     pub(crate) length: u64,
-    /// What its message says, in hex.
+    /// The hash according to the message, in hex.
     pub(crate) sha256: Option<String>,
 }
 
@@ -38,7 +38,8 @@ impl Download {
     /// Opens the object.
     ///
     /// # Errors
-    /// Those of the store, [`ErrorKind::TooLarge`] without a request, [`ErrorKind::Damaged`] if the object has another length.
+    /// Those of the store; [`ErrorKind::TooLarge`] without a request; [`ErrorKind::Damaged`] if the object has a
+    /// different length.
     pub(crate) async fn open(self, options: Options) -> Result<Body, Error> {
         let Self { store, at, length, sha256 } = self;
         let mut checks = Checks::new(Some(length), options.limit, options.is_binary);

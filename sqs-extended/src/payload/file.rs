@@ -1,8 +1,8 @@
 //! Payloads in files.
 //!
 //! ```text
-//! read:  a block is read while the one before is used
-//! write: pieces are gathered to a block while the one before is written
+//! read:  the next block is read while the current one is used
+//! write: pieces are gathered into a block while the previous one is written
 //! ```
 //! Blocks are read and written on threads for blocking calls, without copies.
 
@@ -21,7 +21,7 @@ use crate::random;
 
 /// Bytes of a block.
 const BLOCK: usize = 1 << 20;
-/// The names of partial files have at most so many bytes of the name of their file: file systems allow 255 in all.
+/// The maximum bytes of the file name in the name of a partial file: file systems allow 255 in all.
 const STEM: usize = 200;
 
 /// Opens a file. Its length is unknown if it is a pipe or a device.
@@ -70,7 +70,7 @@ pub(super) async fn write(path: &Path, pieces: Pieces) -> Result<u64, Error> {
     }
 }
 
-/// The next pieces, at least a block of them. Empty at the end.
+/// The next pieces, at least one block in total. Empty at the end.
 async fn gather(pieces: &mut Fuse<Pieces>) -> Result<Vec<Bytes>, Error> {
     let (mut block, mut length) = (Vec::new(), 0);
     while length < BLOCK
@@ -82,15 +82,15 @@ async fn gather(pieces: &mut Fuse<Pieces>) -> Result<Vec<Bytes>, Error> {
     Ok(block)
 }
 
-/// The result of a blocking call. It fails also if the runtime ends.
+/// The result of a blocking call. An error if the runtime ends.
 async fn ended<T>(call: JoinHandle<io::Result<T>>) -> io::Result<T> {
     call.await.map_err(io::Error::from).flatten()
 }
 
-/// A file that is not complete. It is removed on drop, also if the caller is dropped while a blocking call has it.
+/// An incomplete file. It is removed on drop, even if the caller is dropped while a blocking call uses it.
 struct Partial {
     file: File,
-    /// Beside the file that it becomes.
+    /// In the directory of the final file.
     path: PathBuf,
     to: PathBuf,
     length: u64,
@@ -121,9 +121,9 @@ impl Partial {
         Ok(self)
     }
 
-    /// Gives it its name. Returns its length.
+    /// Renames the file to its final name. Returns its length.
     fn complete(self) -> io::Result<u64> {
-        // Otherwise the name could survive a crash of the machine without the bytes.
+        // Otherwise a crash of the machine could keep the name but lose the bytes.
         self.file.sync_all()?;
         fs::rename(&self.path, &self.to)?;
         Ok(self.length)
@@ -132,7 +132,7 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // It fails after the file was renamed; nobody could be told of another failure.
+        // This fails after the file was renamed. There is no caller to report another failure to.
         let _ = fs::remove_file(&self.path);
     }
 }

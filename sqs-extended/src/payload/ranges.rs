@@ -31,15 +31,15 @@ impl Default for Plan {
     }
 }
 
-/// Opens an object: the first range of it.
+/// Opens an object with a request for its first range.
 pub(super) async fn open(store: &Bounded, at: &Pointer, is_empty: bool, plan: Plan) -> Result<Object, Error> {
-    // An empty object has no byte for a range.
+    // An empty object has no byte that a range could select.
     if is_empty || plan.at_once <= 1 {
         return store.get(at, None, None).await;
     }
     let object = store.get(at, Some(0..plan.range), None).await?;
     if object.tag.is_none() && object.length > plan.range {
-        // The other ranges could be of another version.
+        // Without a tag, later ranges could be of another version.
         return store.get(at, None, None).await;
     }
     Ok(object)

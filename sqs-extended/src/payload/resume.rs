@@ -12,9 +12,9 @@ use crate::pointer::Pointer;
 use crate::random;
 use crate::store::{Bounded, ByteStream};
 
-/// Attempts in a row to resume it.
+/// Attempts in a row to resume a read.
 const ATTEMPTS: u32 = 5;
-/// After this many bytes the count of attempts starts anew.
+/// After this many bytes, the count of attempts starts again.
 const PROGRESS: u64 = 1 << 20;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
@@ -27,7 +27,7 @@ struct Attempts {
 }
 
 impl Attempts {
-    /// After an interruption at byte `position`; `random` is from 0 to 1. `None`: give up.
+    /// The pause after an interruption at byte `position`; `None` to give up. `random` is from 0 to 1.
     fn pause(&mut self, position: u64, random: f64) -> Option<Duration> {
         if position.saturating_sub(self.since) >= PROGRESS {
             self.in_a_row = 0;
@@ -62,13 +62,13 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// `body` is what has been opened of it.
+    /// `body` is the part of the range that is already open.
     pub(super) fn new(version: Arc<Version>, range: Range<u64>, body: Option<ByteStream>) -> Self {
         let attempts = Attempts { since: range.start, in_a_row: 0 };
         Self { version, left: range, body, attempts }
     }
 
-    /// The rest of it.
+    /// Reads the rest of the range.
     pub(super) async fn all(mut self) -> Result<Vec<Bytes>, Error> {
         let mut pieces = Vec::new();
         while let Some(piece) = self.next().await? {
@@ -92,7 +92,7 @@ impl Reading {
         }
     }
 
-    /// Without a tag, the rest could be of another version.
+    /// Whether to resume after this error. Without a tag, the rest could be of another version.
     fn may_resume(&self, error: &Error) -> bool {
         error.is_retryable() && self.version.tag.is_some() && !self.left.is_empty()
     }
@@ -102,7 +102,7 @@ impl Reading {
             let Version { store, at, tag, length } = &*self.version;
             let object = store.get(at, Some(self.left.clone()), tag.as_deref()).await?;
             if object.length != *length || object.tag != *tag {
-                let says = "it was overwritten meanwhile";
+                let says = "the object was overwritten";
                 return Err(self.version.wrong(ErrorKind::Damaged, says));
             }
             self.body = Some(object.body);
@@ -112,7 +112,8 @@ impl Reading {
             Some(piece) => self.take(piece?).map(Some),
             None if self.left.is_empty() => Ok(None),
             None => {
-                let says = format!("it ended after {} of {} bytes", self.left.start, self.version.length);
+                let says =
+                    format!("the body ended after {} of {} bytes", self.left.start, self.version.length);
                 Err(self.version.wrong(ErrorKind::Unavailable, &says))
             }
         }

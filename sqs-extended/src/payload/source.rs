@@ -1,4 +1,4 @@
-//! A payload to be sent.
+//! A payload to send.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -13,10 +13,11 @@ use super::checks::{Listener, Progress};
 use super::{DEFAULT_MAX_LENGTH, Pieces};
 use crate::error::{Error, ErrorKind};
 
-/// Read at a time from a reader.
+/// Bytes to read from a reader at a time.
 const READ: usize = 256 << 10;
 
-/// A payload to be sent: bytes, a file, a reader or a stream. It is read while it is sent, and never held in memory as a whole.
+/// A payload to send: bytes, a file, a reader or a stream. It is read while it is sent; files, readers and streams are
+/// never in memory as a whole.
 ///
 /// It must be UTF-8, like the body of a message, unless it is [`binary`](Self::binary): the libraries for other languages read it as
 /// text.
@@ -59,7 +60,7 @@ impl Payload {
         Self { length, ..Self::new(Content::Bytes(bytes)) }
     }
 
-    /// A file. It is opened when the payload is sent.
+    /// The content of a file. The file is opened when the payload is sent.
     pub fn from_path(path: impl Into<PathBuf>) -> Self {
         Self::new(Content::Path(path.into()))
     }
@@ -87,7 +88,8 @@ impl Payload {
         Self { content, length: None, is_binary: false, is_hashed: true, limit, listener: None }
     }
 
-    /// Sets the length of a reader or a stream in bytes, so that progress has a total. Another length is an error.
+    /// Sets the length of a reader or a stream in bytes, so that progress has a total. If the actual length differs,
+    /// the send fails.
     pub fn length(mut self, bytes: u64) -> Self {
         self.length = Some(bytes);
         self

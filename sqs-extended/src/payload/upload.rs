@@ -15,10 +15,10 @@ use crate::store::{Bounded, Upload, UploadBody};
 /// The media type of texts.
 pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
 const BINARY: &str = "application/octet-stream";
-/// How much of a body in memory passes between two calls of a progress listener.
+/// Bytes of a body in memory between two calls of a progress callback.
 const STEP: usize = 1 << 20;
 
-/// What was written.
+/// The result of an upload.
 #[derive(Debug)]
 pub(crate) struct Uploaded {
     pub(crate) length: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Uploaded {
 }
 
 impl Payload {
-    /// Writes it as an object that does not exist yet.
+    /// Writes the payload to a new object.
     ///
     /// # Errors
     /// [`ErrorKind::Source`], [`TooLarge`](ErrorKind::TooLarge), [`NotText`](ErrorKind::NotText), and those of the store. After an
@@ -41,7 +41,7 @@ impl Payload {
         })
     }
 
-    /// The object to be written. The receiver gets what was read when all of it was.
+    /// The upload, and a receiver for its length and hash. They are sent when the whole payload was read.
     async fn open(self) -> Result<(Upload, oneshot::Receiver<Uploaded>), Error> {
         let Self { content, length, is_binary, is_hashed, limit, listener } = self;
         let has_listener = listener.is_some();

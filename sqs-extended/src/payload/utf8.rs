@@ -1,11 +1,11 @@
-//! Whether bytes that come in pieces are UTF-8. Pure.
+//! Checks that bytes in pieces are UTF-8. Pure.
 
-/// Looks at pieces in order; characters may be cut between them.
+/// Checks pieces in order. A character may span two pieces.
 #[derive(Debug, Default)]
 pub(super) struct Utf8 {
-    /// The beginning of a character whose rest has not come.
+    /// The start of an incomplete character.
     cut: Vec<u8>,
-    /// Where `cut`, or the next piece, begins.
+    /// The offset of `cut`, or of the next piece.
     at: u64,
 }
 
@@ -38,7 +38,7 @@ impl Utf8 {
         Ok(())
     }
 
-    /// At the end: no character may be cut.
+    /// The check after the last piece: the last character must be complete.
     pub(super) fn end(&self) -> Result<(), u64> {
         if self.cut.is_empty() { Ok(()) } else { Err(self.at) }
     }

@@ -15,7 +15,7 @@ use crate::client::ExtendedClient;
 use crate::error::{Error, ErrorKind};
 use crate::event::Event;
 
-/// A caller counts the lease from the receive of the message; this much of it may be gone.
+/// The part of a lease that may be over when the message is returned. Callers count the lease from the receive.
 const SLACK: Duration = Duration::from_secs(1);
 /// How long loaded payloads wait for the last renewal.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -24,7 +24,7 @@ const MAX_HIDDEN: Duration = Duration::from_secs(43_200);
 /// How long the payloads of a receive may be loaded.
 pub(super) const MAX_HOLD: Duration = Duration::from_secs(3_600);
 
-/// The parts of a receive that are needed later.
+/// The parameters of a receive that renewals need.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LeaseTerms {
     pub(super) queue_url: String,
@@ -40,8 +40,8 @@ impl LeaseTerms {
 }
 
 impl<H: Execute> ExtendedClient<H> {
-    /// Waits for `work`, and renews the leases of messages meanwhile, by the receipt handles of SQS: after half of the time, and at
-    /// the end. `work` continues during a renewal, never waits long for one, and ends by itself at [`MAX_HOLD`].
+    /// Waits for `work`, and renews the leases of messages meanwhile: after half of the visibility timeout, and at the
+    /// end. `handles` are receipt handles of SQS. `work` continues during a renewal and ends by itself at [`MAX_HOLD`].
     pub(super) async fn holding<T>(
         &self,
         terms: &LeaseTerms,
@@ -86,7 +86,7 @@ impl<H: Execute> ExtendedClient<H> {
         }
     }
 
-    /// Waits for `work` without renewals, and reports that if it takes long.
+    /// Waits for `work` without renewals. An event reports that if it takes long.
     async fn without_renewals<T>(
         &self,
         terms: &LeaseTerms,
@@ -100,7 +100,8 @@ impl<H: Execute> ExtendedClient<H> {
         work.await
     }
 
-    /// Whether all are renewed; otherwise an event says why. No response within `patience` is a failure, too.
+    /// Renews all leases and returns true, or reports an event and returns false. No response within `patience` is a
+    /// failure, too.
     async fn renew(
         &self,
         terms: &LeaseTerms,
@@ -115,7 +116,7 @@ impl<H: Execute> ExtendedClient<H> {
         false
     }
 
-    /// Hides messages from now on.
+    /// Hides messages for this long from now.
     pub(super) async fn hide(
         &self,
         queue_url: &str,

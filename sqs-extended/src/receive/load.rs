@@ -48,7 +48,7 @@ impl Shared {
         Ok(body)
     }
 
-    /// Loads a payload until then.
+    /// Loads a payload. Fails at `end`.
     pub(super) async fn load_until(&self, payload: &PayloadRef, end: Instant) -> Result<Text, Error> {
         timeout_at(end, self.load(payload)).await.unwrap_or_else(|_| {
             let (at, seconds) = (payload.pointer(), MAX_HOLD.as_secs());
@@ -57,14 +57,14 @@ impl Shared {
         })
     }
 
-    /// Loads a payload. All clones together load as many at a time as [`concurrency`](crate::ExtendedClientBuilder::concurrency)
-    /// says.
+    /// Loads a payload. [`concurrency`](crate::ExtendedClientBuilder::concurrency) limits the loads of all clones
+    /// together.
     async fn load(&self, payload: &PayloadRef) -> Result<Text, Error> {
         let mut options =
             Options { is_binary: true, limit: self.settings.max_payload_bytes, ..Options::default() };
         // Ranges that are read ahead would need more memory.
         options.plan.at_once = 1;
-        // It is never closed.
+        // The semaphore is never closed.
         let permit = self.downloads.acquire().await.ok();
         let body = self.open(payload, options).await?;
         let text = body.text(usize::MAX).await.map_err(|error| error.at(payload.pointer()))?;

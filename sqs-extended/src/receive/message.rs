@@ -12,11 +12,12 @@ use crate::format::PayloadRef;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ExtendedMessage {
-    /// The message. If the payload is [`Inline`](MessagePayload::Inline) or [`Loaded`](MessagePayload::Loaded), it is the body;
-    /// otherwise the body is what was received, usually a pointer. Delete the message with this receipt handle, through the extended
-    /// client: that also deletes the object of a `Loaded` or [`Lazy`](MessagePayload::Lazy) payload. The object of a
-    /// [`Failed`](MessagePayload::Failed) payload is kept, since its pointer may be in another queue, such as a dead-letter
-    /// queue; a sweep deletes it later.
+    /// The message. If the payload is [`Inline`](MessagePayload::Inline) or [`Loaded`](MessagePayload::Loaded), it is
+    /// the body of the message. Otherwise the body is what SQS returned, usually a pointer.
+    ///
+    /// Delete the message with its receipt handle, through the extended client. That also deletes the object of a
+    /// `Loaded` or [`Lazy`](MessagePayload::Lazy) payload. The object of a [`Failed`](MessagePayload::Failed) payload
+    /// is kept, because another queue may have its pointer, such as a dead-letter queue. A sweep deletes it later.
     pub message: Message,
     /// Its payload.
     pub payload: MessagePayload,
@@ -26,13 +27,13 @@ pub struct ExtendedMessage {
 /// The payload of a message.
 #[derive(Clone, Debug)]
 pub enum MessagePayload {
-    /// It was in the message.
+    /// The payload was in the message.
     Inline,
-    /// It was in the store, and is now the body of the message.
+    /// The payload was in the store, and is now the body of the message.
     Loaded(PayloadRef),
-    /// It is in the store and was not requested.
+    /// The payload is in the store, and was not requested.
     Lazy(PayloadRef),
-    /// It could not be loaded; see [`Error::is_retryable`].
+    /// The payload could not be loaded; see [`Error::is_retryable`].
     Failed(Error),
 }
 

@@ -14,7 +14,7 @@ use crate::event::Event;
 use crate::format::original_handle;
 
 impl<H: Execute> ExtendedClient<H> {
-    /// Releases or deletes a message whose object is missing, by the policy. Returns it otherwise.
+    /// Releases or deletes a message whose object is missing, according to the policy. Otherwise returns it.
     pub(super) async fn apply_missing_policy(
         &self,
         message: ExtendedMessage,

@@ -16,7 +16,7 @@ impl Rewritten for ReceiveMessage {
         true
     }
 
-    /// If one message is damaged, the others get their payloads, too.
+    /// A damaged message does not affect the payloads of the others.
     async fn run<H: Execute>(
         client: &ExtendedClient<H>,
         mut input: ReceiveMessageInput,
@@ -36,7 +36,7 @@ impl Rewritten for ReceiveMessage {
     }
 }
 
-/// The output of an error about wrong checksums.
+/// The output in a checksum error.
 fn output_of(error: &Error) -> Option<&ReceiveMessageOutput> {
     error.client_error()?.output()
 }
@@ -51,14 +51,14 @@ impl<H: Execute> ExtendedClient<H> {
         if output.messages().iter().any(|message| pointers.has_pointer(message))
             && let Some(messages) = output.messages.take()
         {
-            // Its future is large, and most receives bring no pointers.
+            // Boxed: the future is large, and most receives return no pointers.
             let opened = Box::pin(self.open_all(messages, false, terms)).await;
             output.messages = Some(opened.into_iter().map(|opened| opened.message).collect());
         }
         output
     }
 
-    /// Receives messages with their payloads. Damaged ones come last, as they are.
+    /// Receives messages with their payloads. Damaged messages come last, unchanged.
     pub(super) async fn receive_opened(
         &self,
         input: &ReceiveMessageInput,

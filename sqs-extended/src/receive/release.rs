@@ -1,4 +1,4 @@
-//! Messages of a receive that are not returned yet.
+//! Messages of a receive that is not complete.
 
 use sqs_client::client::Execute;
 use std::time::Duration;
@@ -7,7 +7,8 @@ use tokio::runtime::Handle;
 use crate::client::ExtendedClient;
 use crate::event::Event;
 
-/// Makes messages visible again in the background on drop, by the receipt handles of SQS: a receive may be dropped while it loads
+/// Makes messages visible again in the background on drop, because a receive may be dropped while it loads payloads.
+/// Uses receipt handles of SQS.
 /// payloads.
 pub(super) struct ReleaseOnDrop<H: Execute> {
     client: ExtendedClient<H>,
@@ -24,7 +25,7 @@ impl<H: Execute> ReleaseOnDrop<H> {
         &self.handles
     }
 
-    /// The messages are returned.
+    /// The messages are returned, so they are not released.
     pub(super) fn delivered(mut self) {
         self.handles.clear();
     }
@@ -36,7 +37,7 @@ impl<H: Execute> Drop for ReleaseOnDrop<H> {
         if handles.is_empty() {
             return;
         }
-        // Without a runtime they become visible when their timeout is over.
+        // Without a runtime, the messages become visible when their visibility timeout is over.
         let Ok(runtime) = Handle::try_current() else { return };
         let (client, queue_url) = (self.client.clone(), std::mem::take(&mut self.queue_url));
         runtime.spawn(async move {

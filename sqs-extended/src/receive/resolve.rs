@@ -21,20 +21,20 @@ use crate::format::{
 /// Messages of a receive that are resolved at a time.
 const MESSAGES: usize = 10;
 
-/// What to do with the payload of a message in the store.
+/// What to do with a payload in the store.
 #[derive(Clone, Copy, Debug)]
 enum LoadPlan {
     Never,
     Until(Instant),
-    /// The payloads of its receive exceed the memory budget.
+    /// The payloads of the receive exceed the memory budget.
     OverBudget,
 }
 
 impl<H: Execute> ExtendedClient<H> {
-    /// The payload of a message, by the message alone: nothing is loaded.
+    /// The payload of a message, read from the message alone. Loads nothing.
     ///
-    /// For messages of [`receive_message`](Self::receive_message) or of a consumer. A payload that could not be loaded is
-    /// [`Lazy`](MessagePayload::Lazy) here, or [`Failed`](MessagePayload::Failed) if its pointer is invalid.
+    /// Use it for messages of [`receive_message`](Self::receive_message) or of a consumer. A payload that could not be
+    /// loaded is [`Lazy`](MessagePayload::Lazy) here, or [`Failed`](MessagePayload::Failed) if its pointer is invalid.
     pub fn payload(&self, message: &Message) -> MessagePayload {
         match self.shared.settings.pointers.find(message) {
             Found::Pointer(payload) => MessagePayload::Lazy(payload),
@@ -49,22 +49,23 @@ impl<H: Execute> ExtendedClient<H> {
         }
     }
 
-    /// Loads the payload of a message that came in another way, or whose payload could not be loaded before. Other messages are
-    /// returned as they are.
+    /// Loads the payload of a message that came from elsewhere, or retries a failed load. Messages without a pointer
+    /// are returned unchanged.
     ///
-    /// A [`Message`] can be made of the record of a Lambda event ([`SqsRecord`](sqs_client::lambda::SqsRecord)), and of body, attributes
-    /// and receipt handle ([`Message::builder`]). It waits for the memory budget and for other downloads of the client, and takes up to
-    /// an hour in all: set a timeout.
+    /// A [`Message`] can be created from a record of a Lambda event ([`SqsRecord`](sqs_client::lambda::SqsRecord)), or
+    /// from body, attributes and receipt handle ([`Message::builder`]). The call waits for the memory budget and for
+    /// other downloads of the client, up to an hour in all: set a timeout.
     ///
-    /// If it is [`Failed`](MessagePayload::Failed), the receipt handle is that of SQS: deleting the message keeps its object. The lease
-    /// is not renewed meanwhile, and [`MissingObject`](crate::MissingObject) does not apply.
+    /// If the payload is [`Failed`](MessagePayload::Failed), the message has the receipt handle of SQS: deleting it
+    /// keeps the object. The lease is not renewed meanwhile, and [`MissingObject`](crate::MissingObject) does not
+    /// apply.
     ///
     /// # Cancel safety
-    /// If the future is dropped, the message is dropped; nothing else has changed.
+    /// If the future is dropped, the message is dropped. Nothing else changes.
     pub async fn resolve(&self, message: impl Into<Message> + Send) -> ExtendedMessage {
         let (message, end) = (message.into(), Instant::now() + MAX_HOLD);
         let found = self.payload(&message);
-        // If it is not there in time, the load ends at once.
+        // If the budget is not free in time, the load fails at once.
         let _budget = timeout_at(end, self.shared.memory.take(self.bytes_to_load(&found))).await;
         self.open(message, found, LoadPlan::Until(end)).await
     }
@@ -96,7 +97,7 @@ impl<H: Execute> ExtendedClient<H> {
                 MessagePayload::Loaded(reference)
             }
             Err(error) => {
-                // The pointer may move on to another queue, and whoever deletes the message has not seen its payload.
+                // The pointer may move to another queue. Whoever deletes this message has not seen its payload.
                 message.receipt_handle = original_handle(&message);
                 self.report_failed(&message, &error);
                 MessagePayload::Failed(error)
@@ -105,7 +106,8 @@ impl<H: Execute> ExtendedClient<H> {
         ExtendedMessage { message, payload, shared }
     }
 
-    /// The length of a payload that is loaded. One over the limit fails without a request, so it needs no memory.
+    /// The length of a payload that will be loaded. A payload over the limit fails without a request and needs no
+    /// memory.
     fn bytes_to_load(&self, payload: &MessagePayload) -> u64 {
         match payload {
             MessagePayload::Lazy(payload) if payload.length() <= self.shared.settings.max_payload_bytes => {
@@ -118,7 +120,7 @@ impl<H: Execute> ExtendedClient<H> {
     fn over_budget(&self, payload: &PayloadRef) -> Error {
         let (at, budget) = (payload.pointer(), self.shared.memory.bytes());
         let text = format!(
-            "reading {at}: the payloads of its receive exceed memory_budget, {budget} bytes; receive it again, or use body_stream"
+            "reading {at}: the payloads of the receive exceed memory_budget ({budget} bytes); receive the message again, or use body_stream"
         );
         Error::new(ErrorKind::Unavailable, text).at(at)
     }
@@ -129,8 +131,8 @@ impl<H: Execute> ExtendedClient<H> {
         self.shared.events.send(&Event::PayloadFailed { message_id, error });
     }
 
-    /// All messages of a receive in their order, except those that [`MissingObject`](crate::MissingObject) removes. If the future is
-    /// dropped, the messages are made visible again.
+    /// Returns all messages of a receive in order, except those that [`MissingObject`](crate::MissingObject) removes.
+    /// If the future is dropped, the messages are made visible again.
     pub(super) async fn open_all(
         &self,
         messages: Vec<Message>,
@@ -157,8 +159,8 @@ impl<H: Execute> ExtendedClient<H> {
         sorted
     }
 
-    /// Loads the payloads of a receive, as many as the memory budget allows. The budget is taken at once, so that two receives cannot
-    /// wait for each other.
+    /// Loads the payloads of a receive, as many as the memory budget allows. It takes the budget in one step, so that
+    /// two receives cannot wait for each other.
     async fn load_all(&self, messages: Vec<Message>) -> Vec<ExtendedMessage> {
         let (end, mut left) = (Instant::now() + MAX_HOLD, self.shared.memory.bytes());
         let planned: Vec<_> = messages
@@ -170,21 +172,22 @@ impl<H: Execute> ExtendedClient<H> {
                 (message, found, if rest.is_some() { LoadPlan::Until(end) } else { LoadPlan::OverBudget })
             })
             .collect();
-        // If it is not there in time, each load ends at once.
+        // If the budget is not free in time, each load fails at once.
         let _budget = timeout_at(end, self.shared.memory.take(self.shared.memory.bytes() - left)).await;
         let opening = stream::iter(planned).map(|(message, found, load)| self.open(message, found, load));
         opening.buffered(MESSAGES).collect().await
     }
 }
 
-/// Deleting a message deletes its object, unless other queues may have the same pointer.
+/// Adds the pointer to the receipt handle, so that deleting the message deletes its object. Not for notifications:
+/// other queues may have the same pointer.
 fn extend(message: &mut Message, payload: &PayloadRef) {
     if !payload.is_in_notification() {
         extend_handle(message, payload.pointer());
     }
 }
 
-/// The notification in a message, with its payload.
+/// The notification of a message, with its payload inserted.
 async fn notified(message: &Message, text: Text) -> Result<Text, Error> {
     let Some(notification) = message.body().and_then(Notification::parse) else { return Ok(text) };
     // Writing JSON blocks for as long as hashing does.

@@ -15,10 +15,10 @@ use crate::error::{Error, ErrorKind};
 use crate::format::{Found, PayloadRef};
 use crate::payload::{Body, Options, Progress};
 
-/// The payload of a message as a stream. Awaiting it opens it.
+/// The payload of a message as a stream. Await it to open the stream.
 ///
-/// The limits of a client on downloads and memory do not apply to streams, and leases are not renewed meanwhile. Use a long visibility
-/// timeout for messages with large payloads, or a consumer that renews it.
+/// The client's limits on downloads and memory do not apply to streams, and leases are not renewed while a stream is
+/// read. Use a long visibility timeout for messages with large payloads, or a consumer that renews it.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -66,8 +66,8 @@ impl<H: Execute> ExtendedClient<H> {
 }
 
 impl ExtendedMessage {
-    /// The payload as a stream, in bounded memory: the body of the message, or from the store if it was not loaded ([`lazy`](super::Receive::lazy)) or
-    /// could not be loaded, for example because it is too large for memory.
+    /// The payload as a stream, in bounded memory. It is read from the message, or from the store if it was not loaded
+    /// ([`lazy`](super::Receive::lazy)) or could not be loaded, for example because it is too large for memory.
     ///
     /// ```no_run
     /// # async fn read(client: sqs_extended::ExtendedClient, url: &str) -> Result<(), Box<dyn std::error::Error>> {
@@ -83,7 +83,7 @@ impl ExtendedMessage {
             MessagePayload::Inline | MessagePayload::Loaded(_) => BodyStream::in_message(&self.message),
             MessagePayload::Lazy(payload) => BodyStream::in_store(payload.clone(), &self.shared),
             MessagePayload::Failed(error) => match self.shared.settings.pointers.find(&self.message) {
-                // A message with a wrong checksum is not trusted.
+                // A message with a wrong checksum is not trusted, so its pointer is not followed.
                 Found::Pointer(payload) if error.kind() != ErrorKind::Client => {
                     BodyStream::in_store(payload, &self.shared)
                 }
@@ -116,13 +116,14 @@ impl BodyStream {
         self
     }
 
-    /// Sets the largest length in bytes: 2,147,483,647 by default.
+    /// Sets the maximum length in bytes: 2,147,483,647 by default. A longer payload fails with [`ErrorKind::TooLarge`].
     pub fn max_length(mut self, bytes: u64) -> Self {
         self.options.limit = bytes;
         self
     }
 
-    /// Sets how many ranges of 4 MiB are read at a time: 4 by default. All but the first are held in memory until their turn.
+    /// Sets how many ranges of 4 MiB are read at a time: 4 by default; 1 reads the payload in a single request. All but
+    /// the first are held in memory until their turn.
     pub fn ranges_at_once(mut self, ranges: usize) -> Self {
         self.options.plan.at_once = ranges;
         self
@@ -134,14 +135,14 @@ impl BodyStream {
         self
     }
 
-    /// Opens it.
+    /// Opens the stream.
     ///
     /// # Errors
-    /// Those of the pointer and of the store; [`ErrorKind::Damaged`] if the object has another length than the message says;
-    /// [`ErrorKind::TooLarge`]; the error of a message with a wrong checksum.
+    /// The pointer is invalid, or the store failed; [`ErrorKind::Damaged`] if the object has a different length than
+    /// the message says; [`ErrorKind::TooLarge`]; the error of a message with a wrong checksum.
     ///
     /// # Cancel safety
-    /// If the future is dropped, nothing is lost.
+    /// If the future is dropped, no stream is opened.
     pub async fn open(self) -> Result<Body, Error> {
         match self.from? {
             From::Message(body) => Ok(Body::whole(body)),

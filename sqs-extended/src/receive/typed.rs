@@ -80,7 +80,7 @@ impl<H: Execute> Receive<H> {
         self
     }
 
-    /// Sets all parameters. The attributes of pointers are added.
+    /// Sets all parameters of the request. The attributes of pointers are added.
     pub fn input(mut self, input: ReceiveMessageInput) -> Self {
         self.input = input;
         self
@@ -90,7 +90,7 @@ impl<H: Execute> Receive<H> {
     /// wrong checksum is [`Failed`](super::MessagePayload::Failed) with the error of the client below, and comes last.
     ///
     /// # Errors
-    /// Those of the client below, except wrong checksums.
+    /// The client below failed. Wrong checksums are not an error.
     ///
     /// # Cancel safety
     /// If the future is dropped while payloads are loaded, the messages are made visible again in the background. If it is dropped before

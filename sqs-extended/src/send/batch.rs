@@ -31,7 +31,7 @@ impl SendRequest for SendMessageBatch {
 
     fn remove(input: &mut Self::Input, unsent: Vec<Unsent>) -> Result<Vec<BatchResultErrorEntry>, Error> {
         let Some(entries) = &mut input.entries else { return Ok(Vec::new()) };
-        // Backwards: removing an entry shifts the later ones.
+        // Backwards, because removing an entry shifts the later ones.
         let mut report: Vec<_> = unsent
             .iter()
             .rev()
@@ -69,7 +69,7 @@ impl SendRequest for SendMessageBatch {
     }
 }
 
-/// The output of an error about wrong checksums.
+/// The output in a checksum error.
 fn output_of(error: &Error) -> Option<&SendMessageBatchOutput> {
     error.client_error()?.output()
 }
@@ -83,7 +83,7 @@ fn disposition_in(output: &SendMessageBatchOutput, id: &str) -> Disposition {
         return Disposition::Accepted;
     }
     let is_failed = output.failed.iter().any(|failed| failed.id == id);
-    // Of a repeated request, an earlier attempt may have been executed.
+    // If the request was repeated, an earlier attempt may have been executed.
     if is_failed && !output.is_maybe_repeated() { Disposition::Refused } else { Disposition::Unknown }
 }
 
@@ -109,7 +109,7 @@ fn finished(
     output
 }
 
-/// It is the fault of the sender if the message does not fit a pointer, but not if the store fails.
+/// It is the sender's fault if the message cannot have a pointer, but not if the store fails.
 fn failed(id: String, error: &Error) -> BatchResultErrorEntry {
     let is_callers = matches!(
         error.kind(),

@@ -5,8 +5,8 @@ use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
 use crate::format::Sizes;
 
 impl Sizes {
-    /// Whether the payload is stored because of its own size. A `threshold` of `None` stores every payload. Attributes that leave no
-    /// room do not count here: the caller gets that error when the payload is stored.
+    /// Whether the payload is stored because of its own size. A `threshold` of `None` stores every payload. Too many
+    /// attributes do not matter here: storing the payload returns that error.
     pub(crate) fn exceed(&self, threshold: Option<usize>) -> bool {
         match threshold {
             None => self.offloaded.is_some(),
@@ -24,7 +24,7 @@ impl Sizes {
     }
 }
 
-/// Entries of a batch, by their places.
+/// The selected entries of a batch, by index.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Selection([bool; MAX_BATCH_ENTRIES]);
 
@@ -38,8 +38,8 @@ impl Selection {
     }
 }
 
-/// Which payloads of a batch are stored: those above the threshold, and then the largest that can be, until the batch has at most
-/// `limit` bytes. SQS rejects a batch with too many entries, so none of it is stored.
+/// Selects the payloads of a batch to store: those above the threshold, and then the largest others until the batch has
+/// at most `limit` bytes. If the batch has too many entries, nothing is stored, because SQS rejects it.
 pub(crate) fn select(
     sizes: impl IntoIterator<Item = Sizes>,
     threshold: Option<usize>,
@@ -58,7 +58,7 @@ pub(crate) fn select(
     while total > limit {
         let rows = table.iter().zip(&mut selection.0);
         let left = rows.filter(|(sizes, selected)| !**selected && sizes.is_feasible && sizes.saving() > 0);
-        // The first of equal ones.
+        // Of equal ones, the first.
         let Some((sizes, selected)) = left.rev().max_by_key(|(sizes, _)| sizes.inline) else { break };
         *selected = true;
         total -= sizes.saving();
@@ -129,7 +129,7 @@ mod tests {
             prop_assert!(sent <= limit || sent == least);
             for (place, size) in inline.iter().enumerate() {
                 prop_assert!(*size <= threshold.max(POINTER) || chosen.contains(&place));
-                // The smallest that went only for room was needed.
+                // Without the smallest payload that was stored only for space, the batch would not fit.
                 let is_for_room = chosen.contains(&place) && *size <= threshold;
                 let is_smallest = chosen.iter().all(|other| inline[*other] >= *size || inline[*other] > threshold);
                 if is_for_room && is_smallest {

@@ -21,7 +21,7 @@ pub(super) struct NewObject {
     pub(super) length: u64,
     /// In hex.
     sha256: Option<String>,
-    /// Of a text.
+    /// `None` for a stream.
     pub(super) md5: Option<Md5Hex>,
 }
 
@@ -38,7 +38,7 @@ impl<H: Execute> ExtendedClient<H> {
         Ok(NewObject { md5: Some(md5), ..object })
     }
 
-    /// As [`write_text`](Self::write_text), for a stream.
+    /// Like [`write_text`](Self::write_text), for a stream.
     pub(super) async fn write_stream(&self, payload: Payload) -> Result<NewObject, Error> {
         let (pointer, guard) = self.new_object();
         let result = payload.put(&self.shared.store, &pointer).await;
@@ -75,7 +75,8 @@ impl<H: Execute> ExtendedClient<H> {
 
     /// Puts the pointer into a message.
     ///
-    /// Content-based deduplication would use the pointer, which is different each time; `sets_id` replaces it.
+    /// Content-based deduplication would hash the pointer, which is different each time. With `sets_id`, the message
+    /// gets an id from its payload instead.
     pub(super) fn point(&self, object: &NewObject, message: Parts<'_>, sets_id: bool) {
         let (Parts { body, attributes, deduplication_id }, sha256) = (message, object.sha256.as_deref());
         *body = self.shared.envelope.seal(&object.pointer, object.length, sha256, attributes);
@@ -84,8 +85,8 @@ impl<H: Execute> ExtendedClient<H> {
         }
     }
 
-    /// Whether messages without a deduplication id need one of their content. If the attributes of the queue are unknown, they do: a
-    /// duplicate is worse than an id that is not needed.
+    /// Whether messages without a deduplication id need one from their content. If the attributes of the queue are
+    /// unknown, they do: a duplicate is worse than an unnecessary id.
     pub(super) async fn sets_ids(&self, queue_url: &str) -> bool {
         queue_url.ends_with(".fifo")
             && self.shared.queue_attributes.ask(&self.inner, queue_url).await.content_based_deduplication

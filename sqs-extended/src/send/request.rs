@@ -17,7 +17,7 @@ pub(super) struct Parts<'m> {
 /// The checksums of a message as the caller gave it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Original {
-    /// Where its message is in the request.
+    /// The index of the message in the request.
     pub(super) place: usize,
     pub(super) md5_of_body: Md5Hex,
     pub(super) md5_of_attributes: Option<Md5Hex>,
@@ -27,14 +27,14 @@ pub(super) struct Original {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Disposition {
     Accepted,
-    /// It certainly does not have the message.
+    /// SQS certainly does not have the message.
     Refused,
     Unknown,
 }
 
-/// A message that is not in the request, since its payload could not be stored.
+/// A message that was removed from the request because its payload could not be stored.
 pub(super) struct Unsent {
-    /// Where it was in the request.
+    /// The index of the message in the original request.
     pub(super) place: usize,
     pub(super) error: Error,
 }
@@ -45,13 +45,13 @@ pub(super) trait SendRequest: Operation {
 
     fn parts(input: &mut Self::Input, place: usize) -> Option<Parts<'_>>;
 
-    /// Removes messages that are not sent, in the order of their places. Returns their entries for the output of a batch; a single
-    /// message fails its call.
+    /// Removes messages that are not sent, in the order of their indexes. Returns their entries for the output of a
+    /// batch; a single message fails its call.
     fn remove(input: &mut Self::Input, unsent: Vec<Unsent>) -> Result<Vec<BatchResultErrorEntry>, Error>;
 
     fn disposition(input: &Self::Input, place: usize, result: &Result<Self::Output, Error>) -> Disposition;
 
-    /// The result for the caller: with the checksums of the original messages, and the entries that were not sent.
+    /// The result for the caller, with the checksums of the original messages and the entries that were not sent.
     fn finish(
         input: &Self::Input,
         result: Result<Self::Output, Error>,
@@ -60,7 +60,7 @@ pub(super) trait SendRequest: Operation {
     ) -> Result<Self::Output, Error>;
 }
 
-/// What a failed request says about its messages.
+/// The disposition of all messages of a failed request.
 pub(super) fn disposition_after(error: &Error) -> Disposition {
     if error.is_refusal() { Disposition::Refused } else { Disposition::Unknown }
 }

@@ -1,7 +1,7 @@
 //! Sends a request with stored payloads.
 //!
-//! A request that SQS may have executed is not repeated as it is: its messages may exist, and the new ones would share their objects, so
-//! that deleting one would delete the payload of the other. Each request has new objects.
+//! A request that SQS may have executed is repeated with new objects only. Its messages may exist: if the new messages
+//! had the same objects, deleting one message would delete the payload of another.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ use crate::cleanup::UncertainObject;
 use crate::client::{ExtendedClient, Rewritten};
 use crate::error::Error;
 
-/// A message in a request, whose payload is in the store.
+/// A message of a request whose payload is in the store.
 pub(super) struct Stored {
     pub(super) place: usize,
     pub(super) object: UncertainObject,
     /// `None` for a stream.
     pub(super) original: Option<Original>,
-    /// To be stored anew if the request is repeated. `None`: it is not.
+    /// The payload to store again if the request is repeated; `None` if it is not repeated.
     pub(super) text: Option<Bytes>,
 }
 
@@ -53,8 +53,8 @@ impl<O: SendRequest> Rewritten for O {
 }
 
 impl<H: Execute> ExtendedClient<H> {
-    /// Sends a request. A request with kept texts is repeated when the client below would repeat it. The objects of earlier requests,
-    /// which SQS may have executed, are kept; those of the last one depend on its result.
+    /// Sends a request. If texts were kept, the request is repeated whenever the client below would retry it. Objects
+    /// of earlier requests, which SQS may have executed, are kept; those of the last request depend on its result.
     pub(super) async fn send<O: SendRequest>(
         &self,
         mut input: O::Input,
@@ -72,7 +72,7 @@ impl<H: Execute> ExtendedClient<H> {
             let failed = result.as_ref().err().filter(|_| repeats);
             let Some((failed, pause)) = failed.and_then(repetition) else { break result };
             sleep(pause).await;
-            // An event reports a failed upload; the caller gets the error of the request before.
+            // An event reports the failed upload. The caller gets the error of the previous request.
             if self.store_again::<O>(&mut input, &mut stored).await.is_err() {
                 break result;
             }
@@ -99,7 +99,7 @@ impl<H: Execute> ExtendedClient<H> {
             if let Some(message) = O::parts(input, stored.place) {
                 *message.body = self.shared.envelope.body(&object.pointer);
             }
-            // It is unknown whether SQS has the message of the object before.
+            // This keeps the previous object, because SQS may have its message.
             stored.object = object.guard.sent();
         }
         Ok(())
@@ -124,13 +124,13 @@ impl<H: Execute> ExtendedClient<H> {
     }
 }
 
-/// The error of a request that is to be repeated, and the pause before that.
+/// The error of a request to repeat, and the pause before the repetition.
 fn repetition(error: &Error) -> Option<(sqs_client::Error, Duration)> {
     let client = error.client_error()?;
     Some((client.clone(), client.repeat_after()?))
 }
 
-/// The result that the caller gets accounts for all requests.
+/// Adds to the result that an earlier request may have been executed.
 fn account_for_repetition<O: SendRequest>(result: Result<O::Output, Error>) -> Result<O::Output, Error> {
     match result {
         Ok(mut output) => {

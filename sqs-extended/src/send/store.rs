@@ -13,14 +13,14 @@ use super::run::Stored;
 use crate::client::ExtendedClient;
 use crate::error::Error;
 
-/// A message whose payload is to be stored.
+/// A message whose payload will be stored.
 struct Outgoing {
     text: Bytes,
     md5_of_attributes: Option<Md5Hex>,
 }
 
 impl<H: Execute> ExtendedClient<H> {
-    /// Stores the payloads of the selected messages. A failure concerns its message only.
+    /// Stores the payloads of the selected messages. A failure affects only its message.
     pub(super) async fn store_payloads<O: SendRequest>(
         &self,
         input: &mut O::Input,
@@ -28,7 +28,7 @@ impl<H: Execute> ExtendedClient<H> {
         retries: Retries,
     ) -> (Vec<Stored>, Vec<Unsent>) {
         let queue_url = input.queue_url().unwrap_or_default().to_owned();
-        // FIFO queues drop duplicates, so the client below repeats a request to them as it is.
+        // FIFO queues drop duplicates, so the client below retries a request to them unchanged.
         let repeats = !queue_url.ends_with(".fifo") && retries == Retries::AsConfigured;
         let sets_ids = self.sets_ids(&queue_url).await;
         let outgoing: Vec<_> = selection
@@ -45,7 +45,7 @@ impl<H: Execute> ExtendedClient<H> {
                     if let Some(message) = O::parts(input, place) {
                         self.point(&object, message, sets_ids);
                     }
-                    // Failed messages before it will be removed.
+                    // Failed messages before this one will be removed.
                     let place = place - unsent.len();
                     stored.push(outgoing.stored(place, object, repeats));
                 }

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::payload::{Payload, Progress};
 use crate::pointer::Pointer;
 
-/// A message with a streamed payload to be sent. Its payload is stored, however small it is.
+/// Sends a message with a streamed payload. The payload is stored whatever its size.
 #[must_use]
 pub struct SendStream<H> {
     client: ExtendedClient<H>,
@@ -24,7 +24,7 @@ pub struct SendStream<H> {
     input: SendMessageInput,
 }
 
-/// A message with a streamed payload that was sent.
+/// The result of [`SendStream::send`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StreamSent {
@@ -32,7 +32,7 @@ pub struct StreamSent {
     pub output: SendMessageOutput,
     /// The object with the payload.
     pub pointer: Pointer,
-    /// Its length in bytes.
+    /// The length of the payload in bytes.
     pub length: u64,
 }
 
@@ -66,13 +66,13 @@ impl<H: Execute> SendStream<H> {
         self
     }
 
-    /// Sets how long the message is hidden at first: 0 to 900 seconds.
+    /// Sets the delivery delay: 0 to 900 seconds.
     pub fn delay_seconds(mut self, seconds: i32) -> Self {
         self.input.delay_seconds = Some(seconds);
         self
     }
 
-    /// Adds an attribute of the message, at most nine.
+    /// Adds a message attribute. At most nine are allowed.
     pub fn message_attributes(mut self, name: impl Into<String>, value: MessageAttributeValue) -> Self {
         self.input.message_attributes.get_or_insert_default().insert(name.into(), value);
         self
@@ -104,9 +104,9 @@ impl<H: Execute> SendStream<H> {
     /// Stores the payload and sends the message.
     ///
     /// # Errors
-    /// Those of the payload and of the store; then the message was not sent. Those of the client below: the object is deleted, unless it
-    /// is unknown whether the message was sent. A request that SQS may have executed is not repeated, unless the message has
-    /// a deduplication id.
+    /// If the payload or the store failed, the message was not sent. If the client below failed, the object is deleted,
+    /// unless it is unknown whether the message was sent. A request that SQS may have executed is repeated only if the
+    /// message has a deduplication id.
     ///
     /// # Cancel safety
     /// If the future is dropped, the upload is aborted or the object is deleted in the background. When the request to SQS has
@@ -120,8 +120,8 @@ impl<H: Execute> SendStream<H> {
             client.point(&object, message, sets_id);
         }
         let NewObject { guard, pointer, length, .. } = object;
-        // Two messages must not share an object, and a stream cannot be stored twice. With a deduplication id, the queue drops the
-        // second message.
+        // Two messages must not share an object, and a stream cannot be stored twice. With a deduplication id, the
+        // queue drops the second message.
         let is_deduplicated = input.message_deduplication_id.is_some();
         let retries = if is_deduplicated { Retries::AsConfigured } else { Retries::UnlessInDoubt };
         let stored = Stored { place: 0, object: guard.sent(), original: None, text: None };

@@ -15,8 +15,8 @@ impl<H: Execute> ExtendedClient<H> {
         select(O::sizes(input, &self.shared.envelope), threshold, MAX_BATCH_BYTES)
     }
 
-    /// The threshold without a request: the smallest possible one if the attributes of the queue are not cached. `None`: every payload is
-    /// stored.
+    /// The threshold that is known without a request: the smallest possible one if the attributes of the queue are not
+    /// cached. `None`: every payload is stored.
     pub(super) fn known_threshold(&self, queue_url: Option<&str>) -> Option<usize> {
         let known = || {
             let least = usize::try_from(*MAXIMUM_MESSAGE_SIZE.start()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A store whose calls end in time.
+//! A store whose calls have a timeout.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::{ByteStream, Object, ObjectPage, PayloadStore, Upload};
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
 
-/// A store of any kind whose calls end in time: with a result, or with a retryable error.
+/// A store whose calls have a timeout. A timeout is a retryable error.
 #[derive(Clone)]
 pub(crate) struct Bounded {
     inner: Arc<dyn PayloadStore>,
@@ -49,7 +49,7 @@ impl Bounded {
         }
     }
 
-    /// Opens an object. Each piece of its body comes in time, too; the reader may take any time.
+    /// Opens an object. The timeout also applies to each piece of its body, but not to the time that the reader takes.
     pub(crate) async fn get(
         &self,
         at: &Pointer,

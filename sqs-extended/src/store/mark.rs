@@ -1,23 +1,26 @@
-//! The mark of an upload: whose an object is.
+//! The mark of an upload, which identifies the writer of an object.
 
 use std::collections::HashMap;
 
 use super::TOKEN_METADATA;
 use crate::error::{Error, ErrorKind};
 
-/// Metadata as it was before the adapter for `object_store` wrote it: Azure allows no hyphens.
+/// Restores the hyphens in metadata names. The adapter for `object_store` replaces them, because Azure does not allow
+/// them.
 pub(super) fn with_hyphens(metadata: impl IntoIterator<Item = (String, String)>) -> HashMap<String, String> {
     let ours = |name: String| if name.starts_with("sqs_extended_") { name.replace('_', "-") } else { name };
     metadata.into_iter().map(|(name, value)| (ours(name), value)).collect()
 }
 
-/// Whether an object with this metadata was written by the upload with that one. `None`: it has no mark.
+/// Whether the upload with the metadata `upload` wrote the object with the metadata `found`. `None`: the object has no
+/// mark.
 pub(super) fn is_of(found: &HashMap<String, String>, upload: &HashMap<String, String>) -> Option<bool> {
     let (found, mark) = (found.get(TOKEN_METADATA)?, upload.get(TOKEN_METADATA)?);
     Some(found == mark)
 }
 
-/// The outcome of a failed write that the store may have executed. `is_ours` says whose the object at its key is, if that is known.
+/// The outcome of a failed write that the store may have executed. `is_ours`: whether this upload wrote the object at
+/// the key, if that is known.
 pub(super) fn settle(error: Error, is_ours: Option<bool>) -> Result<(), Error> {
     match is_ours {
         Some(true) => Ok(()),
@@ -56,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn key_counts_as_taken_only_if_the_object_is_proven_to_be_anothers() {
+    fn key_counts_as_taken_only_if_another_upload_wrote_the_object() {
         for failed in [ErrorKind::Exists, ErrorKind::Unavailable, ErrorKind::Forbidden] {
             for (is_ours, kind, is_unknown) in
                 [(Some(false), ErrorKind::Exists, false), (None, ErrorKind::Unavailable, true)]

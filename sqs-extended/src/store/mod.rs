@@ -30,17 +30,17 @@ pub use object_store::ObjectStoreAdapter;
 #[cfg(feature = "s3")]
 pub use s3::{Checksum, Encryption, S3Access, S3Store, S3StoreBuilder};
 
-/// The bytes of an object in pieces. Nothing follows an error.
+/// The bytes of an object in pieces. The stream ends after an error.
 pub type ByteStream = BoxStream<'static, Result<Bytes, Error>>;
 
 /// The result of a call of a store.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, Error>>;
 
-/// Holds payloads as objects in buckets.
+/// Stores payloads as objects in buckets.
 ///
 /// `S3Store` is for Amazon S3 and compatible services, `ObjectStoreAdapter` for the stores of the crate `object_store`,
-/// [`MemoryStore`](crate::MemoryStore) for tests. An `Arc` of a store is a store, also
-/// `Arc<dyn PayloadStore>`. A call retries by itself what a retry can help; callers do not retry.
+/// [`MemoryStore`](crate::MemoryStore) for tests. An `Arc` of a store is a store, also `Arc<dyn PayloadStore>`. Calls
+/// must retry transient failures themselves, because their callers do not.
 pub trait PayloadStore: Send + Sync + 'static {
     /// The bucket of new payloads.
     fn bucket(&self) -> &str;
@@ -56,13 +56,13 @@ pub trait PayloadStore: Send + Sync + 'static {
     /// background.
     fn put<'a>(&'a self, at: &'a Pointer, upload: Upload) -> StoreFuture<'a, ()>;
 
-    /// Opens an object for reading, or a range of its bytes. The range is not empty, begins in the object, and may reach beyond its
-    /// end. With a tag, only that version of the object is read.
+    /// Opens an object for reading, or a range of its bytes. The range is not empty and begins inside the object, but
+    /// may end behind it. With a tag, only that version of the object is read.
     ///
     /// # Errors
-    /// [`NotFound`](crate::ErrorKind::NotFound) if the bucket certainly has no such object: the message of a missing object may be
-    /// deleted. [`Forbidden`](crate::ErrorKind::Forbidden), [`Damaged`](crate::ErrorKind::Damaged) if the object has another
-    /// version, and those of the store. The body can fail later.
+    /// [`NotFound`](crate::ErrorKind::NotFound) only if the bucket certainly has no such object, because the message of
+    /// a missing object may be deleted. [`Damaged`](crate::ErrorKind::Damaged) if the object has another version.
+    /// [`Forbidden`](crate::ErrorKind::Forbidden), and other errors of the store. The body can fail later.
     fn get<'a>(
         &'a self,
         at: &'a Pointer,
@@ -70,17 +70,17 @@ pub trait PayloadStore: Send + Sync + 'static {
         tag: Option<&'a str>,
     ) -> StoreFuture<'a, Object>;
 
-    /// Deletes an object. If there is none, this succeeds.
+    /// Deletes an object. Succeeds if there is none.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store failed or rejected the call.
     fn delete<'a>(&'a self, at: &'a Pointer) -> StoreFuture<'a, ()>;
 
-    /// Lists the objects of a bucket by key prefix, at most 1,000 per page. `page` is the [`next`](ObjectPage::next) of the page
-    /// before; `None` for the first.
+    /// Lists the objects of a bucket by key prefix, at most 1,000 per page. `page` is the [`next`](ObjectPage::next) of
+    /// the previous page; `None` for the first.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store failed or rejected the call.
     fn list<'a>(
         &'a self,
         bucket: &'a str,

@@ -15,28 +15,28 @@ pub(crate) const TOKEN_METADATA: &str = "sqs-extended-upload";
 
 /// The body of a new object.
 pub enum UploadBody {
-    /// All of it.
+    /// The complete body.
     Bytes(Bytes),
-    /// In pieces, each of which may have any length.
+    /// Pieces of any length.
     Stream(ByteStream),
 }
 
 /// A new object.
 #[non_exhaustive]
 pub struct Upload {
-    /// Its bytes.
+    /// The body.
     pub body: UploadBody,
-    /// Its length in bytes, if it is known.
+    /// The length in bytes, if it is known.
     pub length: Option<u64>,
-    /// Its media type, such as `text/plain; charset=utf-8`.
+    /// The media type, such as `text/plain; charset=utf-8`.
     pub content_type: Option<String>,
-    /// ASCII names and values, at most 2 KB. A new upload has a random id as `sqs-extended-upload`: it marks the objects of this
-    /// crate.
+    /// ASCII names and values, at most 2 KB in all. [`new`](Self::new) adds a random id as `sqs-extended-upload`, which
+    /// marks the objects of this crate.
     pub metadata: HashMap<String, String>,
 }
 
 impl Upload {
-    /// An object with this body.
+    /// An upload of this body, with a random id.
     pub fn new(body: UploadBody) -> Self {
         let length = match &body {
             UploadBody::Bytes(bytes) => u64::try_from(bytes.len()).ok(),
@@ -63,9 +63,9 @@ pub struct Object {
     pub length: u64,
     /// Identifies this version of the object, if the store can (`ETag` in S3).
     pub tag: Option<String>,
-    /// What [`Upload::metadata`] was; empty if the store keeps none.
+    /// The [`Upload::metadata`]; empty if the store keeps none.
     pub metadata: HashMap<String, String>,
-    /// The bytes of the requested range. It may end early without an error: count.
+    /// The bytes of the requested range. The stream may end early without an error, so count the bytes.
     pub body: ByteStream,
 }
 
@@ -102,11 +102,11 @@ pub(super) fn cut(body: ByteStream, length: u64) -> ByteStream {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Listed {
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub length: u64,
-    /// When it was written, by the clock of the store.
+    /// The time of the write, by the clock of the store.
     pub modified: SystemTime,
 }
 
@@ -121,14 +121,14 @@ impl Listed {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ObjectPage {
-    /// Objects. S3 and `MemoryStore` order them by key.
+    /// The objects. S3 and `MemoryStore` order them by key.
     pub objects: Vec<Listed>,
     /// The token for the next page; `None` after the last.
     pub next: Option<String>,
 }
 
 impl ObjectPage {
-    /// A page.
+    /// A page with these objects.
     pub fn new(objects: Vec<Listed>, next: Option<String>) -> Self {
         Self { objects, next }
     }

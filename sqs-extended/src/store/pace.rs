@@ -13,18 +13,19 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::{ByteStream, UploadBody};
 use crate::error::Error;
 
-/// Bytes for which a store has one timeout.
+/// Bytes for which a store gets one timeout.
 const PART: u64 = 8 << 20;
 /// Parts that may be in flight when the next piece is taken.
 const PARTS: u32 = 5;
 
-/// How long a store may take after it got a piece of this length: one timeout for each part of it, and for the parts before it.
+/// The time limit after a piece of this length: one timeout for each 8 MiB of it, but at least five, for the parts
+/// before it.
 pub(super) fn patience(timeout: Duration, bytes: u64) -> Duration {
     let parts = u32::try_from(bytes.div_ceil(PART)).unwrap_or(u32::MAX);
     timeout.saturating_mul(parts.max(PARTS))
 }
 
-/// The time until which a store must take the next piece of an upload, or finish.
+/// The time limit of an upload: the store must take the next piece, or finish, before it.
 #[derive(Debug)]
 pub(super) struct Pace {
     timeout: Duration,
@@ -35,12 +36,12 @@ pub(super) struct Pace {
 #[derive(Clone, Copy, Debug)]
 struct Until {
     at: Instant,
-    /// The whole time.
+    /// The whole time limit.
     patience: Duration,
 }
 
 impl Pace {
-    /// Starts now. The returned body notes when pieces are taken.
+    /// Starts the time limit. The returned body restarts it with each piece.
     pub(super) fn of(timeout: Duration, body: UploadBody) -> (Arc<Self>, UploadBody) {
         let length = match &body {
             UploadBody::Bytes(bytes) => bytes.len(),
@@ -55,14 +56,14 @@ impl Pace {
         (pace, body)
     }
 
-    /// Resolves when the store has taken too long, with that time.
+    /// Resolves when the time limit is exceeded, with its duration.
     pub(super) async fn lost(&self) -> Duration {
         loop {
             let until = *self.until.lock();
             match until {
                 Some(until) if until.at <= Instant::now() => return until.patience,
                 Some(until) => sleep_until(until.at).await,
-                // The next limit is later than that.
+                // The next time limit is at least that long.
                 None => sleep(self.timeout).await,
             }
         }
@@ -75,7 +76,7 @@ impl Pace {
     fn gave(&self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let patience = patience(self.timeout, bytes);
-        // A time that the clock cannot represent is never.
+        // Without a limit if the clock cannot represent it.
         *self.until.lock() = Instant::now().checked_add(patience).map(|at| Until { at, patience });
     }
 }
@@ -99,7 +100,7 @@ impl Stream for Paced {
     }
 }
 
-/// A store that dropped the source has the time of the last piece.
+/// If the store drops the source, the time limit is that of a last piece.
 impl Drop for Paced {
     fn drop(&mut self) {
         self.pace.gave(0);

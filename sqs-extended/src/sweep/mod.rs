@@ -23,14 +23,15 @@ type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
 /// A search for objects of the store's bucket that no message needs.
 ///
-/// The store does not know the messages, so the age decides. A message lives at most as long as the retention period of its queue,
-/// and, if it is moved to a dead-letter queue, as long as that queue keeps it: FIFO queues and redrives start the period anew.
-/// `older_than` must be at least that time and [a day](SWEEP_MARGIN). Without [`queues`](Self::queues) that is 29 days: twice the longest
-/// retention period, and a day. **A message that is redriven from a dead-letter queue again and again has no limit: use a larger age
-/// then.**
+/// The store does not know the messages, so a sweep decides by age. A message lives at most for the retention period of
+/// its queue, plus that of each dead-letter queue behind it: FIFO queues and redrives restart the period. `older_than`
+/// must be at least that time plus [a day](SWEEP_MARGIN). Without [`queues`](Self::queues), that is 29 days: twice the
+/// longest retention period plus a day. **Messages that are redriven from a dead-letter queue again and again have no
+/// maximum age: use a larger `older_than`.**
 ///
-/// Only objects with a key that ends in a UUID and with the mark of this crate (metadata `sqs-extended-upload`) are orphans; see
-/// [`unmarked`](Self::unmarked). Nothing is deleted without [`delete`](Self::delete): look first.
+/// Only objects with a key that ends in a UUID and with the mark of this crate (metadata `sqs-extended-upload`) are
+/// orphans; see [`unmarked`](Self::unmarked). Nothing is deleted without [`delete`](Self::delete): run the sweep
+/// without it first.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

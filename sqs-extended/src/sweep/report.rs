@@ -16,7 +16,7 @@ pub struct SweepProgress {
     pub foreign: u64,
     /// Objects that no message needs.
     pub orphans: u64,
-    /// The bytes of these.
+    /// The total bytes of the orphans.
     pub orphaned_bytes: u64,
     /// Orphans that were deleted.
     pub deleted: u64,

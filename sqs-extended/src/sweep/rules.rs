@@ -7,12 +7,12 @@ use crate::format::ends_with_uuid;
 
 /// How much older than any message an object must be: one day.
 ///
-/// An object is older than its message: S3 dates an object that was uploaded in parts from the
-/// [start of its upload](https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html), its message is sent after the upload,
-/// perhaps after retries, and clocks differ. If uploads take longer than a day, use a larger age.
+/// An object is older than its message. S3 dates an object that was uploaded in parts from the [start of its
+/// upload](https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html). Its message is sent after the
+/// upload, perhaps after retries, and clocks differ. If uploads take longer than a day, use a larger age.
 pub const SWEEP_MARGIN: Duration = Duration::from_secs(86_400);
 
-/// What an object is, by its key and its age.
+/// The classification of an object by key and age.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Verdict {
     /// Its key does not end in a UUID.

@@ -1,4 +1,4 @@
-//! Goes through all pages of a listing.
+//! Runs a sweep over all pages of a listing.
 
 use std::pin::pin;
 
@@ -15,12 +15,12 @@ impl<H: Execute> Sweep<H> {
     /// Examines all objects.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] if the prefix is empty or the age too small; those of a queue when it is asked for its attributes; those
-    /// of the store if the bucket cannot be listed. Orphans that were found before were passed to the callbacks. Objects that
-    /// cannot be read or deleted are counted.
+    /// [`ErrorKind::Config`] if the prefix is empty or the age is too small; an error of SQS if the attributes of a
+    /// queue cannot be read; an error of the store if the bucket cannot be listed. Orphans that were found before have
+    /// been passed to the callbacks. Objects that cannot be read or deleted are counted instead.
     ///
     /// # Cancel safety
-    /// It can be dropped at any time, and started again.
+    /// You can drop the future at any time, and start again.
     pub async fn run(self) -> Result<SweepReport, Error> {
         check_prefix(&self.prefix)?;
         self.check_age().await?;
@@ -87,7 +87,7 @@ impl<H: Execute> Sweep<H> {
         (object, deleted.map(|()| Outcome::Deleted))
     }
 
-    /// Whether an object bears the mark of this crate, or need not.
+    /// Whether an object has the mark of this crate, or does not need it.
     async fn is_ours(&self, at: &Pointer, length: u64) -> Result<bool, Error> {
         if self.takes_unmarked {
             return Ok(true);
@@ -99,7 +99,7 @@ impl<H: Execute> Sweep<H> {
     }
 }
 
-/// What became of an old object.
+/// What happened to an old object.
 enum Outcome {
     Foreign,
     Found,

@@ -17,7 +17,7 @@ async fn read_is_given_up_after_six_interruptions() {
     let store = (0..9).fold(Scripted::holding(text(5_000)), |store, _| store.then(Get::End(100)));
     let error = store.read().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
-    assert_eq!(error.to_string(), "reading s3://b/k: it ended after 600 of 5000 bytes");
+    assert_eq!(error.to_string(), "reading s3://b/k: the body ended after 600 of 5000 bytes");
     assert_eq!(store.froms().len(), 6, "one attempt and five retries");
 }
 

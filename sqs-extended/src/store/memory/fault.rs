@@ -66,8 +66,8 @@ impl Faults {
         *self = Self::default();
     }
 
-    /// What strikes a call: what was queued, or else what the condition says. The condition is handed out, to be called
-    /// when nothing is locked.
+    /// The fault of the next call: a queued one, else the decision of the condition. Returns the condition instead of
+    /// calling it, because the caller must first release the lock.
     pub(super) fn next(&mut self, call: StoreCall) -> Result<Option<StoreFault>, Option<Condition>> {
         match self.queued.get_mut(&call).and_then(VecDeque::pop_front) {
             Some(fault) => Ok(fault),

@@ -1,8 +1,8 @@
 //! A store in memory, for tests.
 
 mod fault;
-mod look;
-mod shelf;
+mod inspect;
+mod objects;
 
 use std::fmt;
 use std::ops::Range;
@@ -19,13 +19,13 @@ use crate::pointer::Pointer;
 
 use fault::Faults;
 pub use fault::{StoreCall, StoreFault};
-pub use look::StoreCalls;
-use shelf::Shelf;
+pub use inspect::StoreCalls;
+use objects::Objects;
 
-/// Bodies come in pieces of so many bytes.
+/// Bytes per piece of a body.
 const CHUNK: usize = 64 << 10;
 
-/// A store in memory, for tests: it can be looked into, and fails on demand. Clones are handles of the same store.
+/// A store in memory, for tests: it shows its objects and fails on demand. Clones share the objects.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -53,9 +53,9 @@ pub struct MemoryStore {
 
 struct Shared {
     clock: SharedTimeSource,
-    /// Taken for a few instructions; nobody waits while holding it.
-    shelf: Mutex<Shelf>,
-    /// As `shelf`.
+    /// Locked for a few instructions; never held across an await.
+    objects: Mutex<Objects>,
+    /// Locked like `objects`.
     faults: Mutex<Faults>,
 }
 
@@ -65,27 +65,27 @@ impl MemoryStore {
         Self::with_clock(bucket, SystemClock)
     }
 
-    /// As [`new`](Self::new), with a clock that tells when objects were written.
+    /// Like [`new`](Self::new), with a clock for the write times of objects.
     pub fn with_clock(bucket: impl Into<Arc<str>>, clock: impl TimeSource + 'static) -> Self {
         let clock = SharedTimeSource::new(clock);
-        let shared = Shared { clock, shelf: Mutex::default(), faults: Mutex::default() };
+        let shared = Shared { clock, objects: Mutex::default(), faults: Mutex::default() };
         Self { bucket: bucket.into(), shared: Arc::new(shared) }
     }
 
-    /// Another handle of the same store, whose own bucket is this one.
+    /// A handle of the same store with another own bucket.
     pub fn with_bucket(&self, bucket: impl Into<Arc<str>>) -> Self {
         Self { bucket: bucket.into(), shared: Arc::clone(&self.shared) }
     }
 
-    /// Counts a call, and says what goes wrong with it.
-    fn struck(&self, call: StoreCall, at: &Pointer) -> Option<StoreFault> {
-        self.shared.shelf.lock().count(call);
+    /// Counts a call and returns its fault.
+    fn next_fault(&self, call: StoreCall, at: &Pointer) -> Option<StoreFault> {
+        self.shared.objects.lock().count(call);
         let next = self.shared.faults.lock().next(call);
         next.unwrap_or_else(|condition| condition?(call, at))
     }
 
-    /// Does a call, as its fault wants it.
-    async fn obey<T>(
+    /// Executes a call with its fault.
+    async fn apply<T>(
         &self,
         call: StoreCall,
         at: &Pointer,
@@ -111,14 +111,14 @@ impl PayloadStore for MemoryStore {
 
     fn put<'a>(&'a self, at: &'a Pointer, upload: Upload) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let fault = self.struck(StoreCall::Put, at);
+            let fault = self.next_fault(StoreCall::Put, at);
             let put = async {
                 let Upload { body, length, content_type, metadata } = upload;
                 let bytes = collect(body, length).await?;
                 let now = self.shared.clock.now();
-                self.shared.shelf.lock().put(at, bytes, content_type, metadata, now)
+                self.shared.objects.lock().put(at, bytes, content_type, metadata, now)
             };
-            self.obey(StoreCall::Put, at, fault, put).await
+            self.apply(StoreCall::Put, at, fault, put).await
         })
     }
 
@@ -129,9 +129,9 @@ impl PayloadStore for MemoryStore {
         tag: Option<&'a str>,
     ) -> StoreFuture<'a, Object> {
         Box::pin(async move {
-            let fault = self.struck(StoreCall::Get, at);
-            let get = async { self.shared.shelf.lock().get(at, range, tag) };
-            let (stored, bytes) = self.obey(StoreCall::Get, at, fault.clone(), get).await?;
+            let fault = self.next_fault(StoreCall::Get, at);
+            let get = async { self.shared.objects.lock().get(at, range, tag) };
+            let (stored, bytes) = self.apply(StoreCall::Get, at, fault.clone(), get).await?;
             let mut object = Object::new(stored.length(), pieces(&bytes, fault.as_ref()));
             object.tag = Some(stored.tag);
             object.metadata = stored.metadata;
@@ -141,12 +141,12 @@ impl PayloadStore for MemoryStore {
 
     fn delete<'a>(&'a self, at: &'a Pointer) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let fault = self.struck(StoreCall::Delete, at);
+            let fault = self.next_fault(StoreCall::Delete, at);
             let delete = async {
-                self.shared.shelf.lock().remove(at);
+                self.shared.objects.lock().remove(at);
                 Ok(())
             };
-            self.obey(StoreCall::Delete, at, fault, delete).await
+            self.apply(StoreCall::Delete, at, fault, delete).await
         })
     }
 
@@ -158,9 +158,9 @@ impl PayloadStore for MemoryStore {
     ) -> StoreFuture<'a, ObjectPage> {
         Box::pin(async move {
             let at = Pointer::new(bucket, prefix);
-            let fault = self.struck(StoreCall::List, &at);
-            let list = async { Ok(self.shared.shelf.lock().list(bucket, prefix, page)) };
-            self.obey(StoreCall::List, &at, fault, list).await
+            let fault = self.next_fault(StoreCall::List, &at);
+            let list = async { Ok(self.shared.objects.lock().list(bucket, prefix, page)) };
+            self.apply(StoreCall::List, &at, fault, list).await
         })
     }
 }

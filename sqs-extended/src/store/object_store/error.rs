@@ -10,7 +10,8 @@ pub(super) fn failed(what: &str, error: Foreign) -> Error {
         Foreign::PermissionDenied { .. } | Foreign::Unauthenticated { .. } => ErrorKind::Forbidden,
         Foreign::AlreadyExists { .. } => ErrorKind::Exists,
         Foreign::Precondition { .. } | Foreign::NotModified { .. } => ErrorKind::Damaged,
-        // It has no more to say: failures of the network, of the service, and of the request.
+        // `Generic` stands for failures of the network, of the service and of the request alike, so they count as
+        // transient.
         Foreign::Generic { .. } | Foreign::JoinError { .. } => ErrorKind::Unavailable,
         _ => ErrorKind::Rejected,
     };

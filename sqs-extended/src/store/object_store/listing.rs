@@ -15,7 +15,7 @@ use super::error::failed;
 use crate::error::{Error, ErrorKind};
 use crate::store::{Listed, ObjectPage};
 
-/// Objects that are looked at for a page.
+/// Objects to examine per page.
 const PAGE: usize = 1_000;
 /// Listings that stay open. Above that, the oldest is closed.
 const OPEN: usize = 16;

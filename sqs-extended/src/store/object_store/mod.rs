@@ -31,8 +31,8 @@ use listing::{Listings, folder};
 /// needs [`unmarked`](crate::Sweep::unmarked).
 ///
 /// A missing folder or container looks like an empty one. So a missing object is [`ErrorKind::NotFound`] only if there is another
-/// object with the same prefix up to the last `/`, and [`ErrorKind::Unavailable`] otherwise. An object that stays there, such as
-/// `orders/keep`, makes sure of it.
+/// object with the same prefix up to the last `/`, and [`ErrorKind::Unavailable`] otherwise. To be sure, keep an object
+/// there, such as `orders/keep`.
 ///
 /// Pages of a listing are read once, in order; 16 listings can be open at a time.
 ///
@@ -66,9 +66,9 @@ impl ObjectStoreAdapter {
         Self { bucket, stores, listings: Arc::default() }
     }
 
-    /// Sets the store of another bucket, to which received pointers may lead (see
-    /// [`allow_bucket`](crate::ExtendedClientBuilder::allow_bucket)). A later call for the same bucket replaces its store, also that of
-    /// the adapter's own bucket.
+    /// Sets the store of another bucket that received pointers may name (see
+    /// [`allow_bucket`](crate::ExtendedClientBuilder::allow_bucket)). A later call for the same bucket replaces its
+    /// store, even for the adapter's own bucket.
     pub fn other_bucket(mut self, bucket: impl Into<Arc<str>>, store: Arc<dyn ObjectStore>) -> Self {
         self.stores.insert(bucket.into(), store);
         self
@@ -97,8 +97,8 @@ impl ObjectStoreAdapter {
     }
 }
 
-/// The error for an object that was not found. An object beside it proves that its bucket is there: without one, the store could be a
-/// folder that is not mounted.
+/// The error for an object that was not found. Another object with the same prefix proves that the bucket exists.
+/// Without one, the store could be a folder that is not mounted.
 async fn missing(store: &Arc<dyn ObjectStore>, at: &Pointer, error: Foreign) -> Error {
     let folder = match folder(at.key()) {
         Ok(folder) => folder,

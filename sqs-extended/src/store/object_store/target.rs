@@ -16,7 +16,7 @@ use crate::pointer::Pointer;
 use crate::store::mark;
 use crate::store::parts::Part;
 
-/// Where an object is written, and its description.
+/// The location and the description of a new object.
 pub(super) struct Target {
     pub(super) store: Arc<dyn ObjectStore>,
     pub(super) at: Pointer,
@@ -29,17 +29,17 @@ pub(super) struct Target {
 pub(super) enum Unwritten {
     /// There is no object.
     Certainly(Error),
-    /// The store may have executed it.
+    /// The store may have written the object.
     Possibly(Error),
 }
 
 impl Target {
-    /// What is being done, for errors.
+    /// The action, for error texts.
     pub(super) fn what(&self) -> String {
         format!("writing {}", self.at)
     }
 
-    /// Writes it in one request.
+    /// Writes the object in one request.
     pub(super) async fn put(&self, part: &Part) -> Result<(), Unwritten> {
         let put = async |attributes| {
             let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
@@ -54,12 +54,12 @@ impl Target {
             let is_certain =
                 keeps_none(&error) || matches!(error, Foreign::NotFound { .. } | Foreign::InvalidPath { .. });
             let error = failed(&self.what(), error);
-            // Stores retry by themselves, and an attempt before the last one may have been executed.
+            // Stores retry requests themselves, so an earlier attempt may have been executed.
             if is_certain { Unwritten::Certainly(error) } else { Unwritten::Possibly(error) }
         })
     }
 
-    /// Begins an upload in parts.
+    /// Begins a multipart upload.
     pub(super) async fn begin(&self) -> Result<Box<dyn MultipartUpload>, Foreign> {
         let begin = async |attributes| {
             let options = PutMultipartOptions { attributes, ..PutMultipartOptions::default() };
@@ -86,7 +86,7 @@ impl Target {
     }
 }
 
-/// Some stores keep no attributes.
+/// Whether the store supports no attributes.
 fn keeps_none(error: &Foreign) -> bool {
     matches!(error, Foreign::NotImplemented { .. } | Foreign::NotSupported { .. })
 }

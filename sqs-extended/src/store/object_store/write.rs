@@ -43,7 +43,7 @@ pub(super) async fn write(store: &Arc<dyn ObjectStore>, at: &Pointer, upload: Up
     }
 }
 
-/// An upload in parts. It is aborted on drop.
+/// A multipart upload. It is aborted on drop.
 struct Parts {
     /// `None` after it was completed or aborted.
     upload: Option<Box<dyn MultipartUpload>>,
@@ -52,7 +52,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Runs in its own task: if the caller is dropped, the new upload is dropped too, and so aborted.
+    /// Runs in a separate task: if the caller is dropped, the task drops the new upload, which aborts it.
     async fn begin(target: &Arc<Target>) -> Result<Self, Error> {
         let (target, runtime) = (Arc::clone(target), Handle::current());
         let what = target.what();
@@ -65,14 +65,15 @@ impl Parts {
         })?
     }
 
-    /// Writes all parts, and completes the upload. If that fails, it is aborted; the outcome is open if completing it failed.
+    /// Writes all parts and completes the upload. After a failure, it is aborted. The outcome is unknown if completing
+    /// it failed.
     async fn send(mut self, first: Part, source: Source) -> Result<(), Unwritten> {
         let sent = match self.send_parts(first, source).await {
             Ok(()) => self.complete().await.map_err(Unwritten::Possibly),
             Err(error) => Err(Unwritten::Certainly(error)),
         };
         if let Some(task) = self.abort_in_background() {
-            // It ends early only with the runtime.
+            // The task fails only if the runtime ends.
             let _ = task.await;
         }
         sent
@@ -107,7 +108,7 @@ impl Parts {
         let (mut upload, target) = (self.upload.take()?, Arc::clone(&self.target));
         Some(self.runtime.spawn(async move {
             match upload.abort().await {
-                // It was completed before.
+                // The upload was completed before.
                 Ok(()) | Err(Foreign::NotFound { .. }) => {}
                 Err(error) => {
                     let (bucket, key) = (target.at.bucket(), target.at.key());

@@ -1,7 +1,7 @@
 //! Cuts a body into parts of equal length.
 
 mod part;
-mod parting;
+mod part_buffer;
 mod source;
 
 pub(super) use part::Part;

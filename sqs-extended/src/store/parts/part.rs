@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-/// A part of an object, as the pieces that came. Clones share them.
+/// A part of an object, as a list of pieces. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::store) struct Part {
     pieces: Arc<[Bytes]>,

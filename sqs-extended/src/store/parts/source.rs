@@ -5,17 +5,17 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 
 use super::part::Part;
-use super::parting::Parting;
+use super::part_buffer::PartBuffer;
 use crate::error::{Error, ErrorKind};
 use crate::store::{ByteStream, UploadBody};
 
-/// The most parts of an object.
+/// The maximum number of parts of an object.
 pub(in crate::store) const MAX_PARTS: u32 = 10_000;
 
-/// Reads a body and cuts it.
+/// Reads a body in parts.
 pub(in crate::store) struct Source {
     body: Option<ByteStream>,
-    parting: Parting,
+    part_buffer: PartBuffer,
     taken: u64,
     length: Option<u64>,
 }
@@ -29,19 +29,19 @@ impl Source {
         };
         let least = length.map_or(0, |length| length.div_ceil(u64::from(MAX_PARTS)));
         let size = usize::try_from(least).unwrap_or(usize::MAX).max(part_size);
-        Self { body: Some(body), parting: Parting::new(size), taken: 0, length }
+        Self { body: Some(body), part_buffer: PartBuffer::new(size), taken: 0, length }
     }
 
     /// The next part, full except the last one. `None` at the end, also after errors.
     ///
     /// # Cancel safety
-    /// Nothing is lost.
+    /// No bytes are lost if the future is dropped.
     pub(in crate::store) async fn part(&mut self) -> Result<Option<Part>, Error> {
         loop {
-            if let Some(part) = self.parting.full() {
+            if let Some(part) = self.part_buffer.full() {
                 return Ok(Some(part));
             }
-            let Some(body) = &mut self.body else { return Ok(self.parting.rest()) };
+            let Some(body) = &mut self.body else { return Ok(self.part_buffer.rest()) };
             match body.next().await {
                 Some(Ok(piece)) => self.take(piece)?,
                 Some(Err(error)) => return Err(error),
@@ -52,7 +52,7 @@ impl Source {
 
     /// Whether all parts were returned.
     pub(in crate::store) fn is_done(&self) -> bool {
-        self.body.is_none() && self.parting.is_empty()
+        self.body.is_none() && self.part_buffer.is_empty()
     }
 
     fn take(&mut self, piece: Bytes) -> Result<(), Error> {
@@ -60,7 +60,7 @@ impl Source {
         match self.length {
             Some(length) if self.taken > length => Err(wrong_length(length, "is longer")),
             _ => {
-                self.parting.push(piece);
+                self.part_buffer.push(piece);
                 Ok(())
             }
         }
@@ -124,6 +124,6 @@ mod tests {
         let mut source = source(&[b"abcdefghijk"], Some(11));
         assert_eq!(source.part().await.unwrap().unwrap().length(), 4);
         let length = u64::from(MAX_PARTS) * 5;
-        assert_eq!(Source::new(UploadBody::Bytes(Bytes::new()), Some(length), 4).parting.size(), 5);
+        assert_eq!(Source::new(UploadBody::Bytes(Bytes::new()), Some(length), 4).part_buffer.size(), 5);
     }
 }

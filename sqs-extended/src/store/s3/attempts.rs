@@ -53,13 +53,13 @@ impl Intercept for Attempts {
 const THROTTLED: &[&str] =
     &["SlowDown", "SlowDownRead", "SlowDownWrite", "Throttling", "ThrottlingException"];
 
-/// Whether S3 may have executed a request with this response. Another 503 may be that of a proxy which lost the response. A success
-/// with an unreadable body may have been executed.
+/// Whether S3 may have executed a request with this response. A 503 with another code may come from a proxy that lost
+/// the response. A successful status with an unreadable body may have been executed, too.
 fn is_open(status: u16, code: Option<&str>) -> bool {
     status < 300 || (status >= 500 && !code.is_some_and(|code| THROTTLED.contains(&code)))
 }
 
-/// The error code of one of the calls that are observed.
+/// The error code of an observed call.
 fn code(error: &interceptors::context::Error) -> Option<&str> {
     let put = error.downcast_ref::<PutObjectError>().and_then(ProvideErrorMetadata::code);
     put.or_else(|| error.downcast_ref::<CompleteMultipartUploadError>()?.code())

@@ -1,4 +1,4 @@
-//! Checksums of requests with bytes.
+//! Checksums of uploads.
 
 use aws_sdk_s3::types::ChecksumAlgorithm;
 use base64_simd::STANDARD;
@@ -7,10 +7,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::store::parts::Part;
 
-/// Other tasks have their turn after so many bytes.
+/// Bytes to hash before other tasks get a turn.
 const STEP: usize = 256 << 10;
 
-/// The checksum of requests with bytes, which S3 verifies and stores.
+/// The checksum of uploads, which S3 verifies and stores.
 ///
 /// See [Checking object integrity](https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html). Some
 /// compatible services accept only some of them, or none.

@@ -58,27 +58,27 @@ impl<'a> Asked<'a> {
             let code = service.code().unwrap_or("an error without a code");
             let text = service.message().map(|text| format!(": {text}")).unwrap_or_default();
             let id = error.request_id().map(|id| format!(", request {id}")).unwrap_or_default();
-            format!("S3 answers {code}{text} (status {}{id})", status.unwrap_or_default())
+            format!("S3 returned {code}{text} (status {}{id})", status.unwrap_or_default())
         } else {
             causes(&error)
         };
         Error::new(kind, format!("{self}: {says}")).caused_by(error)
     }
 
-    /// Another error.
+    /// An error that does not come from the SDK.
     pub(super) fn wrong(self, kind: ErrorKind, says: impl fmt::Display) -> Error {
         Error::new(kind, format!("{self}: {says}"))
     }
 }
 
-/// The texts of an error of the SDK and of its causes, since its own says little.
+/// The texts of an error of the SDK and of its causes, because its own text has few details.
 pub(super) fn causes(error: &(dyn StdError + 'static)) -> String {
     let chain = std::iter::successors(Some(error), |error| (*error).source());
     chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// Error codes of transient client errors. Conflicts mean that another request for the key is in flight.
-const PASSING: [&str; 6] = [
+const TRANSIENT: [&str; 6] = [
     "ConditionalRequestConflict",
     "OperationAborted",
     "RequestTimeout",
@@ -97,7 +97,7 @@ fn kind(what: What, status: Option<u16>, code: Option<&str>) -> ErrorKind {
         (412 | 416, _) if what == What::Read => ErrorKind::Damaged,
         // Server errors, and successes with an error or an unreadable body.
         (0..300 | 408 | 429 | 500.., _) => ErrorKind::Unavailable,
-        (_, Some(code)) if PASSING.contains(&code) => ErrorKind::Unavailable,
+        (_, Some(code)) if TRANSIENT.contains(&code) => ErrorKind::Unavailable,
         _ => ErrorKind::Rejected,
     }
 }

@@ -30,9 +30,9 @@ pub use settings::{Encryption, S3Access, S3StoreBuilder};
 
 /// Payloads in Amazon S3 and compatible services.
 ///
-/// Objects are never overwritten (`If-None-Match`), so keys must be unique. Requests with bytes have a [checksum](Checksum) that S3
-/// verifies and stores. Objects over 8 MiB are uploaded in parts, four at a time. If an upload fails or is dropped, it is aborted in
-/// the background. If the process dies meanwhile, its parts stay: add a [lifecycle rule] with
+/// Objects are never overwritten (`If-None-Match`), so keys must be unique. Uploads have a [checksum](Checksum) that S3
+/// verifies and stores. Objects over 8 MiB are uploaded in parts, four at a time. If an upload fails or is dropped, it
+/// is aborted in the background. If the process dies meanwhile, its parts remain: add a [lifecycle rule] with
 /// `AbortIncompleteMultipartUpload` to the bucket.
 ///
 /// The `aws_sdk_s3::Client` has its own retries and timeouts; by default it waits for responses forever. The

@@ -1,4 +1,4 @@
-//! Writing an object in parts.
+//! Writes an object as a multipart upload.
 //!
 //! ```text
 //! source -> ready (one part) -> tasks (at most `in_flight`, one part each) -> done -> Complete
@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
 use crate::store::parts::{MAX_PARTS, Part, Source};
 
-/// An upload in parts. It is aborted on drop.
+/// A multipart upload. It is aborted on drop.
 struct Begun {
     store: S3Store,
     at: Pointer,
@@ -48,7 +48,7 @@ impl S3Store {
         }
     }
 
-    /// Runs in its own task: if the caller is dropped, the new upload is dropped too, and so aborted.
+    /// Runs in a separate task: if the caller is dropped, the task drops the new upload, which aborts it.
     async fn begin(&self, at: &Pointer, about: About) -> Result<(About, Begun), Error> {
         let (store, place, runtime) = (self.clone(), at.clone(), Handle::current());
         let task = runtime.clone().spawn(async move {
@@ -117,14 +117,15 @@ impl Begun {
             return Ok(());
         };
         let error = Asked::of(What::Write, &at).failed(error);
-        // Some services answer 204 to the abort of a completed upload, so the answer says nothing about the object.
+        // Some services respond with 204 to the abort of a completed upload, so the response says nothing about the
+        // object.
         self.abort().await;
         if attempts.maybe_applied() { store.settle(&at, about, error).await } else { Err(error) }
     }
 
     async fn abort(mut self) {
         if let Some(task) = self.abort_in_background() {
-            // It ends early only with the runtime.
+            // The task fails only if the runtime ends.
             let _ = task.await;
         }
     }
@@ -172,7 +173,7 @@ impl S3Store {
         let answer = request.upload_id(&id).set_expected_bucket_owner(self.owner(at.bucket())).send().await;
         match answer {
             Ok(_) => {}
-            // It was completed or aborted before.
+            // The upload was completed or aborted before.
             Err(error)
                 if error.as_service_error().is_some_and(AbortMultipartUploadError::is_no_such_upload) => {}
             Err(error) => {

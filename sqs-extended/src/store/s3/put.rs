@@ -55,7 +55,8 @@ impl S3Store {
             Ok(found) => {
                 mark::is_of(&mark::with_hyphens(found.metadata.unwrap_or_default()), &about.metadata)
             }
-            // Without `s3:GetObject` it cannot be looked at. Keys are unique, so an earlier attempt of this write took it.
+            // Without `s3:GetObject`, the store cannot look. Keys are unique, so an earlier attempt of this write took
+            // the key.
             Err(denied) if error.kind() == ErrorKind::Exists && is_denied(&denied) => Some(true),
             Err(_) => None,
         };
@@ -66,7 +67,7 @@ impl S3Store {
         self.settings().if_none_match.then(|| "*".to_owned())
     }
 
-    /// Settings of the SDK for requests with bytes.
+    /// Settings of the SDK for uploads.
     pub(super) fn checksums(&self) -> aws_sdk_s3::config::Builder {
         let calculation = match self.settings().checksum {
             Checksum::None => RequestChecksumCalculation::WhenRequired,

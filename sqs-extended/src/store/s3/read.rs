@@ -107,7 +107,7 @@ fn object(asked: Asked<'_>, from: u64, tag: Option<&str>, answer: GetObjectOutpu
     Ok(object)
 }
 
-/// Of `bytes 5-9/10` the 10, if it begins where it should.
+/// The total length in a `Content-Range` such as `bytes 5-9/10`, if the range begins at `from`.
 fn whole_length(range: &str, from: u64) -> Option<u64> {
     let (range, length) = range.strip_prefix("bytes ")?.split_once('/')?;
     let (first, _) = range.split_once('-')?;

@@ -30,7 +30,7 @@ pub enum Encryption {
         /// The encryption context: names and values.
         context: Vec<(String, String)>,
     },
-    /// Twice, with a KMS key (DSSE-KMS).
+    /// Two layers, with a KMS key (DSSE-KMS).
     KmsDsse {
         /// Id, alias or ARN of the key. `None`: the AWS managed key for S3.
         key: Option<String>,
@@ -39,7 +39,7 @@ pub enum Encryption {
     },
 }
 
-/// How a bucket is accessed that is not the store's own; see [`S3StoreBuilder::other_bucket`].
+/// The access to a bucket other than the store's own; see [`S3StoreBuilder::other_bucket`].
 #[derive(Clone, Debug, Default)]
 pub struct S3Access {
     pub(super) client: Option<aws_sdk_s3::Client>,
@@ -47,7 +47,7 @@ pub struct S3Access {
 }
 
 impl S3Access {
-    /// With the client of the store, and any owner.
+    /// Access with the client of the store. Any account may own the bucket.
     pub fn new() -> Self {
         Self::default()
     }
@@ -158,35 +158,37 @@ impl S3StoreBuilder {
         self
     }
 
-    /// Sets how another bucket is accessed, to which received pointers may lead (see
-    /// [`allow_bucket`](crate::ExtendedClientBuilder::allow_bucket)). By default the client of the store is used, and any account may
-    /// own the bucket. For the store's own bucket, use [`expected_bucket_owner`](Self::expected_bucket_owner).
+    /// Sets the access to another bucket that received pointers may name (see
+    /// [`allow_bucket`](crate::ExtendedClientBuilder::allow_bucket)). By default, the client of the store is used, and
+    /// any account may own the bucket. For the store's own bucket, use
+    /// [`expected_bucket_owner`](Self::expected_bucket_owner).
     pub fn other_bucket(mut self, bucket: impl Into<String>, access: S3Access) -> Self {
         self.settings.others.insert(bucket.into(), access);
         self
     }
 
-    /// Sets the checksum of requests with bytes: CRC-32 by default.
+    /// Sets the checksum of uploads: CRC-32 by default.
     pub fn checksum(mut self, checksum: Checksum) -> Self {
         self.settings.checksum = checksum;
         self
     }
 
-    /// Sets the size of parts in bytes: 8 MiB by default, at least 5 MiB. Smaller objects are uploaded in one request. The size
-    /// grows for objects of known length that need more than 10,000 parts.
+    /// Sets the size of parts in bytes: 8 MiB by default, 5 MiB to 5 GiB. Smaller objects are uploaded in one request.
+    /// The size grows for objects of known length that need more than 10,000 parts.
     pub fn part_size(mut self, bytes: usize) -> Self {
         self.settings.part_size = bytes;
         self
     }
 
-    /// Sets how many parts of an object are uploaded at a time: 4 by default. An upload holds one more part in memory.
+    /// Sets how many parts of an object are uploaded at a time: 4 by default, at least 1. An upload holds one more part
+    /// in memory.
     pub fn parts_in_flight(mut self, parts: usize) -> Self {
         self.settings.in_flight = parts;
         self
     }
 
-    /// Sets whether S3 refuses keys that are taken (`If-None-Match: *`), which is the default. Some compatible services do not
-    /// support it.
+    /// Sets whether S3 refuses keys that are taken (`If-None-Match: *`): true by default. Some compatible services do
+    /// not support it.
     pub fn refuse_overwrite(mut self, refuse: bool) -> Self {
         self.settings.if_none_match = refuse;
         self
@@ -207,11 +209,11 @@ impl S3StoreBuilder {
             return Err(Error::new(ErrorKind::Config, text));
         }
         if !(MIN_PART..=MAX_PART).contains(&part_size) {
-            let text = format!("the part size is {part_size} bytes; allowed are {MIN_PART} to {MAX_PART}");
+            let text = format!("part_size is {part_size} bytes; allowed are {MIN_PART} to {MAX_PART}");
             return Err(Error::new(ErrorKind::Config, text));
         }
         if in_flight == 0 {
-            return Err(Error::new(ErrorKind::Config, "parts_in_flight is 0; at least 1 is needed"));
+            return Err(Error::new(ErrorKind::Config, "parts_in_flight is 0; allowed is at least 1"));
         }
         Ok(S3Store::assemble(self.client, self.bucket, self.settings))
     }

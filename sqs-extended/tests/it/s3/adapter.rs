@@ -78,7 +78,7 @@ async fn lost_response_is_no_error_if_the_object_is_there() {
 }
 
 #[tokio::test]
-async fn outcome_is_unknown_if_the_object_cannot_be_looked_at() {
+async fn outcome_is_unknown_if_the_object_cannot_be_read() {
     let rig = Rig::start().await;
     let store = adapter(&rig, BUCKET);
     for (key, length, name) in [("one", 10, "PutObject"), ("two", LARGE, "Complete")] {

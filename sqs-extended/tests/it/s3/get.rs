@@ -75,7 +75,9 @@ async fn error_has_the_code_and_message_of_s3() {
         assert_eq!((error.kind(), error.is_retryable()), (kind, is_retryable), "{error}");
         assert_eq!(
             error.to_string(),
-            format!("reading s3://payloads/a/b: S3 answers {code}: on purpose (status {status}, request R1)")
+            format!(
+                "reading s3://payloads/a/b: S3 returned {code}: on purpose (status {status}, request R1)"
+            )
         );
     }
     rig.faults.clear();

@@ -142,9 +142,9 @@ async fn key_taken_by_an_earlier_attempt_is_a_success_without_head_object() {
     }
 }
 
-/// The first attempt may have been executed; the second one is told that the key is taken.
+/// The first attempt may have been executed; the response to the second one says that the key is taken.
 #[tokio::test]
-async fn key_counts_as_taken_only_if_the_object_is_proven_to_be_anothers() {
+async fn key_counts_as_taken_only_if_another_upload_wrote_the_object() {
     let rig = Rig::start().await;
     rig.client.put_object().bucket(BUCKET).key("unmarked").body(bytes(10).into()).send().await.unwrap();
     rig.store().put(&at("others"), whole(bytes(10))).await.unwrap();
@@ -162,7 +162,7 @@ async fn key_counts_as_taken_only_if_the_object_is_proven_to_be_anothers() {
 }
 
 #[tokio::test]
-async fn key_that_is_taken_by_an_object_that_cannot_be_looked_at_now_is_an_unknown_outcome() {
+async fn taken_key_is_an_unknown_outcome_if_its_object_cannot_be_read() {
     let rig = Rig::start().await;
     rig.fail("PutObject", Effect::ResetAfter, 1);
     rig.fail("HeadObject", Effect::Answer(503, "SlowDown"), 9);

@@ -6,26 +6,26 @@ use bytes::{Bytes, BytesMut};
 
 use super::part::Part;
 
-/// Shorter pieces are joined, since each piece has a cost of its own.
+/// Shorter pieces are joined, because each piece has a cost of its own.
 const SHORT: usize = 16 << 10;
 /// The length of joined pieces.
 const JOINED: usize = 256 << 10;
 
-/// Gathers pieces until they make a part. Holds less than one part after [`full`](Self::full) has been asked.
+/// Buffers pieces until they fill a part. Holds at most one part after [`full`](Self::full) has returned `None`.
 #[derive(Debug)]
-pub(in crate::store) struct Parting {
+pub(in crate::store) struct PartBuffer {
     size: usize,
     pieces: VecDeque<Bytes>,
     short: BytesMut,
     length: usize,
 }
 
-impl Parting {
+impl PartBuffer {
     pub(in crate::store) fn new(size: usize) -> Self {
         Self { size: size.max(1), pieces: VecDeque::new(), short: BytesMut::new(), length: 0 }
     }
 
-    /// Takes a piece of any length.
+    /// Adds a piece of any length.
     pub(in crate::store) fn push(&mut self, piece: Bytes) {
         self.length += piece.len();
         if piece.len() < SHORT {
@@ -103,30 +103,30 @@ mod tests {
 
     #[test]
     fn full_part_is_returned_only_if_more_bytes_follow() {
-        let mut parting = Parting::new(4);
-        parting.push(Bytes::from_static(b"abcd"));
-        assert!(parting.full().is_none());
-        parting.push(Bytes::from_static(b"e"));
-        assert_eq!(bytes(&parting.full().unwrap()), b"abcd");
-        assert_eq!(bytes(&parting.rest().unwrap()), b"e");
-        assert!(parting.rest().is_none());
+        let mut part_buffer = PartBuffer::new(4);
+        part_buffer.push(Bytes::from_static(b"abcd"));
+        assert!(part_buffer.full().is_none());
+        part_buffer.push(Bytes::from_static(b"e"));
+        assert_eq!(bytes(&part_buffer.full().unwrap()), b"abcd");
+        assert_eq!(bytes(&part_buffer.rest().unwrap()), b"e");
+        assert!(part_buffer.rest().is_none());
     }
 
     #[test]
     fn long_pieces_are_not_copied() {
         let piece = Bytes::from(vec![7; SHORT]);
-        let mut parting = Parting::new(1 << 20);
-        parting.push(piece.clone());
-        assert_eq!(parting.rest().unwrap().pieces()[0].as_ptr(), piece.as_ptr());
+        let mut part_buffer = PartBuffer::new(1 << 20);
+        part_buffer.push(piece.clone());
+        assert_eq!(part_buffer.rest().unwrap().pieces()[0].as_ptr(), piece.as_ptr());
     }
 
     #[test]
     fn short_pieces_are_joined() {
-        let mut parting = Parting::new(1 << 20);
+        let mut part_buffer = PartBuffer::new(1 << 20);
         for _ in 0..1 << 20 {
-            parting.push(Bytes::from_static(b"x"));
+            part_buffer.push(Bytes::from_static(b"x"));
         }
-        assert_eq!(parting.rest().unwrap().pieces().len(), (1 << 20) / JOINED);
+        assert_eq!(part_buffer.rest().unwrap().pieces().len(), (1 << 20) / JOINED);
     }
 
     proptest! {
@@ -135,16 +135,16 @@ mod tests {
             lengths in prop::collection::vec(prop_oneof![0_usize..40, 16_000_usize..40_000], 0..12),
             size in prop_oneof![1_000_usize..2_000, 10_000_usize..70_000],
         ) {
-            let mut parting = Parting::new(size);
+            let mut part_buffer = PartBuffer::new(size);
             let mut expected = Vec::new();
             let mut parts = Vec::new();
             for (fill, length) in (1_u8..).zip(lengths) {
                 expected.extend(vec![fill; length]);
-                parting.push(Bytes::from(vec![fill; length]));
-                parts.extend(std::iter::from_fn(|| parting.full()));
+                part_buffer.push(Bytes::from(vec![fill; length]));
+                parts.extend(std::iter::from_fn(|| part_buffer.full()));
             }
-            let last = parting.rest();
-            prop_assert!(parting.rest().is_none());
+            let last = part_buffer.rest();
+            prop_assert!(part_buffer.rest().is_none());
             prop_assert!(parts.iter().all(|part| part.length() == size));
             prop_assert!(last.as_ref().is_none_or(|part| part.length() <= size && part.length() > 0));
             parts.extend(last);

@@ -1,4 +1,4 @@
-//! Looking into the store, and changing what happens in it.
+//! Inspects and controls a store in memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,84 +8,84 @@ use bytes::Bytes;
 use super::{MemoryStore, StoreCall, StoreFault};
 use crate::pointer::Pointer;
 
-/// What a store was asked for so far, whether it was done or not.
+/// The number of calls of a store so far, including failed ones.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct StoreCalls {
-    /// Objects to write.
+    /// Writes.
     pub puts: u64,
-    /// Objects to read.
+    /// Reads.
     pub gets: u64,
-    /// Objects to delete.
+    /// Deletes.
     pub deletes: u64,
-    /// Pages of listings.
+    /// Requested pages of listings.
     pub lists: u64,
 }
 
 impl StoreCalls {
-    /// All of them.
+    /// The number of all calls.
     pub fn total(&self) -> u64 {
         self.puts + self.gets + self.deletes + self.lists
     }
 }
 
-/// What is there.
+/// Inspection.
 impl MemoryStore {
     /// All objects, by bucket and key.
     pub fn objects(&self) -> Vec<Pointer> {
-        self.shared.shelf.lock().all().collect()
+        self.shared.objects.lock().all().collect()
     }
 
     /// The bytes of an object.
     pub fn bytes(&self, at: &Pointer) -> Option<Bytes> {
-        self.shared.shelf.lock().look(at).map(|stored| stored.bytes.clone())
+        self.shared.objects.lock().find(at).map(|stored| stored.bytes.clone())
     }
 
-    /// What was said about an object when it was written.
+    /// The metadata of an object.
     pub fn metadata(&self, at: &Pointer) -> Option<HashMap<String, String>> {
-        self.shared.shelf.lock().look(at).map(|stored| stored.metadata.clone())
+        self.shared.objects.lock().find(at).map(|stored| stored.metadata.clone())
     }
 
-    /// The type of an object, when it was written with one.
+    /// The media type of an object, if it has one.
     pub fn content_type(&self, at: &Pointer) -> Option<String> {
-        self.shared.shelf.lock().look(at)?.content_type.clone()
+        self.shared.objects.lock().find(at)?.content_type.clone()
     }
 
-    /// What was asked for so far.
+    /// The number of calls so far.
     pub fn calls(&self) -> StoreCalls {
-        self.shared.shelf.lock().calls
+        self.shared.objects.lock().calls
     }
 }
 
-/// What happens to it.
+/// Control.
 impl MemoryStore {
-    /// Writes an object, or other bytes into one, as somebody else might. Its metadata stays.
+    /// Writes an object without the client, as another program might. An existing object keeps its metadata.
     pub fn overwrite(&self, at: &Pointer, bytes: impl Into<Bytes>) {
         let now = self.shared.clock.now();
-        self.shared.shelf.lock().replace(at, bytes.into(), now);
+        self.shared.objects.lock().replace(at, bytes.into(), now);
     }
 
-    /// Removes an object, as somebody else might.
+    /// Removes an object without the client, as another program might.
     pub fn remove(&self, at: &Pointer) {
-        self.shared.shelf.lock().remove(at);
+        self.shared.objects.lock().remove(at);
     }
 
-    /// How many objects are on a page of a listing, at least 1; 1,000 by default.
+    /// Sets the number of objects on a page of a listing: at least 1, 1,000 by default.
     pub fn set_page_size(&self, objects: usize) {
-        self.shared.shelf.lock().page = objects.max(1);
+        self.shared.objects.lock().page = objects.max(1);
     }
 
-    /// Strikes the next call of this kind. Said more than once, one call after the other.
+    /// Injects a fault into the next call of this kind. Further faults affect the calls after it.
     pub fn fail_next(&self, call: StoreCall, fault: StoreFault) {
         self.shared.faults.lock().queue(call, Some(fault));
     }
 
-    /// Spares the next call of this kind: between two that fail.
+    /// Lets the next call of this kind succeed, for a success between two injected faults.
     pub fn pass_next(&self, call: StoreCall) {
         self.shared.faults.lock().queue(call, None);
     }
 
-    /// Strikes calls as the condition says, when nothing was said of the next one. It replaces the condition before.
+    /// Sets a function that returns the fault of each call that has no queued fault. A later call replaces it.
     pub fn fail_when(
         &self,
         condition: impl Fn(StoreCall, &Pointer) -> Option<StoreFault> + Send + Sync + 'static,
@@ -93,7 +93,7 @@ impl MemoryStore {
         self.shared.faults.lock().set_condition(Some(Arc::new(condition)));
     }
 
-    /// Lets everything work again.
+    /// Removes all injected faults.
     pub fn heal(&self) {
         self.shared.faults.lock().clear();
     }

@@ -30,17 +30,17 @@ impl Stored {
 }
 
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct Objects {
     /// By bucket and key.
-    objects: BTreeMap<(String, String), Stored>,
+    by_place: BTreeMap<(String, String), Stored>,
     pub(super) calls: StoreCalls,
     versions: u64,
     pub(super) page: usize,
 }
 
-impl Default for Shelf {
+impl Default for Objects {
     fn default() -> Self {
-        Self { objects: BTreeMap::new(), calls: StoreCalls::default(), versions: 0, page: PAGE }
+        Self { by_place: BTreeMap::new(), calls: StoreCalls::default(), versions: 0, page: PAGE }
     }
 }
 
@@ -48,7 +48,7 @@ fn place(at: &Pointer) -> (String, String) {
     (at.bucket().to_owned(), at.key().to_owned())
 }
 
-impl Shelf {
+impl Objects {
     pub(super) fn count(&mut self, call: StoreCall) {
         let calls = &mut self.calls;
         let count = match call {
@@ -60,7 +60,7 @@ impl Shelf {
         *count += 1;
     }
 
-    /// Writes an object unless there is one of this name.
+    /// Writes an object. Fails if the key is taken.
     pub(super) fn put(
         &mut self,
         at: &Pointer,
@@ -69,24 +69,24 @@ impl Shelf {
         metadata: HashMap<String, String>,
         modified: SystemTime,
     ) -> Result<(), Error> {
-        if self.look(at).is_some() {
+        if self.find(at).is_some() {
             return Err(Error::new(ErrorKind::Exists, format!("{at} exists already")));
         }
         self.versions += 1;
         let tag = format!("\"{}\"", self.versions);
         let stored = Stored { bytes, tag, content_type, metadata, modified };
-        self.objects.insert(place(at), stored);
+        self.by_place.insert(place(at), stored);
         Ok(())
     }
 
-    /// Changes an object, which makes another version of it.
+    /// Replaces the bytes of an object, as a new version.
     pub(super) fn replace(&mut self, at: &Pointer, bytes: Bytes, now: SystemTime) {
         let metadata = self.remove(at).map(|old| old.metadata).unwrap_or_default();
-        // Nothing is there any more.
+        // The key is free now, so this cannot fail.
         let _ = self.put(at, bytes, None, metadata, now);
     }
 
-    /// The object, and its bytes or a range of them.
+    /// An object, and its bytes or a range of them.
     pub(super) fn get(
         &self,
         at: &Pointer,
@@ -94,7 +94,7 @@ impl Shelf {
         tag: Option<&str>,
     ) -> Result<(Stored, Bytes), Error> {
         let error = |kind, text: &str| Error::new(kind, format!("{at}: {text}"));
-        let stored = self.look(at).ok_or_else(|| error(ErrorKind::NotFound, "the object does not exist"))?;
+        let stored = self.find(at).ok_or_else(|| error(ErrorKind::NotFound, "the object does not exist"))?;
         if tag.is_some_and(|tag| tag != stored.tag) {
             return Err(error(ErrorKind::Damaged, "the object has another version"));
         }
@@ -107,23 +107,23 @@ impl Shelf {
     }
 
     pub(super) fn remove(&mut self, at: &Pointer) -> Option<Stored> {
-        self.objects.remove(&place(at))
+        self.by_place.remove(&place(at))
     }
 
-    pub(super) fn look(&self, at: &Pointer) -> Option<&Stored> {
-        self.objects.get(&place(at))
+    pub(super) fn find(&self, at: &Pointer) -> Option<&Stored> {
+        self.by_place.get(&place(at))
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = Pointer> {
-        self.objects.keys().map(|(bucket, key)| Pointer::new(bucket, key))
+        self.by_place.keys().map(|(bucket, key)| Pointer::new(bucket, key))
     }
 
-    /// A page; it goes on after the key that the page before has named.
+    /// A page of objects. `after` is the last key of the previous page.
     pub(super) fn list(&self, bucket: &str, prefix: &str, after: Option<&str>) -> ObjectPage {
         let key = |key: &str| (bucket.to_owned(), key.to_owned());
         let start = after.map_or(Bound::Included(key(prefix)), |after| Bound::Excluded(key(after)));
         let matching = self
-            .objects
+            .by_place
             .range((start, Bound::Unbounded))
             .take_while(|((of, key), _)| of == bucket && key.starts_with(prefix));
         let mut objects: Vec<_> = matching
