@@ -1,5 +1,5 @@
-//! What messages that need no store cost: each call through the plain client and through the extended one, in turns, with
-//! a service that answers at once. Prints nanoseconds for a call, and their ratio.
+//! Measures the overhead for messages without stored payloads: each call through the plain client and through the
+//! extended client alternately, with a service that responds at once. Prints nanoseconds per call, and their ratio.
 //!
 //! Run with: `cargo bench -p sqs-extended --bench small`
 
@@ -29,7 +29,7 @@ output.";
 
 const URL: &str = "http://sqs.invalid/000000000000/q";
 
-/// Answers every request with the same text.
+/// Responds to every request with the same text.
 #[derive(Clone, Debug)]
 struct Canned(Bytes);
 
@@ -139,7 +139,7 @@ async fn compare(rounds: usize, calls: u32) {
         for _ in 0..rounds {
             turns.push([call.time(calls, &plain).await, call.time(calls, &extended).await]);
         }
-        // A moment in which the machine is slow strikes neighbours alike, and their ratio not at all.
+        // A slow phase of the machine affects both calls of a pair, but not their ratio.
         let ratios =
             turns.iter().filter_map(|[plain, extended]| ratio(extended.as_secs_f64(), plain.as_secs_f64()));
         let ratio = cell(median(ratios, f64::total_cmp), 3);

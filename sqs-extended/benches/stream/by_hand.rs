@@ -1,4 +1,4 @@
-//! Streaming with aws-sdk-s3 alone, in the ways that people write it.
+//! Streaming with aws-sdk-s3 alone, in the usual ways.
 
 use std::path::PathBuf;
 
@@ -14,9 +14,9 @@ use crate::server::BUCKET;
 
 #[derive(Clone, Copy)]
 pub(crate) enum Parts {
-    /// The SDK reads the file, so many bytes at a time.
+    /// The SDK reads the file, with this many bytes at a time.
     Path(usize),
-    /// Each part is read before it is sent.
+    /// The program reads each part before it sends it.
     Memory,
 }
 

@@ -1,8 +1,9 @@
 //! Run with: `cargo bench -p sqs-extended --bench stream`
 //!
-//! Throughput of streaming a file into S3 and out of it, beside aws-sdk-s3 by hand, against the same server in the same run:
-//! a sink, which shows what the client costs, and s3s with its file store. Each server is a process of its own. Our rows are
-//! `send_stream` and `body_stream`, from the call to the message sent and to the file on the disk, with queues in this process.
+//! Measures the throughput of streaming a file to S3 and back, compared with aws-sdk-s3 by hand, against the same
+//! server in the same run. One server is a sink, which shows the cost of the client; the other is s3s with its file
+//! store. Each server runs in a separate process. Our rows are `send_stream` and `body_stream`, up to the sent message
+//! or the file on disk, with queues in this process.
 
 mod by_hand;
 mod report;
@@ -65,7 +66,7 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
             "--servers" => options.servers = arguments.words()?,
             "--rows" => options.rows = arguments.value()?,
             "--svg" => options.svg = Some(arguments.output()?),
-            // Only this program gives it to itself.
+            // Internal: this program starts itself with this option.
             "--serve" => return server::run(arguments.word()?, arguments.word()?),
             "--help" | "-h" => {
                 println!("{HELP}");
@@ -98,7 +99,7 @@ async fn all(options: &Options) -> Result<Vec<Compared>, Failed> {
     Ok(compared)
 }
 
-/// The same text as the sink gives out.
+/// The bytes that the sink returns.
 fn write_file(path: &Path, bytes: u64) -> Result<(), Failed> {
     use std::io::Write as _;
     let mut file = std::fs::File::create(path)?;
@@ -109,7 +110,7 @@ fn write_file(path: &Path, bytes: u64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Wall and CPU time of each row, by the round of the median.
+/// Wall and CPU time of each row, from the median round.
 async fn measure(
     rows: &[&Row],
     server: &Server,
@@ -121,7 +122,7 @@ async fn measure(
         for (number, row) in rows.iter().enumerate() {
             let key = if row.reads { "read".to_owned() } else { format!("{round}-{number}") };
             if row.reads && path.exists() {
-                // A file of its own for each: writing over one that is there finds its pages in memory.
+                // A new file for each measurement: overwriting an existing one finds its pages in memory.
                 std::fs::remove_file(path)?;
             }
             let (cpu, start) = (Cpu::of_this_process()?, now());

@@ -22,7 +22,7 @@ pub(crate) fn head() {
     println!("|---|---|---|--:|--:|--:|");
 }
 
-/// Prints rows, of which wall and CPU times were measured.
+/// Prints rows with their wall and CPU times.
 #[expect(clippy::cast_precision_loss, reason = "it is printed with two digits")]
 pub(crate) fn rows(
     kind: Kind,
@@ -44,7 +44,7 @@ pub(crate) fn rows(
     Compared { kind, direction, rates }
 }
 
-/// MiB/s, with a colour for us and one for the others.
+/// A plot in MiB/s, with one colour for this crate and one for the others.
 pub(crate) fn plot(options: &Options, compared: Vec<Compared>) -> Canvas {
     let group = |Compared { kind, direction, rates }| {
         let store = match kind {

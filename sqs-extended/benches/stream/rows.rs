@@ -1,4 +1,4 @@
-//! What is compared.
+//! The measured rows.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ use crate::Failed;
 use crate::by_hand::{self, Parts};
 use crate::server::BUCKET;
 
-/// Its name.
+/// The label of the rows that read.
 pub(crate) const READ: &str = "read";
 
-/// The same for everybody.
+/// The settings that all rows share.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting {
     pub(crate) bytes: u64,
@@ -65,14 +65,14 @@ const fn theirs(name: &'static str, reads: bool, run: Run) -> Row {
     Row { name, is_ours: false, reads, run }
 }
 
-/// The object that everybody reads.
+/// The object that all rows read.
 pub(crate) async fn prepare(client: &Client, path: PathBuf) -> Result<(), Failed> {
     let body = aws_sdk_s3::primitives::ByteStream::from_path(path).await?;
     client.put_object().bucket(BUCKET).key(READ).body(body).send().await?;
     Ok(())
 }
 
-/// A client of queues in this process, which cost nothing beside a payload.
+/// A client with queues in this process, whose cost is small compared with a payload.
 async fn extended(server: &MockSqs, store: S3Store) -> Result<(ExtendedClient, String), Failed> {
     let client = ExtendedClient::new(server.client(), store);
     let queue = client.create_queue().queue_name("q").send().await?;

@@ -1,4 +1,4 @@
-//! The servers, each a process of its own: this program, started again.
+//! The servers. Each runs in a separate process, which is this program started again.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use crate::{Failed, sink};
 
 pub(crate) const BUCKET: &str = "payloads";
-/// Where buckets lie in the directory.
+/// The folder of the buckets.
 const STORE: &str = "store";
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -65,7 +65,7 @@ impl Server {
         &self.client
     }
 
-    /// Where files may be written that it removes at its end, which comes also when this process is stopped.
+    /// A temporary folder that is removed at the end, even if this process is stopped.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
@@ -82,7 +82,7 @@ fn client(url: &str) -> Client {
     Client::from_conf(config.build())
 }
 
-/// What the other process does.
+/// Runs in the server process.
 pub(crate) fn run(kind: Kind, bytes: u64) -> Result<(), Failed> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let directory = tempfile::tempdir()?;
