@@ -7,10 +7,12 @@ mod values;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use sqs_mock_server::{Auth, ByteSize, DeliveryMode, LogFormat, QueueUrlStyle};
+use sqs_mock_server::{Auth, ByteSize, DeliveryMode, Durability, LogFormat, QueueUrlStyle};
 
 pub(crate) use apply::PORT;
-use values::{AUTHS, DELIVERIES, FORMATS, Faults, Quotas, STYLES, faults, log, quotas, seed, truth, word};
+use values::{
+    AUTHS, DELIVERIES, DURABILITIES, FORMATS, Faults, Quotas, STYLES, faults, log, quotas, seed, truth, word,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -127,6 +129,12 @@ pub(crate) struct Arguments {
     /// docs/fifo.md of the project lists all quotas [default: false].
     #[arg(long, value_name = "BOOL|JSON", value_parser = quotas, help_heading = "Behaviour")]
     throughput_quotas: Option<Quotas>,
+    /// Keeps queues and messages in this directory, over restarts. The directory is created if it is missing.
+    #[arg(long, value_name = "DIR", help_heading = "Data")]
+    data: Option<PathBuf>,
+    /// What stored changes survive [default: process].
+    #[arg(long, value_name = "MODE", value_parser = word::<Durability>(&DURABILITIES), help_heading = "Data")]
+    durability: Option<Durability>,
     /// Also starts S3, with objects in this directory. The directory is created if it is missing.
     #[cfg(feature = "s3")]
     #[arg(long, value_name = "DIR", help_heading = "S3")]

@@ -109,6 +109,9 @@ pub struct Config {
     /// The initial faults.
     #[serde(deserialize_with = "each")]
     pub faults: Vec<Fault>,
+    /// Where queues and messages are kept. By default, they end with the process.
+    #[cfg(feature = "durable")]
+    pub data: Option<crate::store::Data>,
     /// Settings of the S3 server, if there is one.
     #[cfg(feature = "s3")]
     pub s3: Option<crate::s3::S3>,

@@ -20,6 +20,9 @@ pub(crate) fn greet(server: &MockSqs) -> io::Result<()> {
         let (directory, buckets) = (server.s3().directory().display(), server.s3().buckets().join(", "));
         writeln!(out, "\nS3 listens on {url}\n  directory: {directory}\n  buckets: {buckets}")?;
     }
+    if let Some(data) = server.data() {
+        writeln!(out, "\nData: {}, durability: {}", data.directory.display(), data.durability)?;
+    }
     let queues = server.configured_queues();
     if !queues.is_empty() {
         writeln!(out, "\nQueues:")?;

@@ -26,6 +26,8 @@ pub mod s3;
 mod service;
 mod services;
 mod sqs;
+#[cfg(feature = "durable")]
+mod store;
 mod table;
 mod units;
 
@@ -38,6 +40,8 @@ pub use crate::service::{clock, faults};
 pub use crate::sqs::engine::{DeliveryMode, QuotaScope, ThroughputQuotas};
 pub use crate::sqs::front::QueueUrlStyle;
 pub use crate::sqs::journal::Requests;
+#[cfg(feature = "durable")]
+pub use crate::store::{Data, Durability};
 pub use crate::units::{ByteSize, NotASize};
 
 /// Types that [`QueueView`], [`Requests`] and [`Verification`] return: messages in a queue, recorded requests and

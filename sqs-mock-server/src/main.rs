@@ -101,7 +101,9 @@ fn start_log(config: &Config) -> Result<(), String> {
 }
 
 /// Starts a server without a socket.
-fn check(config: Config, path: Option<&Path>) -> Result<(), String> {
+fn check(mut config: Config, path: Option<&Path>) -> Result<(), String> {
+    // The queues of the file would be created in it.
+    config.data = None;
     let server = MockSqsBuilder::from(config).in_process().map_err(|error| error.to_string())?;
     let name = path.map_or("flags and environment".into(), Path::to_string_lossy);
     println!("{name}: no problems found, queues: {}", server.configured_queues().len());

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use http::{Method, Response, StatusCode};
 use serde::Serialize;
+use sqs_client::wire::service_error::ServiceError;
 
 use crate::service::metrics::{self, Exposition};
 
@@ -67,6 +68,15 @@ impl Refusal {
     pub(super) fn stopping() -> Self {
         let error = "the server is shutting down".to_owned();
         Self { status: StatusCode::SERVICE_UNAVAILABLE, error, header: None }
+    }
+
+    /// The change may not be stored.
+    pub(super) fn not_stored(error: &ServiceError) -> Self {
+        Self {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            error: error.message.clone().unwrap_or_default(),
+            header: None,
+        }
     }
 
     pub(super) fn unknown_path(path: &str) -> Self {

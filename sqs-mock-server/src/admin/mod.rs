@@ -76,7 +76,11 @@ async fn route(services: &Services, head: &Parts, body: &[u8]) -> Answered {
         if route.method == method {
             let ask = Ask::new(services, head, body, name);
             return match route.handler {
-                Handler::Now(answer) => answer(&ask),
+                Handler::Now(answer) => {
+                    let answered = answer(&ask);
+                    let settled = services.sqs.service().settled().await;
+                    settled.map_err(|error| Refusal::not_stored(&error)).and(answered)
+                }
                 Handler::Wait => wait::wait(&ask).await,
                 Handler::Metrics => Ok(answer::metrics(services.metrics().await)),
             };

@@ -2,11 +2,12 @@
 
 use serde_json::json;
 
-use super::answer::{Answered, json};
+use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;
 
-/// `GET /health`. Unknown parameters are accepted: some load balancers add their own.
-pub(super) fn health(_: &Ask<'_>) -> Answered {
+/// `GET /health`; status 503 while changes cannot be stored. Unknown parameters are accepted: some load balancers add their own.
+pub(super) fn health(ask: &Ask<'_>) -> Answered {
+    ask.services.sqs.service().check_store().map_err(|error| Refusal::not_stored(&error))?;
     json(&json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
 }
 

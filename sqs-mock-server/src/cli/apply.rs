@@ -1,11 +1,10 @@
 //! Precedence of flags, environment, file and defaults.
 
-#[cfg(feature = "s3")]
 use std::path::PathBuf;
 
 #[cfg(feature = "s3")]
 use sqs_mock_server::s3::S3;
-use sqs_mock_server::{ByteSize, Config, Secret};
+use sqs_mock_server::{ByteSize, Config, Data, Durability, Secret};
 
 use super::Arguments;
 use super::values::{Faults, Quotas};
@@ -51,6 +50,7 @@ impl Arguments {
         set(&mut config.limits.max_connections, self.max_connections);
         set(&mut config.log, self.log.map(Some));
         set(&mut config.log_format, self.log_format);
+        data(self.data, self.durability, &mut config.data)?;
         #[cfg(feature = "s3")]
         s3(self.with_s3, self.s3_port, self.s3_buckets, &mut config.s3)?;
         if !self.keys.is_empty() {
@@ -65,6 +65,26 @@ impl Arguments {
 /// The values of a repeated flag, if it is given.
 fn given(list: Vec<String>) -> Option<Vec<String>> {
     Some(list).filter(|list| !list.is_empty())
+}
+
+/// Overrides the settings of the data directory with flags.
+fn data(
+    directory: Option<PathBuf>,
+    durability: Option<Durability>,
+    to: &mut Option<Data>,
+) -> Result<(), String> {
+    if let Some(directory) = directory {
+        let durability = to.take().map(|data| data.durability).unwrap_or_default();
+        *to = Some(Data::new(directory).durability(durability));
+    }
+    match (durability, to) {
+        (None, _) => Ok(()),
+        (Some(durability), Some(data)) => {
+            data.durability = durability;
+            Ok(())
+        }
+        (Some(_), None) => Err("--durability requires --data".to_owned()),
+    }
 }
 
 /// Overrides the settings of S3 with flags.

@@ -36,6 +36,10 @@ pub(super) const DELIVERIES: [(&str, &str); 2] = [
     ("ordered", "In order, each message once, and every message that is available"),
     ("aws-like", "As AWS: short polls miss some messages, the order varies slightly, a few are duplicated"),
 ];
+pub(super) const DURABILITIES: [(&str, &str); 2] = [
+    ("process", "The end of the process, also by SIGKILL"),
+    ("power", "Also the loss of power; each commit waits for the disk"),
+];
 pub(super) const FORMATS: [(&str, &str); 2] =
     [("text", "A line of text for each event"), ("json", "A line with a JSON object for each event")];
 

@@ -7,7 +7,7 @@ use aws_credential_types::Credentials;
 
 #[cfg(feature = "config-file")]
 use super::queues;
-use super::{MockSqs, Verification};
+use super::{Kept, MockSqs, Verification};
 use crate::config::{Auth, Config};
 use crate::http::{Guard, name_of};
 use crate::service::journal::{DEFAULT_CAPACITY, Journal};
@@ -15,12 +15,16 @@ use crate::service::keys::Keys;
 use crate::services::Services;
 use crate::sqs::engine::{QuotaScope, QuotaTable, Settings};
 use crate::sqs::front::{Endpoint, Names};
+use crate::sqs::ops::changes::ChangeReader;
 use crate::sqs::ops::{Service, Start};
 
 impl MockSqs {
     /// A service with its initial queues and faults.
-    pub(super) fn service(config: &Config) -> io::Result<Service> {
-        let mut service = empty_service(config);
+    pub(super) fn service(config: &Config) -> io::Result<(Service, Kept)> {
+        #[cfg(feature = "durable")]
+        let (mut service, kept) = super::data::service(config)?;
+        #[cfg(not(feature = "durable"))]
+        let (mut service, kept) = (empty_service(config, None), ());
         create_initial_state(&service, config)?;
         let config = config.clone();
         service.on_reset(move |service| {
@@ -28,7 +32,7 @@ impl MockSqs {
                 tracing::error!(%error, "cannot create the initial queues again");
             }
         });
-        Ok(service)
+        Ok((service, kept))
     }
 
     pub(super) fn assemble(
@@ -36,6 +40,7 @@ impl MockSqs {
         config: &Config,
         url: String,
         verification: Option<Verification>,
+        kept: Kept,
     ) -> Self {
         let (account, region) = (config.account().to_owned(), config.region().to_owned());
         let queue_url_style = config.queue_url_style;
@@ -72,12 +77,13 @@ impl MockSqs {
             #[cfg(feature = "s3")]
             s3: None,
             verification,
+            kept,
         }
     }
 }
 
 /// A service without queues.
-pub(super) fn empty_service(config: &Config) -> Service {
+pub(super) fn empty_service(config: &Config, reader: Option<Arc<dyn ChangeReader>>) -> Service {
     let start = Start {
         seed: config.seed,
         time: config.clock_start,
@@ -92,7 +98,7 @@ pub(super) fn empty_service(config: &Config) -> Service {
         max_queues: config.limits.max_queues,
         ..Settings::default()
     };
-    Service::new(&start, settings)
+    Service::new(&start, settings, reader)
 }
 
 /// The access keys that requests may be signed with, if signatures are required.

@@ -247,6 +247,17 @@ impl MockSqsBuilder {
         Config::parse(text, "config").map(Self::from)
     }
 
+    /// Keeps queues and messages in a directory, and restores those of an earlier server. The directory is created if it
+    /// is missing. Pass its path, or [`Data`](crate::Data) for other settings.
+    ///
+    /// A response is sent when its changes are stored. A clock that was advanced or frozen is restored, too, and takes
+    /// precedence over [`clock_start`](Self::clock_start). Do not pause the clock of tokio.
+    #[cfg(feature = "durable")]
+    pub fn data_dir(mut self, data: impl Into<crate::Data>) -> Self {
+        self.config.data = Some(data.into());
+        self
+    }
+
     /// Starts the server. It accepts requests when this returns.
     ///
     /// # Errors
@@ -258,11 +269,11 @@ impl MockSqsBuilder {
     pub async fn start(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
         // Before it listens: a server with invalid queues must not accept connections.
-        let service = MockSqs::service(&config)?;
+        let (service, kept) = MockSqs::service(&config)?;
         let (host, port) = (config.host(), config.port.unwrap_or(0));
         let (listener, url) = listen(host, port).await?;
         let limits = config.limits;
-        let mut mock = MockSqs::assemble(service, &config, url, self.verification);
+        let mut mock = MockSqs::assemble(service, &config, url, self.verification, kept);
         #[cfg(feature = "s3")]
         if let Some(settings) = config.s3.clone() {
             let (listener, url) = listen(host, settings.port.unwrap_or(0)).await?;
@@ -278,8 +289,8 @@ impl MockSqsBuilder {
     /// A setting or a queue of the config file is invalid.
     pub fn in_process(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
-        let service = MockSqs::service(&config)?;
-        Ok(MockSqs::assemble(service, &config, IN_PROCESS_URL.to_owned(), self.verification))
+        let (service, kept) = MockSqs::service(&config)?;
+        Ok(MockSqs::assemble(service, &config, IN_PROCESS_URL.to_owned(), self.verification, kept))
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod assemble;
 mod builder;
+#[cfg(feature = "durable")]
+mod data;
 mod drop;
 mod messages;
 mod queue;
@@ -73,7 +75,15 @@ pub struct MockSqs {
     #[cfg(feature = "s3")]
     s3: Option<crate::s3::MockS3>,
     verification: Option<Verification>,
+    /// Dropped last, so that it stores the last changes of everything above.
+    kept: Kept,
 }
+
+/// The data directory of a server.
+#[cfg(feature = "durable")]
+type Kept = Option<crate::store::Store>;
+#[cfg(not(feature = "durable"))]
+type Kept = ();
 
 impl MockSqs {
     /// Starts a server on a free port of the loopback interface. It accepts requests when this returns.
@@ -94,7 +104,13 @@ impl MockSqs {
     /// Creates a server without a socket, for [`client`](Self::client) and [`transport`](Self::transport).
     pub fn in_process() -> Self {
         let config = Config::default();
-        Self::assemble(empty_service(&config), &config, IN_PROCESS_URL.to_owned(), None)
+        Self::assemble(
+            empty_service(&config, None),
+            &config,
+            IN_PROCESS_URL.to_owned(),
+            None,
+            Kept::default(),
+        )
     }
 
     /// Returns a builder, for other settings.
@@ -126,6 +142,12 @@ impl MockSqs {
         let sqs =
             sqs.into_iter().chain(self.s3_endpoint_url().map(|url| ("AWS_ENDPOINT_URL_S3", url.to_owned())));
         sqs.into_iter().collect()
+    }
+
+    /// The data directory, if the server has one.
+    #[cfg(feature = "durable")]
+    pub fn data(&self) -> Option<&crate::Data> {
+        self.kept.as_ref().map(crate::store::Store::data)
     }
 
     /// URLs of the queues that the config file defines, in the order of the file.

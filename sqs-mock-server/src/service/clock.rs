@@ -55,9 +55,21 @@ pub struct Clock {
 struct Shared {
     /// The start of `Mode::Running`.
     origin: Instant,
+    /// The system time at the origin, in milliseconds since the epoch.
+    system_origin: i64,
     mode: AtomicI64,
     /// Wakes all sleepers when the clock is changed.
     moved: Notify,
+}
+
+/// How a clock is set. Unlike its time, this changes only if somebody sets the clock.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "only a store keeps it"))]
+pub(crate) enum ClockSetting {
+    /// It runs, this many milliseconds ahead of the system time.
+    Running(i64),
+    /// It is frozen at this time.
+    Frozen(Timestamp),
 }
 
 /// The system time.
@@ -124,6 +136,7 @@ impl Clock {
         Self {
             shared: Arc::new(Shared {
                 origin: Instant::now(),
+                system_origin: signed(Timestamp::from(system_time()).0),
                 mode: AtomicI64::new(Mode::Running(signed(start.0)).pack()),
                 moved: Notify::new(),
             }),
@@ -161,7 +174,29 @@ impl Clock {
 
     /// The difference to the system time in milliseconds; negative if this clock is behind.
     pub fn offset_millis(&self) -> i64 {
-        signed(self.now().0).saturating_sub(signed(Timestamp::from(system_time()).0))
+        match self.setting() {
+            ClockSetting::Running(offset) => offset,
+            ClockSetting::Frozen(at) => signed(at.0).saturating_sub(signed(Timestamp::from(system_time()).0)),
+        }
+    }
+
+    /// How the clock is set.
+    pub(crate) fn setting(&self) -> ClockSetting {
+        match self.mode() {
+            Mode::Running(offset) => ClockSetting::Running(offset.saturating_sub(self.shared.system_origin)),
+            frozen @ Mode::Frozen(_) => ClockSetting::Frozen(frozen.shown_after(0)),
+        }
+    }
+
+    /// Sets the clock as one of an earlier process was. Only valid before anything depends on its time.
+    #[cfg(feature = "durable")]
+    pub(crate) fn restore(&self, setting: ClockSetting) {
+        self.update(|_| match setting {
+            ClockSetting::Running(offset) => {
+                Mode::Running(capped(offset.saturating_add(self.shared.system_origin)))
+            }
+            ClockSetting::Frozen(at) => Mode::Frozen(signed(at.0)),
+        });
     }
 
     /// Sets the clock, also back in time. Only valid if all state that depends on earlier times is discarded.

@@ -3,6 +3,7 @@
 
 pub(crate) mod arn;
 pub mod clock;
+pub(crate) mod commits;
 pub mod faults;
 pub(crate) mod journal;
 pub(crate) mod keys;

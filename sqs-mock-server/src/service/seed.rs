@@ -77,6 +77,18 @@ impl UuidSeries {
 pub struct Uuid([u8; 16]);
 
 impl Uuid {
+    /// A UUID from its bytes.
+    #[cfg(feature = "durable")]
+    pub(crate) const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes, in the order of the text.
+    #[cfg(feature = "durable")]
+    pub(crate) const fn bytes(self) -> [u8; 16] {
+        self.0
+    }
+
     fn of_bits(bits: u128) -> Self {
         let versioned = bits & !(0xf << 76) | (0x4 << 76);
         let marked = versioned & !(0x3 << 62) | (0x2 << 62);

@@ -4,9 +4,10 @@
 //! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/>
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hasher as _;
 use std::time::Duration;
 
+use siphasher::sip128::{Hasher128 as _, SipHasher13};
 use sqs_client::wire::limits;
 
 use super::attributes::DeduplicationScope;
@@ -15,13 +16,14 @@ use crate::service::clock::Timestamp;
 const WINDOW: Duration = Duration::from_secs(limits::DEDUPLICATION_SECONDS);
 
 /// A deduplication id, stored as a hash of 128 bits. With a million ids in a queue, the probability of a collision is
-/// about one in 2^88.
-type Mark = [u64; 2];
+/// about one in 2^88. Stable across versions, since a store may keep it.
+type Mark = u128;
 
 /// A deduplication id with its original.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Known {
-    mark: Mark,
+    /// The hash of the id.
+    pub mark: Mark,
     /// When it expires.
     pub forget: Timestamp,
     /// The ticket of the original.
@@ -43,7 +45,7 @@ pub(super) struct Deduplication {
 
 impl Known {
     /// When the original was sent.
-    pub(super) fn sent(self) -> Timestamp {
+    pub(crate) fn sent(self) -> Timestamp {
         self.forget.saturating_before(WINDOW)
     }
 }
@@ -101,7 +103,7 @@ impl Deduplication {
     }
 
     /// Restores the ids of an earlier process, except those that have expired since: they may have been used again.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "durable"))]
     pub(super) fn restore(&mut self, now: Timestamp, scope: DeduplicationScope, known: Vec<Known>) {
         self.scope = scope;
         for known in known.into_iter().filter(|known| now < known.forget) {
@@ -132,12 +134,13 @@ impl Deduplication {
     }
 
     fn mark(&self, group: &str, id: &str) -> Mark {
-        let group = (self.scope == DeduplicationScope::MessageGroup).then_some(group);
-        [self.key, !self.key].map(|key| {
-            let mut hasher = DefaultHasher::new();
-            (key, group, id).hash(&mut hasher);
-            hasher.finish()
-        })
+        let mut hasher = SipHasher13::new_with_keys(self.key, !self.key);
+        if self.scope == DeduplicationScope::MessageGroup {
+            hasher.write(&(group.len() as u64).to_le_bytes());
+            hasher.write(group.as_bytes());
+        }
+        hasher.write(id.as_bytes());
+        hasher.finish128().as_u128()
     }
 }
 

@@ -104,6 +104,22 @@ impl<C> QueueDirectory<C> {
         Ok(Created::New)
     }
 
+    /// Adds a queue of an earlier process.
+    #[cfg(feature = "durable")]
+    pub(crate) fn restore(&mut self, name: &str, cell: C) {
+        let name: Arc<str> = name.into();
+        self.names.insert(Arc::clone(&name));
+        self.queues.insert(name, Entry { cell: Arc::new(cell), dead_letter_queue: None });
+    }
+
+    /// Blocks the name of a queue that an earlier process deleted.
+    #[cfg(feature = "durable")]
+    pub(crate) fn restore_deletion(&mut self, deleted: Timestamp, name: &str) {
+        if !self.settings.relaxed_timing {
+            self.blocked.block(deleted, name.into());
+        }
+    }
+
     /// Removes a queue. The caller must [`close`](super::Queue::close) it.
     pub(crate) fn delete(&mut self, now: Timestamp, name: &str) -> Option<Arc<C>> {
         self.set_dead_letter_queue(name, None);

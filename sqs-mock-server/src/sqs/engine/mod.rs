@@ -43,7 +43,7 @@ mod sequence;
 mod server;
 mod slab;
 mod standard;
-#[cfg(test)]
+#[cfg(any(test, feature = "durable"))]
 mod state;
 mod store;
 mod tags;
@@ -54,9 +54,17 @@ use serde::Deserialize;
 use sqs_client::wire::limits;
 
 pub(crate) use attributes::Attributes;
+#[cfg(feature = "durable")]
+pub(crate) use change::{Creation, StoredMessage};
 pub(crate) use change::{QueueChange, QueueId};
+#[cfg(feature = "durable")]
+pub(crate) use dedup::Known;
 pub(crate) use message::Checksums;
+#[cfg(feature = "durable")]
+pub(crate) use message::{Core, State};
 pub use message::{Payload, SequenceNumber};
+#[cfg(feature = "durable")]
+pub(crate) use move_task::MAX_TASKS_OF_SOURCE;
 pub(crate) use move_task::{
     FailureReason, MoveStatus, MoveStep, MoveTask, MoveTaskChange, MoveTasks, NewMoveTask,
 };
@@ -67,13 +75,15 @@ pub(crate) use queue::{
 pub use queue::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 pub(crate) use redrive::RedrivePolicy;
 pub(crate) use room::Room;
+#[cfg(feature = "durable")]
+pub(crate) use slab::Slot;
 pub(crate) use tags::Tags;
 
 pub use counts::Counts;
 pub(crate) use directory::{Created, Page, QueueDirectory};
 pub use quota_table::QuotaScope;
 pub(crate) use quota_table::QuotaTable;
-#[cfg(test)]
+#[cfg(any(test, feature = "durable"))]
 pub(crate) use state::QueueState;
 pub use throughput::ThroughputQuotas;
 pub(crate) use throughput::{Metered, QuotaSetting};

@@ -70,7 +70,7 @@ impl Order {
     }
 
     /// Adds a message of an earlier process in its position; it is already in its group's count.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "durable"))]
     pub(super) fn restored(&mut self, messages: &Slab<Stored>, slot: Slot) -> usize {
         let Some((group, state)) = messages.get(slot).map(|message| (message.group, message.state)) else {
             return 0;

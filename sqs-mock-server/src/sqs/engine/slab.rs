@@ -29,7 +29,7 @@ impl<T> Default for Slab<T> {
 
 impl<T> Slab<T> {
     /// A slab with these values in these slots, all different.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "durable"))]
     pub(super) fn filled(values: Vec<(Slot, T)>) -> Self {
         let mut slab = Self::default();
         let places = values.iter().map(|(slot, _)| slot.0 as usize + 1).max().unwrap_or(0);

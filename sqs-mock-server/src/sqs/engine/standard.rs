@@ -85,7 +85,7 @@ impl Standard {
     }
 
     /// Makes later messages follow this one.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "durable"))]
     pub(super) fn keep_turn(&mut self, messages: &Slab<Stored>, slot: Slot) {
         let after = messages.get(slot).map_or(0, |message| message.turn + 1);
         self.next_turn = self.next_turn.max(after);

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::attributes::{Attributes, DeduplicationScope};
-use super::change::{Creation, QueueChange, StoredMessage};
+#[cfg(test)]
+use super::change::QueueChange;
+use super::change::{Creation, StoredMessage};
 use super::dedup::Known;
+#[cfg(test)]
 use super::message::State;
 use super::tags::Tags;
 use crate::service::clock::Timestamp;
@@ -53,7 +56,10 @@ impl QueueState {
             deduplication: Vec::new(),
         }
     }
+}
 
+#[cfg(test)]
+impl QueueState {
     /// Applies a change. A move of a message out of this queue is a change of the other queue, see
     /// [`remove`](Self::remove).
     pub(crate) fn apply(&mut self, change: QueueChange) {

@@ -3,7 +3,7 @@
 //! [`queue`](super::queue) decides what happens to messages; this module maintains the indexes.
 
 mod departure;
-#[cfg(test)]
+#[cfg(any(test, feature = "durable"))]
 mod restore;
 
 use std::cmp::Reverse;

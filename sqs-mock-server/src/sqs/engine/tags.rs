@@ -23,7 +23,7 @@ impl Tags {
     }
 
     /// Tags, sorted by key.
-    pub(super) fn all(&self) -> &BTreeMap<String, String> {
+    pub(crate) fn all(&self) -> &BTreeMap<String, String> {
         &self.0
     }
 

@@ -107,8 +107,13 @@ impl Endpoint {
         let caller = claim.as_ref().map_or_else(|| claimed(head, &call), Caller::of_claim);
         let request_id = observer.request_id();
         let context = observer.caller(self.context(head, caller, call.protocol()));
-        let (answer, damage) = match dispatch(&self.service, context, call, style, request_id).await {
-            Dispatched::Answered(answer, damage) => (answer, damage),
+        if let Err(error) = self.check_store(call.action()) {
+            return refuse(&error, observer.refused(&error)).into();
+        }
+        let dispatched = dispatch(&self.service, context, call, style, request_id).await;
+        let settled = self.service.settled().await;
+        let (answer, damage) = match dispatched {
+            Dispatched::Answered(answer, damage) => (settled.and(answer), damage),
             Dispatched::Foreign { status, body } => {
                 observer.refused_as(&ErrorCode::from_name("InjectedStatus"));
                 return Reply::foreign(status, body);
@@ -151,6 +156,11 @@ impl Endpoint {
         let Some(keys) = &self.names.keys else { return Ok(None) };
         let region = Caller::of(head).region.unwrap_or(&self.names.region);
         signature::check(keys, head, body, clock::system_time(), region).map(Some)
+    }
+
+    /// Refuses changes while they cannot be stored: they would wait in memory without bound.
+    fn check_store(&self, action: Action) -> Result<(), ServiceError> {
+        if self.service.changes(action) { self.service.check_store() } else { Ok(()) }
     }
 
     /// The service.

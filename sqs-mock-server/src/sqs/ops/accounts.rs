@@ -125,8 +125,16 @@ impl Accounts {
         let mut table = self.table.write();
         table.count = 0;
         table.deletions += RESET;
+        // Under the lock: later queues are in new accounts, so their changes follow.
+        self.reader.iter().for_each(|reader| reader.read(Change::Reset));
         let by_region = std::mem::take(&mut table.by_region);
         by_region.into_values().flat_map(HashMap::into_values).collect()
+    }
+
+    /// Continues after the queues of an earlier process: later queues have other incarnations.
+    #[cfg(feature = "durable")]
+    pub(super) fn continue_after(&self, deletions: u64) {
+        self.table.write().deletions = deletions;
     }
 
     /// All accounts with region and account id, in no particular order.

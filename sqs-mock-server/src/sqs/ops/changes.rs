@@ -2,16 +2,22 @@
 
 use std::fmt::Debug;
 
+use crate::service::clock::ClockSetting;
+use crate::service::commits::Commits;
 use crate::sqs::engine::{MoveTaskChange, QueueChange, QueueId};
 
 /// A change of the data that a server stores.
 #[derive(Clone, Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "only tests attach a reader yet"))]
+#[cfg_attr(not(any(test, feature = "durable")), expect(dead_code, reason = "only a store reads changes"))]
 pub(crate) enum Change {
     /// Changes of a queue, in order.
     Queue(QueueId, Vec<QueueChange>),
     /// A change of move tasks.
     MoveTask(MoveTaskChange),
+    /// The clock was set.
+    ClockSet(ClockSetting),
+    /// Everything was deleted. Later changes of deleted queues have no effect.
+    Reset,
 }
 
 /// Reads every change of a service. Without a reader, changes are not recorded.
@@ -22,4 +28,12 @@ pub(crate) enum Change {
 pub(crate) trait ChangeReader: Debug + Send + Sync {
     /// Handles a change.
     fn read(&self, change: Change);
+
+    /// Notes how the clock is set. Called often; it is a change only if it differs from the last.
+    fn note_clock(&self, _setting: ClockSetting) {}
+
+    /// Whether everything that was read is stored; a reader that stores nothing has none.
+    fn commits(&self) -> Option<&Commits> {
+        None
+    }
 }

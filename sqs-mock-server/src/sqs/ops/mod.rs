@@ -15,6 +15,7 @@
 //! | [`strict`] | findings of strict mode about sends and deletes |
 //! | [`throughput`] | throughput quotas of each queue |
 //! | [`tags`], [`permission`] | operations on tags and permissions |
+//! | [`changes`], `restore` | changes for a store, and the state that it kept |
 //! | [`move_task`], [`mover`] | move tasks, and the background task of each |
 //! | [`inspect`], [`peek`], [`until`], [`reset`] | not in SQS: inspecting, peeking, waiting for conditions, resetting |
 //! | [`address`], [`selection`] | queue URLs; attributes that a receive returns |
@@ -24,7 +25,7 @@ mod address;
 mod attributes;
 mod auto_create;
 mod batch;
-mod changes;
+pub(crate) mod changes;
 mod inspect;
 mod list;
 mod memory;
@@ -38,6 +39,8 @@ mod queue;
 mod quota;
 mod receive;
 mod reset;
+#[cfg(feature = "durable")]
+mod restore;
 mod selection;
 mod service;
 mod shared;
@@ -64,6 +67,8 @@ use sqs_client::wire::validate::error;
 pub(crate) use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 
 pub(crate) use peek::{MAX_PEEKED, Shown};
+#[cfg(feature = "durable")]
+pub(crate) use restore::Restored;
 pub(crate) use service::{Service, Start};
 pub(crate) use trace::Trace;
 pub(crate) use usage::QueueUsage;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::Context;
 use super::address::Address;
@@ -13,6 +13,7 @@ use super::shared::SharedQueue;
 use super::state::Shared;
 use crate::service::arn::QueueArn;
 use crate::service::clock::{Clock, Timestamp};
+use crate::service::commits::Commits;
 use crate::service::faults::Faults;
 use crate::service::seed::Seed;
 use crate::sqs::engine::{Counts, QuotaTable, Settings, ThroughputQuotas};
@@ -59,20 +60,22 @@ impl fmt::Debug for InitialState {
 }
 
 impl Service {
-    /// A service without queues.
-    pub(crate) fn new(start: &Start, settings: Settings) -> Self {
+    /// A service without queues. Its changes go to `reader`.
+    pub(crate) fn new(start: &Start, settings: Settings, reader: Option<Arc<dyn ChangeReader>>) -> Self {
         let time = start.time.map(Timestamp::from);
         let clock = time.map_or_else(Clock::real, Clock::starting_at);
         if start.frozen {
             clock.freeze();
         }
-        let mut service = Self::assemble(clock, start.seed.map_or_else(Seed::random, Seed), settings);
+        let mut service =
+            Self::with_reader(clock, start.seed.map_or_else(Seed::random, Seed), settings, reader);
         service.auto_create = start.auto_create;
         service.clock_start = (time, start.frozen);
         service
     }
 
     /// A service from its parts.
+    #[cfg(test)]
     pub(crate) fn assemble(clock: Clock, seed: Seed, settings: Settings) -> Self {
         Self::with_reader(clock, seed, settings, None)
     }
@@ -111,6 +114,33 @@ impl Service {
     /// The seed of all randomness.
     pub(crate) fn seed(&self) -> Seed {
         self.shared.seed
+    }
+
+    /// Checks that changes can be stored at present.
+    ///
+    /// # Errors
+    /// `ServiceUnavailable`, which SDKs retry.
+    pub(crate) fn check_store(&self) -> Result<(), ServiceError> {
+        let failure = self.reader().and_then(ChangeReader::commits).and_then(Commits::failure);
+        failure.map_or(Ok(()), |reason| Err(not_stored(&reason)))
+    }
+
+    /// Waits until all changes so far are stored. Returns at once without a store.
+    ///
+    /// # Errors
+    /// `ServiceUnavailable`: they could not be stored yet.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub(crate) async fn settled(&self) -> Result<(), ServiceError> {
+        let Some(reader) = self.reader() else { return Ok(()) };
+        reader.note_clock(self.clock().setting());
+        let Some(commits) = reader.commits() else { return Ok(()) };
+        commits.settled().await.map_err(|reason| not_stored(&reason))
+    }
+
+    fn reader(&self) -> Option<&dyn ChangeReader> {
+        self.shared.reader.as_deref()
     }
 
     /// A new id for a request.
@@ -189,6 +219,11 @@ impl Service {
         context.trace.note_queue(found.arn());
         Ok(found)
     }
+}
+
+fn not_stored(reason: &str) -> ServiceError {
+    let text = format!("The request may not be stored: {reason}");
+    ServiceError::new(ErrorCode::ServiceUnavailable, text)
 }
 
 fn address<'a>(context: &'a Context, queue_url: &'a mut Option<String>) -> Option<Address<'a>> {

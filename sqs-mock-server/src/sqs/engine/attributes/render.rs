@@ -70,6 +70,12 @@ impl Attributes {
         names.into_iter().find(|name| self.show_set(name) != requested.show_set(name)).cloned()
     }
 
+    /// The attributes as a request would set them, by name.
+    #[cfg(feature = "durable")]
+    pub(crate) fn to_requested(&self) -> std::collections::BTreeMap<Name, String> {
+        SHOWN.into_iter().filter_map(|name| Some((name.clone(), self.show_set(&name)?))).collect()
+    }
+
     fn show(&self, name: &Name, facts: &Facts<'_>) -> Option<String> {
         Some(match name {
             Name::ApproximateNumberOfMessages => facts.counts.available.to_string(),
@@ -122,7 +128,7 @@ impl DeduplicationScope {
         }
     }
 
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         [Self::Queue, Self::MessageGroup].into_iter().find(|scope| scope.as_str() == text)
     }
 }

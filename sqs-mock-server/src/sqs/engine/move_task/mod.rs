@@ -21,8 +21,8 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
 
-/// Number of ended tasks of a source that are remembered.
-const MAX_ENDED_TASKS: usize = 10;
+/// Number of tasks of a source that are remembered.
+pub(crate) const MAX_TASKS_OF_SOURCE: usize = 10;
 
 /// The tasks of one account in one region.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ pub(crate) struct MoveTasks {
 
 /// A change of move tasks.
 #[derive(Clone, Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "only tests attach a reader yet"))]
+#[cfg_attr(not(any(test, feature = "durable")), expect(dead_code, reason = "only a store reads changes"))]
 pub(crate) enum MoveTaskChange {
     /// A task is new, has moved messages or has ended.
     Updated(MoveTask),
@@ -79,7 +79,7 @@ impl MoveTasks {
             ));
         }
         self.active += 1;
-        if tasks.len() == MAX_ENDED_TASKS {
+        if tasks.len() == MAX_TASKS_OF_SOURCE {
             tasks.remove(0);
         }
         let at = tasks.len();
@@ -88,6 +88,13 @@ impl MoveTasks {
             changes.push(MoveTaskChange::Updated(tasks[at].clone()));
         }
         Ok(&tasks[at])
+    }
+
+    /// Adds a task of an earlier process, after those that started before.
+    #[cfg(feature = "durable")]
+    pub(crate) fn restore(&mut self, task: MoveTask) {
+        self.active += usize::from(task.status.is_active());
+        self.by_source.entry(Arc::clone(&task.order.source)).or_default().push(task);
     }
 
     /// The next step of a task. A task that has finished or timed out ends here.

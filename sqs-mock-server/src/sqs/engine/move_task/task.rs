@@ -48,6 +48,12 @@ impl FailureReason {
             Self::TooLong => "TaskTimedOut",
         }
     }
+
+    #[cfg(feature = "durable")]
+    fn parse(text: &str) -> Option<Self> {
+        let all = [Self::NonExistentQueue, Self::UnknownSource, Self::TooLong];
+        all.into_iter().find(|reason| reason.as_str() == text)
+    }
 }
 
 impl MoveStatus {
@@ -62,7 +68,17 @@ impl MoveStatus {
         }
     }
 
-    pub(super) const fn is_active(&self) -> bool {
+    /// The status from its text, and the reason of a failure.
+    #[cfg(feature = "durable")]
+    pub(crate) fn parse(text: &str, reason: Option<&str>) -> Option<Self> {
+        if let Some(reason) = reason {
+            return FailureReason::parse(reason).map(Self::Failed).filter(|failed| failed.as_str() == text);
+        }
+        let all = [Self::Running, Self::Completed, Self::Cancelling, Self::Cancelled];
+        all.into_iter().find(|status| status.as_str() == text)
+    }
+
+    pub(crate) const fn is_active(&self) -> bool {
         matches!(self, Self::Running | Self::Cancelling)
     }
 }

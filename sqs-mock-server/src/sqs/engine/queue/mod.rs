@@ -19,7 +19,7 @@ mod peek;
 mod receive;
 mod received;
 mod recorder;
-#[cfg(test)]
+#[cfg(any(test, feature = "durable"))]
 mod restore;
 mod send;
 mod tags;

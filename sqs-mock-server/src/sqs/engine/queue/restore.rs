@@ -1,5 +1,6 @@
 //! Saving and restoring the state of a queue.
 
+#[cfg(test)]
 use super::fifo_memory::FifoMemory;
 use super::{NewQueue, Queue};
 use crate::service::clock::Timestamp;
@@ -34,6 +35,7 @@ impl Queue {
     }
 
     /// The state of the queue.
+    #[cfg(test)]
     pub(crate) fn state(&mut self, now: Timestamp) -> QueueState {
         self.settle(now);
         let messages = self.store.slots().filter_map(|slot| self.stored(slot));

@@ -44,6 +44,7 @@ impl Store {
     }
 
     /// The slots of all messages, oldest first.
+    #[cfg(test)]
     pub(in crate::sqs::engine) fn slots(&self) -> impl Iterator<Item = Slot> {
         self.by_age.iter()
     }

@@ -17,6 +17,8 @@ use super::*;
 use crate::sqs::engine::{DeliveryMode, MoveTask, MoveTaskChange, QueueChange, QueueId, QueueState};
 use crate::sqs::ops::FailedEntry;
 use crate::sqs::ops::changes::{Change, ChangeReader};
+#[cfg(feature = "durable")]
+use crate::store::Store;
 
 /// Duration of the load, for longer runs.
 const SECONDS: &str = "SQS_MOCK_LOAD_SECONDS";
@@ -27,7 +29,12 @@ const QUEUES: [&str; 5] = ["orders", "orders-dead", "loose", "jobs.fifo", "jobs-
 
 /// The data that a store would keep.
 #[derive(Debug, Default)]
-struct Replica(Mutex<Stored>);
+struct Replica {
+    stored: Mutex<Stored>,
+    /// A real store, which reads the same changes.
+    #[cfg(feature = "durable")]
+    store: Option<Arc<dyn ChangeReader>>,
+}
 
 #[derive(Debug, Default)]
 struct Stored {
@@ -39,13 +46,16 @@ struct Stored {
 
 impl ChangeReader for Replica {
     fn read(&self, change: Change) {
-        let mut stored = self.0.lock();
+        let mut stored = self.stored.lock();
+        #[cfg(feature = "durable")]
+        self.store.iter().for_each(|store| store.read(change.clone()));
         stored.task_changes += u64::from(matches!(change, Change::MoveTask(_)));
         match change {
             Change::MoveTask(MoveTaskChange::Updated(task)) => drop(stored.tasks.insert(task.handle(), task)),
             Change::MoveTask(MoveTaskChange::Forgotten(source)) => {
                 stored.tasks.retain(|_, task| task.order.source != source);
             }
+            Change::ClockSet(_) | Change::Reset => {}
             Change::Queue(id, changes) => {
                 stored.changes += u64::try_from(changes.len()).unwrap();
                 for change in changes {
@@ -172,7 +182,17 @@ impl Client {
 }
 
 async fn run(delivery: DeliveryMode, seconds: u64) {
-    let replica = Arc::new(Replica::default());
+    #[cfg(feature = "durable")]
+    let (directory, store) = {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (store, _) = Store::open(&directory.path().into()).expect("a store");
+        (directory, store)
+    };
+    let replica = Arc::new(Replica {
+        #[cfg(feature = "durable")]
+        store: Some(store.reader()),
+        ..Replica::default()
+    });
     let settings = Settings { relaxed_timing: true, delivery, ..Settings::default() };
     let reader = Arc::clone(&replica) as Arc<dyn ChangeReader>;
     let service = Service::with_reader(Clock::starting_at(START), Seed(1), settings, Some(reader));
@@ -207,6 +227,25 @@ async fn run(delivery: DeliveryMode, seconds: u64) {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     compare(&rig.service, &replica);
+    #[cfg(feature = "durable")]
+    {
+        drop(store);
+        let (_store, restored) = Store::open(&directory.path().into()).expect("the same store");
+        let now = rig.service.clock().now();
+        let mut queues: BTreeMap<_, _> = restored.queues.into_iter().collect();
+        let mut stored = replica.stored.lock();
+        for state in queues.values_mut().chain(stored.queues.values_mut()) {
+            state.deduplication.retain(|known| now < known.forget);
+            state.deduplication.sort_by_key(|known| (known.forget, known.mark));
+        }
+        assert!(stored.queues.keys().eq(queues.keys()), "queues differ");
+        for (id, state) in &queues {
+            let expected = &stored.queues[id];
+            assert!(expected.messages == state.messages, "messages of {id:?} differ");
+            assert_eq!(expected.deduplication, state.deduplication, "deduplication ids of {id:?}");
+            assert!(expected == state, "attributes of {id:?} differ");
+        }
+    }
 }
 
 fn compare(service: &Service, replica: &Replica) {
@@ -218,7 +257,7 @@ fn compare(service: &Service, replica: &Replica) {
             queue.look(|queue| (queue.id().clone(), queue.state(now))).expect("a queue that is there");
         queues.insert(state.0, state.1);
     }
-    let mut stored = replica.0.lock();
+    let mut stored = replica.stored.lock();
     for state in stored.queues.values_mut() {
         state.deduplication.retain(|known| now < known.forget);
     }

@@ -1,0 +1,78 @@
+//! Whether changes are stored.
+//!
+//! ```text
+//! change -> record() --> writer --> stored(n) | failed(text)
+//!                                      |
+//! answer <- settled() <----------------+
+//! ```
+//! A response waits until every earlier change is stored, also changes that its request only saw. So no client sees
+//! what a crash could take back.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::watch;
+
+/// The number of changes that were recorded, and that are stored.
+#[derive(Debug, Default)]
+pub(crate) struct Commits {
+    recorded: AtomicU64,
+    progress: watch::Sender<Progress>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Progress {
+    stored: u64,
+    /// Why the latest attempt failed. The writer tries again.
+    failure: Option<Arc<str>>,
+}
+
+impl Commits {
+    /// Counts a change. Returns the number of changes so far.
+    pub(crate) fn record(&self) -> u64 {
+        self.recorded.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// The first `count` changes are stored.
+    pub(crate) fn stored(&self, count: u64) {
+        self.progress.send_replace(Progress { stored: count, failure: None });
+    }
+
+    /// The changes after the stored ones could not be stored yet.
+    pub(crate) fn failed(&self, reason: &str) {
+        self.progress.send_modify(|progress| progress.failure = Some(reason.into()));
+    }
+
+    /// Why changes cannot be stored at present.
+    pub(crate) fn failure(&self) -> Option<Arc<str>> {
+        self.progress.borrow().failure.clone()
+    }
+
+    /// Waits until all changes before this call are stored.
+    ///
+    /// # Errors
+    /// They could not be stored; the text says why.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub(crate) async fn settled(&self) -> Result<(), Arc<str>> {
+        let recorded = self.recorded.load(Ordering::Acquire);
+        if self.progress.borrow().stored >= recorded {
+            return Ok(());
+        }
+        let mut progress = self.progress.subscribe();
+        loop {
+            {
+                let now = progress.borrow_and_update();
+                if now.stored >= recorded {
+                    return Ok(());
+                }
+                if let Some(failure) = &now.failure {
+                    return Err(Arc::clone(failure));
+                }
+            }
+            // There is no error: the sender is in `self` and outlives the wait.
+            let _ = progress.changed().await;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The settings of a data directory.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// Where a server keeps queues and messages, and what they survive.
+///
+/// ```
+/// use sqs_mock_server::{Data, Durability};
+///
+/// let data = Data::new("./data").durability(Durability::Power);
+/// ```
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Data {
+    /// The directory. It is created if it is missing.
+    #[serde(rename = "dir")]
+    pub directory: PathBuf,
+    /// What acknowledged changes survive.
+    #[serde(default)]
+    pub durability: Durability,
+}
+
+/// What an acknowledged change survives.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Durability {
+    /// The end of the process, also by SIGKILL.
+    #[default]
+    Process,
+    /// Also the loss of power: each commit waits for the disk.
+    Power,
+}
+
+impl Data {
+    /// A directory whose changes survive the end of the process.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into(), durability: Durability::default() }
+    }
+
+    /// Sets what acknowledged changes survive.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+}
+
+impl From<&str> for Data {
+    fn from(directory: &str) -> Self {
+        Self::new(directory)
+    }
+}
+
+impl From<String> for Data {
+    fn from(directory: String) -> Self {
+        Self::new(directory)
+    }
+}
+
+impl From<&Path> for Data {
+    fn from(directory: &Path) -> Self {
+        Self::new(directory)
+    }
+}
+
+impl From<PathBuf> for Data {
+    fn from(directory: PathBuf) -> Self {
+        Self::new(directory)
+    }
+}
+
+impl fmt::Display for Durability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Process => "process",
+            Self::Power => "power",
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! Reads the tables.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension as _, Result, Row};
+use sqs_client::types::QueueAttributeName;
+
+use super::apply::Queues;
+use super::row::{
+    SELECT_MESSAGES, Texts, arn, damaged, from_json, message, queue_of, time, timestamp, unsigned,
+};
+use crate::service::arn::QueueArn;
+use crate::service::clock::ClockSetting;
+use crate::service::seed::{Seed, Uuid};
+use crate::sqs::engine::{
+    Attributes, Creation, Known, MoveStatus, MoveTask, NewMoveTask, QueueId, QueueState, Tags,
+};
+use crate::sqs::ops::Restored;
+
+/// Everything in the store, and the numbers of its queues.
+pub(super) fn read(connection: &Connection) -> Result<(Restored, Queues)> {
+    let mut queues = Queues::default();
+    let (mut states, deleted) = (BTreeMap::new(), queue_rows(connection, &mut queues)?);
+    let mut restored = Restored {
+        clock: clock(connection)?,
+        deletions: setting(connection, "deletions")?.unwrap_or(0).cast_unsigned(),
+        tasks: tasks(connection)?,
+        ..Restored::default()
+    };
+    for row in deleted {
+        match row {
+            QueueRow::Present(number, id, state) => drop(states.insert(number, (id, *state))),
+            QueueRow::Deleted(arn, at) => restored.deleted.push((arn, at)),
+        }
+    }
+    messages(connection, &mut states)?;
+    deduplication(connection, &mut states)?;
+    restored.queues = states.into_values().collect();
+    Ok((restored, queues))
+}
+
+type States = BTreeMap<i64, (QueueId, QueueState)>;
+
+enum QueueRow {
+    Present(i64, QueueId, Box<QueueState>),
+    Deleted(QueueArn, crate::service::clock::Timestamp),
+}
+
+fn queue_rows(connection: &Connection, queues: &mut Queues) -> Result<Vec<QueueRow>> {
+    let mut select = connection.prepare(
+        "SELECT number, region, account, name, incarnation, created, modified, purged, deleted, seed, attributes, \
+         deduplication_scope, tags, next_ticket FROM queue ORDER BY deleted",
+    )?;
+    let rows = select.query_map([], queue)?;
+    let rows = rows.collect::<Result<Vec<_>>>()?;
+    for row in &rows {
+        if let QueueRow::Present(number, id, _) = row {
+            queues.numbers.insert(id.clone(), *number);
+        }
+    }
+    let last: Option<i64> = connection.query_row("SELECT max(number) FROM queue", [], |row| row.get(0))?;
+    queues.last_number = last.unwrap_or(0);
+    Ok(rows)
+}
+
+fn queue(row: &Row<'_>) -> Result<QueueRow> {
+    let [region, account, name] = [1, 2, 3].map(|column| row.get::<_, String>(column));
+    let (region, account, name) = (region?, account?, name?);
+    let arn = QueueArn::new(&region, &account, &name);
+    if row.get::<_, Option<i64>>(8)?.is_some() {
+        return Ok(QueueRow::Deleted(arn, time(row, 8)?));
+    }
+    let requested: HashMap<QueueAttributeName, String> = from_json(row, 10)?.unwrap_or_default();
+    let attributes = Attributes::create(&name, &requested)
+        .map_err(|error| damaged(10, error.message.clone().unwrap_or_default()))?;
+    let tags: HashMap<String, String> = from_json(row, 12)?.unwrap_or_default();
+    let tags = Tags::new(tags).map_err(|error| damaged(12, error.message.clone().unwrap_or_default()))?;
+    let seed = Seed(row.get::<_, i64>(9)?.cast_unsigned());
+    let mut state = QueueState::new(Creation { at: time(row, 5)?, seed, attributes, tags });
+    state.modified = time(row, 6)?;
+    state.purged = row.get::<_, Option<i64>>(7)?.map(|millis| timestamp(millis, 7)).transpose()?;
+    let scope: String = row.get(11)?;
+    let unknown = || damaged(11, format!("{scope:?} is not a deduplication scope"));
+    state.deduplication_scope =
+        crate::sqs::engine::attributes::DeduplicationScope::parse(&scope).ok_or_else(unknown)?;
+    state.next_ticket = unsigned(row, 13)?;
+    let id = QueueId { arn: Arc::new(arn), incarnation: unsigned(row, 4)? };
+    Ok(QueueRow::Present(row.get(0)?, id, Box::new(state)))
+}
+
+fn messages(connection: &Connection, states: &mut States) -> Result<()> {
+    let mut select = connection.prepare(SELECT_MESSAGES)?;
+    let mut rows = select.query([])?;
+    let mut texts = Texts::default();
+    while let Some(row) = rows.next()? {
+        let read = message(row, &mut texts)?;
+        let number = queue_of(row.get(0)?);
+        let (_, state) = states.get_mut(&number).ok_or_else(|| without_queue("message", number))?;
+        state.next_ticket = state.next_ticket.max(read.ticket + 1);
+        state.messages.insert(read.ticket, read);
+    }
+    Ok(())
+}
+
+fn deduplication(connection: &Connection, states: &mut States) -> Result<()> {
+    let mut select =
+        connection.prepare("SELECT queue, ends, mark, ticket FROM deduplication ORDER BY queue, ends")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let number = row.get(0)?;
+        let (_, state) = states.get_mut(&number).ok_or_else(|| without_queue("deduplication id", number))?;
+        let mark = u128::from_be_bytes(row.get(2)?);
+        state.deduplication.push(Known { mark, forget: time(row, 1)?, ticket: unsigned(row, 3)? });
+    }
+    Ok(())
+}
+
+fn tasks(connection: &Connection) -> Result<Vec<MoveTask>> {
+    let mut select = connection.prepare(
+        "SELECT id, source, destination, messages_per_second, to_move, moved, started, status, failure_reason \
+         FROM move_task ORDER BY started",
+    )?;
+    let tasks = select.query_map([], |row| {
+        let status: String = row.get(7)?;
+        let reason: Option<String> = row.get(8)?;
+        let unknown = || damaged(7, format!("{status:?} is not the status of a move task"));
+        let source = arn(row, 1)?.ok_or_else(|| damaged(1, "a move task has no source".to_owned()))?;
+        Ok(MoveTask {
+            id: Uuid::from_bytes(row.get(0)?),
+            order: NewMoveTask {
+                source: Arc::new(source),
+                destination: arn(row, 2)?.map(Arc::new),
+                rate: row.get(3)?,
+                to_move: unsigned(row, 4)?,
+            },
+            started: time(row, 6)?,
+            moved: unsigned(row, 5)?,
+            status: MoveStatus::parse(&status, reason.as_deref()).ok_or_else(unknown)?,
+        })
+    })?;
+    tasks.collect()
+}
+
+fn clock(connection: &Connection) -> Result<Option<ClockSetting>> {
+    if let Some(at) = setting(connection, "clock frozen at")? {
+        return timestamp(at, 0).map(ClockSetting::Frozen).map(Some);
+    }
+    Ok(setting(connection, "clock offset")?.map(ClockSetting::Running))
+}
+
+fn setting(connection: &Connection, name: &str) -> Result<Option<i64>> {
+    let select = "SELECT value FROM setting WHERE name = ?";
+    connection.query_row(select, [name], |row| row.get(0)).optional()
+}
+
+fn without_queue(what: &str, number: i64) -> rusqlite::Error {
+    damaged(0, format!("a {what} belongs to queue {number}, which is not there"))
+}

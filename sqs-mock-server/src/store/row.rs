@@ -1,0 +1,147 @@
+//! Values as columns.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rusqlite::types::Type;
+use rusqlite::{Error, Result, Row};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqs_client::types::MessageAttributeValue;
+
+use crate::service::arn::QueueArn;
+use crate::service::clock::Timestamp;
+use crate::service::seed::Uuid;
+use crate::sqs::engine::{Checksums, Core, Payload, Slot, State, StoredMessage};
+
+/// Bits of a message id for its number in the queue.
+const TICKET_BITS: u32 = 40;
+
+/// The columns of a message, in the order of [`message`].
+macro_rules! message_columns {
+    () => {
+        "id, slot, turn, state, visible_at, received, receives, receives_elsewhere, first_received, message_id, sent, \
+         retained_since, sender, message_group, deduplication_id, source, trace_header, attributes, md5_of_body, body"
+    };
+}
+
+/// Takes the columns in their order.
+pub(super) const INSERT_MESSAGE: &str = concat!(
+    "INSERT OR REPLACE INTO message (",
+    message_columns!(),
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+);
+
+/// All messages, by queue, oldest first.
+pub(super) const SELECT_MESSAGES: &str = concat!("SELECT ", message_columns!(), " FROM message ORDER BY id");
+
+/// The id of a message.
+pub(super) fn message_id(queue: i64, ticket: u64) -> i64 {
+    (queue << TICKET_BITS) | integer(ticket)
+}
+
+/// The number of the queue in a message id.
+pub(super) fn queue_of(message_id: i64) -> i64 {
+    message_id >> TICKET_BITS
+}
+
+/// SQLite has no unsigned integers.
+pub(super) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(super) fn millis(time: Timestamp) -> i64 {
+    integer(time.as_millis())
+}
+
+/// The name of a state, and when it ends.
+pub(super) fn state(state: State) -> (&'static str, Option<i64>) {
+    match state {
+        State::Available => ("available", None),
+        State::Delayed { until } => ("delayed", Some(millis(until))),
+        State::InFlight { until } => ("in flight", Some(millis(until))),
+    }
+}
+
+/// A value as JSON.
+pub(super) fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| Error::ToSqlConversionFailure(error.into()))
+}
+
+/// Reads a message, whose body must have its checksum.
+pub(super) fn message(row: &Row<'_>, texts: &mut Texts) -> Result<StoredMessage> {
+    let state = match (&*row.get::<_, String>(3)?, row.get::<_, Option<i64>>(4)?) {
+        ("available", None) => State::Available,
+        ("delayed", Some(until)) => State::Delayed { until: timestamp(until, 4)? },
+        ("in flight", Some(until)) => State::InFlight { until: timestamp(until, 4)? },
+        (other, _) => return Err(damaged(3, format!("a message has the state {other:?}"))),
+    };
+    let attributes: Option<HashMap<String, MessageAttributeValue>> = from_json(row, 17)?;
+    let body: String = row.get(19)?;
+    let checksums = Checksums::of(&body, attributes.as_ref());
+    if checksums.md5_of_body.hash() != row.get::<_, [u8; 16]>(18)? {
+        return Err(damaged(19, "the body of a message does not have its checksum".to_owned()));
+    }
+    let sender = texts.shared(row.get(12)?);
+    Ok(StoredMessage {
+        ticket: unsigned(row, 0)? & ((1 << TICKET_BITS) - 1),
+        slot: Slot(row.get(1)?),
+        turn: unsigned(row, 2)?,
+        state,
+        received: time(row, 5)?,
+        group: row.get::<_, Option<String>>(13)?.map(|group| texts.shared(group)),
+        core: Core {
+            payload: Arc::new(Payload::new(body, attributes, checksums, row.get(16)?, sender)),
+            id: Uuid::from_bytes(row.get(9)?),
+            sent: time(row, 10)?,
+            born: time(row, 11)?,
+            first_received: time(row, 8)?,
+            receives: row.get(6)?,
+            receives_elsewhere: row.get(7)?,
+            deduplication_id: row.get::<_, Option<String>>(14)?.map(Into::into),
+            source: arn(row, 15)?.map(Arc::new),
+        },
+    })
+}
+
+/// Texts that many messages have, each stored once.
+#[derive(Default)]
+pub(super) struct Texts(HashMap<String, Arc<str>>);
+
+impl Texts {
+    fn shared(&mut self, text: String) -> Arc<str> {
+        Arc::clone(self.0.entry(text).or_insert_with_key(|text| text.as_str().into()))
+    }
+}
+
+pub(super) fn arn(row: &Row<'_>, column: usize) -> Result<Option<QueueArn>> {
+    let text: Option<String> = row.get(column)?;
+    let parse = |text: String| text.parse().map_err(|_| damaged(column, format!("{text:?} is not an ARN")));
+    text.map(parse).transpose()
+}
+
+pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<Option<T>> {
+    let text: Option<String> = row.get(column)?;
+    let parse =
+        |text: String| serde_json::from_str(&text).map_err(|error| damaged(column, error.to_string()));
+    text.map(parse).transpose()
+}
+
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| damaged(column, format!("{number} is negative")))
+}
+
+pub(super) fn time(row: &Row<'_>, column: usize) -> Result<Timestamp> {
+    timestamp(row.get(column)?, column)
+}
+
+pub(super) fn timestamp(millis: i64, column: usize) -> Result<Timestamp> {
+    let millis = u64::try_from(millis).map_err(|_| damaged(column, format!("{millis} is not a time")))?;
+    Ok(Timestamp::from_millis(millis))
+}
+
+/// The error for a column with a value that this server did not write.
+pub(super) fn damaged(column: usize, text: String) -> Error {
+    Error::FromSqlConversionFailure(column, Type::Null, text.into())
+}
