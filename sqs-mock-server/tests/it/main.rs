@@ -17,6 +17,8 @@ mod command_line;
 #[cfg(feature = "cli")]
 mod config_file;
 mod contract;
+#[cfg(all(unix, feature = "cli"))]
+mod data_directory;
 mod detection;
 mod embedded;
 #[cfg(feature = "cli")]
@@ -28,6 +30,8 @@ mod healthcheck;
 mod hostile_bodies;
 mod hostile_connections;
 mod journal;
+#[cfg(all(unix, feature = "cli"))]
+mod kills;
 mod lifecycle;
 mod load;
 #[cfg(feature = "cli")]
