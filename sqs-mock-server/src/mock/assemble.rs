@@ -7,24 +7,21 @@ use aws_credential_types::Credentials;
 
 #[cfg(feature = "config-file")]
 use super::queues;
-use super::{Kept, MockSqs, Verification};
+use super::service::{self, Kept};
+use super::{MockSqs, Verification};
 use crate::config::{Auth, Config};
 use crate::http::{Guard, name_of};
 use crate::service::journal::{DEFAULT_CAPACITY, Journal};
 use crate::service::keys::Keys;
 use crate::services::Services;
-use crate::sqs::engine::{QuotaScope, QuotaTable, Settings};
+use crate::sqs::engine::{QuotaScope, QuotaTable};
 use crate::sqs::front::{Endpoint, Names};
-use crate::sqs::ops::changes::ChangeReader;
-use crate::sqs::ops::{Service, Start};
+use crate::sqs::ops::Service;
 
 impl MockSqs {
     /// A service with its initial queues and faults.
     pub(super) fn service(config: &Config) -> io::Result<(Service, Kept)> {
-        #[cfg(feature = "durable")]
-        let (mut service, kept) = super::data::service(config)?;
-        #[cfg(not(feature = "durable"))]
-        let (mut service, kept) = (empty_service(config, None), ());
+        let (mut service, kept) = service::service(config)?;
         create_initial_state(&service, config)?;
         let config = config.clone();
         service.on_reset(move |service| {
@@ -80,25 +77,6 @@ impl MockSqs {
             kept,
         }
     }
-}
-
-/// A service without queues.
-pub(super) fn empty_service(config: &Config, reader: Option<Arc<dyn ChangeReader>>) -> Service {
-    let start = Start {
-        seed: config.seed,
-        time: config.clock_start,
-        frozen: config.clock_frozen,
-        auto_create: config.auto_create,
-    };
-    let settings = Settings {
-        relaxed_timing: config.relaxed_timing,
-        delivery: config.delivery,
-        strict: config.strict,
-        max_memory: config.limits.max_memory,
-        max_queues: config.limits.max_queues,
-        ..Settings::default()
-    };
-    Service::new(&start, settings, reader)
 }
 
 /// The access keys that requests may be signed with, if signatures are required.

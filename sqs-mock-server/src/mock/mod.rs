@@ -2,8 +2,6 @@
 
 mod assemble;
 mod builder;
-#[cfg(feature = "durable")]
-mod data;
 mod drop;
 mod messages;
 mod queue;
@@ -11,6 +9,7 @@ mod queue;
 mod queues;
 #[cfg(feature = "s3")]
 mod s3;
+mod service;
 mod throughput;
 mod verification;
 mod wait;
@@ -33,9 +32,10 @@ use crate::sqs::front::QueueUrlStyle;
 use crate::sqs::journal::Requests;
 use crate::sqs::ops::Service;
 
-use assemble::{empty_service, host_of};
+use assemble::host_of;
 pub use builder::MockSqsBuilder;
 pub use queue::QueueView;
+use service::{Kept, empty_service};
 pub use verification::{Leftover, LeftoverKind, Leftovers, Verification};
 pub use wait::Unmet;
 
@@ -76,14 +76,9 @@ pub struct MockSqs {
     s3: Option<crate::s3::MockS3>,
     verification: Option<Verification>,
     /// Dropped last, so that it stores the last changes of everything above.
+    #[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "kept until the drop"))]
     kept: Kept,
 }
-
-/// The data directory of a server.
-#[cfg(feature = "durable")]
-type Kept = Option<crate::store::Store>;
-#[cfg(not(feature = "durable"))]
-type Kept = ();
 
 impl MockSqs {
     /// Starts a server on a free port of the loopback interface. It accepts requests when this returns.
@@ -147,7 +142,7 @@ impl MockSqs {
     /// The data directory, if the server has one.
     #[cfg(feature = "durable")]
     pub fn data(&self) -> Option<&crate::Data> {
-        self.kept.as_ref().map(crate::store::Store::data)
+        self.kept.data()
     }
 
     /// URLs of the queues that the config file defines, in the order of the file.

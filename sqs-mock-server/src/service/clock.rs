@@ -64,7 +64,6 @@ struct Shared {
 
 /// How a clock is set. Unlike its time, this changes only if somebody sets the clock.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "only a store keeps it"))]
 pub(crate) enum ClockSetting {
     /// It runs, this many milliseconds ahead of the system time.
     Running(i64),

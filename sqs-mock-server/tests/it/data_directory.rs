@@ -134,7 +134,9 @@ async fn file_with_a_changed_body_is_refused() {
     let mut bytes = fs::read(file(&directory)).unwrap();
     let bodies: Vec<_> =
         (0..bytes.len() - 20).filter(|at| bytes[*at..].starts_with(b" xxxxxxxxxxxxxxxxxxx")).collect();
-    bodies.into_iter().for_each(|at| bytes[at + 1] = b'y');
+    for at in bodies {
+        bytes[at + 1] = b'y';
+    }
     fs::write(file(&directory), bytes).unwrap();
     let error = refused(directory.path()).await;
     assert!(error.contains("does not have its checksum"), "{error}");

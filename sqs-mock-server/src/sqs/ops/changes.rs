@@ -8,7 +8,7 @@ use crate::sqs::engine::{MoveTaskChange, QueueChange, QueueId};
 
 /// A change of the data that a server stores.
 #[derive(Clone, Debug)]
-#[cfg_attr(not(any(test, feature = "durable")), expect(dead_code, reason = "only a store reads changes"))]
+#[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "only a store reads changes"))]
 pub(crate) enum Change {
     /// Changes of a queue, in order.
     Queue(QueueId, Vec<QueueChange>),
