@@ -112,6 +112,9 @@ pub struct Config {
     /// Where queues and messages are kept. By default, they end with the process.
     #[cfg(feature = "durable")]
     pub data: Option<crate::store::Data>,
+    #[cfg(not(feature = "durable"))]
+    #[serde(rename = "data")]
+    _data: Option<rules::NoData>,
     /// Settings of the S3 server, if there is one.
     #[cfg(feature = "s3")]
     pub s3: Option<crate::s3::S3>,

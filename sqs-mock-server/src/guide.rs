@@ -32,6 +32,8 @@ pages! {
     #[cfg(feature = "s3")]
     s3 "s3.md"
     strict "strict.md"
+    #[cfg(feature = "durable")]
+    durable "durable.md"
     operating "operating.md"
     differences "differences.md"
 }

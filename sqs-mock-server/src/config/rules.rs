@@ -120,14 +120,22 @@ fn problem_of_log(directives: &str) -> Option<Problem> {
     Some(Problem::new("log", text))
 }
 
-/// A build without S3 must reject the setting instead of ignoring it.
-#[cfg(not(feature = "s3"))]
-#[derive(Clone, Debug)]
-pub(super) enum NoS3 {}
+/// The settings of a feature that a build lacks: it must reject them instead of ignoring them.
+#[cfg(not(all(feature = "s3", feature = "durable")))]
+macro_rules! absent {
+    ($name:ident, $text:literal) => {
+        #[derive(Clone, Debug)]
+        pub(super) enum $name {}
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+                Err(serde::de::Error::custom($text))
+            }
+        }
+    };
+}
 
 #[cfg(not(feature = "s3"))]
-impl<'de> serde::Deserialize<'de> for NoS3 {
-    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
-        Err(serde::de::Error::custom("this build has no S3; enable the cargo feature s3"))
-    }
-}
+absent!(NoS3, "this build has no S3; enable the cargo feature s3");
+#[cfg(not(feature = "durable"))]
+absent!(NoData, "this build has no data directories; enable the cargo feature durable");
