@@ -73,7 +73,7 @@ impl Inbox {
         &self.commits
     }
 
-    /// Ends the writer after the changes so far. Later ones are dropped.
+    /// Ends the writer after the changes so far. Requests with later ones fail.
     pub(super) fn close(&self) {
         if let Some(clock) = self.clock.get() {
             self.note_clock(clock.setting());
@@ -83,11 +83,12 @@ impl Inbox {
     }
 
     fn add(&self, waiting: &mut Waiting, change: Change) {
+        waiting.recorded = self.commits.record();
         if waiting.closed {
+            self.commits.failed("the data directory is closed");
             return;
         }
         waiting.changes.push(change);
-        waiting.recorded = self.commits.record();
         if waiting.changes.len() == 1 {
             self.arrived.notify_one();
         }

@@ -11,6 +11,17 @@ use super::inbox::{Batch, Inbox};
 /// Pause before a failed transaction is tried again.
 const RETRY: Duration = Duration::from_millis(250);
 
+/// Makes requests fail if the writer panics. Otherwise, they would wait forever.
+struct Guard(Arc<Inbox>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.progress().failed("the writer of the data directory panicked; restart the server");
+        }
+    }
+}
+
 /// The only user of the file.
 pub(super) struct Writer {
     connection: Connection,
@@ -26,6 +37,7 @@ impl Writer {
     /// Writes all changes, until the inbox is closed and empty. Closing the connection moves the write-ahead log into the
     /// file.
     pub(super) fn run(mut self) {
+        let _guard = Guard(Arc::clone(&self.inbox));
         while let Some(batch) = self.inbox.next() {
             if !self.store(&batch) {
                 return;
