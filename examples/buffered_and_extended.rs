@@ -1,8 +1,7 @@
 //! Run with: `cargo run --example buffered_and_extended`
 //!
-//! The layers together: a `BufferedClient` over an `ExtendedClient` sends many small messages and a few large ones in
-//! batches, and a `Consumer` over the same receives them all. The large ones go through S3; neither side does anything for
-//! it, and when their messages are deleted, so are their objects.
+//! Combines both layers: a `BufferedClient` over an `ExtendedClient` sends messages in batches, large bodies through S3. A
+//! `Consumer` over the same client restores the bodies, and deletes each object with its message.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -13,14 +12,13 @@ use sqs_buffered::{BufferedClient, Consumer, Entry, Outcome};
 use sqs_extended::{ExtendedClient, S3Store};
 
 const HELP: &str = "\
-Sends small and large messages in batches, the large ones through S3, and consumes them.
+Sends small and large messages in batches, large bodies through S3, and consumes them.
 
-  --messages COUNT   how many, 1000 by default; every tenth is large
-  --kibibytes COUNT  size of a large one, 400 by default
-  --help             this text
+  --messages COUNT   number of messages (default: 1000); every tenth is large
+  --kibibytes COUNT  size of a large body (default: 400)
+  --help             print this help
 
-AWS_ENDPOINT_URL_SQS and AWS_ENDPOINT_URL_S3 choose servers, BUCKET the bucket; without them, servers are started within the
-process.";
+AWS_ENDPOINT_URL_S3 and BUCKET select another S3 server and a bucket.";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -31,7 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let created = client.create_queue().queue_name(sqs_examples::fresh("orders")).send().await?;
     let url = created.queue_url.unwrap_or_default();
 
-    // Messages may be larger than SQS takes: the layer below sees to that.
+    // Bodies may exceed the limit of SQS, because the extended client stores large ones in S3.
     let buffered = BufferedClient::builder(client.clone()).max_message_bytes(64 << 20).build()?;
     let large = "x".repeat(kibibytes << 10);
     for number in 0..messages {
@@ -45,8 +43,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         sends.succeeded, sends.batches, payloads.uploads
     );
 
-    let (left, bytes) = (Arc::new(AtomicUsize::new(messages)), Arc::new(AtomicUsize::new(0)));
-    let (count, sum) = (Arc::clone(&left), Arc::clone(&bytes));
+    let (remaining, bytes) = (Arc::new(AtomicUsize::new(messages)), Arc::new(AtomicUsize::new(0)));
+    let (count, sum) = (Arc::clone(&remaining), Arc::clone(&bytes));
     let consumer = Consumer::builder_with(&buffered, &url)
         .concurrency(32)
         .wait_time(Duration::from_secs(1))
@@ -56,12 +54,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
             async { Ok(Outcome::Ack) }
         })
         .build()?;
-    let all_came = async {
-        while left.load(Ordering::Relaxed) > 0 {
+    let all_handled = async {
+        while remaining.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    let report = consumer.run_until(all_came).await?;
+    let report = consumer.run_until(all_handled).await?;
     client.finish_cleanup().await;
     let payloads = client.stats();
     println!("received   {} messages, {} KiB", report.stats.acked, bytes.load(Ordering::Relaxed) >> 10);

@@ -1,7 +1,7 @@
 //! Run with: `cargo run --example buffered_producer -- --messages 20000`
 //!
-//! Sends many messages through a `BufferedClient`, and shows as it goes how fast it is and how full the batches are. At the
-//! end it sends a tenth of them one by one, for comparison.
+//! Sends many messages through a `BufferedClient` and shows the rate and the mean batch size. For comparison, it then sends
+//! a tenth of them one by one.
 
 use std::error::Error;
 use std::io::{IsTerminal as _, Write as _};
@@ -11,13 +11,11 @@ use sqs_buffered::{BufferedClient, Entry, Stats};
 use sqs_client::Client;
 
 const HELP: &str = "\
-Sends messages in batches in the background, and then a tenth of them one by one.
+Sends messages in background batches, and then a tenth of them one by one.
 
-  --messages COUNT   how many, 20000 by default
-  --bytes COUNT      size of each body, 1024 by default
-  --help             this text
-
-AWS_ENDPOINT_URL_SQS chooses a server; without it, one is started within the process.";
+  --messages COUNT   number of messages (default: 20000)
+  --bytes COUNT      size of each body (default: 1024)
+  --help             print this help";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -32,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let buffered = BufferedClient::new(client.clone());
     let start = now();
-    let progress = tokio::spawn(show(buffered.clone(), messages, start));
+    let progress = tokio::spawn(show_progress(buffered.clone(), messages, start));
     for _ in 0..messages {
         // Waits for capacity only. To get the result of each message, use `enqueue` and await its ticket.
         buffered.send_detached(Entry::new(&url, &body)).await?;
@@ -44,19 +42,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let took = start.elapsed();
     progress.abort();
     let stats = buffered.stats();
-    draw(&stats, messages, took);
+    print_progress(&stats, messages, took);
     println!(
-        "\n\nin batches {} messages in {} requests, {:.1} in each",
+        "\n\nin batches {} messages in {} requests, {:.1} per batch",
         stats.succeeded,
         stats.batches,
         stats.mean_fill()
     );
-    println!("           {} failed, {} were tried again", stats.failed, stats.retried_entries);
-    println!("           {:.0} messages a second", rate(messages, took));
+    println!("           {} failed, {} retried", stats.failed, stats.retried_entries);
+    println!("           {:.0} messages/s", rate(messages, took));
 
     let few = messages / 10;
     let took = one_by_one(&client, &url, &body, few).await?;
-    println!("one by one {:.0} messages a second", rate(few, took));
+    println!("one by one {:.0} messages/s", rate(few, took));
     client.delete_queue().queue_url(&url).send().await?;
     Ok(())
 }
@@ -74,24 +72,24 @@ async fn one_by_one(
     Ok(start.elapsed())
 }
 
-/// Draws the progress ten times a second.
-async fn show(buffered: BufferedClient, messages: usize, start: Instant) {
+/// Prints the progress ten times a second.
+async fn show_progress(buffered: BufferedClient, messages: usize, start: Instant) {
     while std::io::stdout().is_terminal() {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        draw(&buffered.stats(), messages, start.elapsed());
+        print_progress(&buffered.stats(), messages, start.elapsed());
     }
 }
 
-fn draw(stats: &Stats, messages: usize, took: Duration) {
+fn print_progress(stats: &Stats, messages: usize, took: Duration) {
     let done = usize::try_from(stats.succeeded).unwrap_or(messages);
     let bar = "#".repeat(done * 30 / messages.max(1));
     let rate = rate(done, took);
     print!(
-        "\r[{bar:30}] {done:>8}  {rate:>8.0}/s  {:>4.1} in a batch  {:>6} on their way",
+        "\r[{bar:30}] {done:>8}  {rate:>8.0}/s  {:>4.1} per batch  {:>6} pending",
         stats.mean_fill(),
         stats.entries
     );
-    // Whoever closed standard output does not want to see it.
+    // An error means that standard output is closed.
     let _ = std::io::stdout().flush();
 }
 

@@ -1,7 +1,7 @@
 //! Run with: `cargo run --example fifo`
 //!
-//! Shows what a FIFO queue promises: order within a group, groups that do not wait for each other, a group that
-//! is locked while one of its messages is in flight, and duplicates that are accepted but not delivered.
+//! Shows the guarantees of a FIFO queue: order within a message group, independent groups, and deduplication. A group is
+//! locked while one of its messages is in flight.
 
 use std::error::Error;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use sqs_client::types::{Message, MessageSystemAttributeName, QueueAttributeName};
 
 const HELP: &str = "\
-Shows what a FIFO queue promises: order within a group, groups that do not wait for each other, duplicates that are not delivered.";
+Shows the guarantees of a FIFO queue: order within a message group, independent groups, and deduplication.";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .await?;
     let queue = client.queue(created.queue_url().unwrap_or_default());
 
-    println!("\nTwo customers, three orders each, and one order that is sent twice:");
+    println!("\nTwo customers send three orders each. The second order is sent twice:");
     for order in ["1st", "2nd", "2nd", "3rd"] {
         for customer in ["ada", "bob"] {
             let body = format!("{customer}'s {order} order");
@@ -36,14 +36,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    println!("\nA receive takes from one group, and locks it until the message is deleted:");
-    let first = receive_one(&queue).await?.ok_or("there are messages")?;
-    let other = receive_one(&queue).await?.ok_or("there are messages of another group")?;
-    println!("received   {:?}, then {:?}: another group", body(&first), body(&other));
+    println!("\nA receive locks the group of its message until the message is deleted:");
+    let first = receive_one(&queue).await?.ok_or("the queue returned no message")?;
+    let other = receive_one(&queue).await?.ok_or("the queue returned no message of another group")?;
+    println!("received   {:?}, then {:?} of another group", body(&first), body(&other));
     let none = receive_one(&queue).await?;
     println!("received   {:?}: both groups are locked", none.as_ref().map(body));
 
-    println!("\nA message that is given back keeps its place:");
+    println!("\nA released message keeps its place in the group:");
     queue.change_visibility(&first, Duration::ZERO).send().await?;
     queue.delete(&other).send().await?;
     while let Some(message) = receive_one(&queue).await? {

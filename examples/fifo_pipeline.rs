@@ -1,7 +1,7 @@
 //! Run with: `cargo run --example fifo_pipeline`
 //!
-//! Sends orders of several customers to a FIFO queue with injected faults, and checks that the orders of each customer
-//! arrive once and in order. Faults need the embedded server; with another server, all requests succeed.
+//! Sends orders to a FIFO queue with injected faults, and checks that each customer's orders arrive once and in order.
+//! Fault injection requires the embedded server.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             tickets.push((customer, number, buffered.enqueue(entry).await?));
         }
     }
-    println!("\nAccepted orders; sequence numbers increase along the queue:");
+    println!("\nAccepted orders with increasing sequence numbers:");
     for (customer, number, ticket) in tickets {
         let receipt = ticket.await?;
         println!("accepted   {customer} {number:>2}   {}", receipt.sequence_number.unwrap_or_default());
@@ -60,14 +60,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     println!("\nReceived orders by customer:");
     for (customer, orders) in received(&client, &url).await? {
-        let is_right = orders == (1..=ORDERS).map(|number| number.to_string()).collect::<Vec<_>>();
+        let is_correct = orders == (1..=ORDERS).map(|number| number.to_string()).collect::<Vec<_>>();
         println!(
             "{customer}        {} {}",
             orders.join(" "),
-            if is_right { "(in order, each once)" } else { "(WRONG)" }
+            if is_correct { "(in order, each once)" } else { "(WRONG)" }
         );
-        if !is_right {
-            return Err("the order was not kept".into());
+        if !is_correct {
+            return Err("orders are missing, duplicated or out of order".into());
         }
     }
     client.delete_queue().queue_url(&url).send().await?;

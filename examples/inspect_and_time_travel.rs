@@ -1,7 +1,7 @@
 //! Run with: `cargo run --example inspect_and_time_travel`
 //!
-//! Uses the admin API of the mock server, which works over HTTP and therefore for tests in any language: peeks at
-//! messages, explains an empty receive, advances the clock, and lists recorded requests.
+//! Uses the admin API of the mock server: peeks at messages, explains an empty receive, advances the clock, and lists
+//! recorded requests. The API is plain HTTP, so tests in any language can use it.
 
 use std::error::Error;
 
@@ -18,14 +18,14 @@ struct Admin {
 
 impl Admin {
     async fn get(&self, path: &str) -> Result<Value, Box<dyn Error>> {
-        self.ask(Method::GET, path, Bytes::new()).await
+        self.request(Method::GET, path, Bytes::new()).await
     }
 
     async fn post(&self, path: &str, content: Value) -> Result<Value, Box<dyn Error>> {
-        self.ask(Method::POST, path, content.to_string().into()).await
+        self.request(Method::POST, path, content.to_string().into()).await
     }
 
-    async fn ask(&self, method: Method, path: &str, body: Bytes) -> Result<Value, Box<dyn Error>> {
+    async fn request(&self, method: Method, path: &str, body: Bytes) -> Result<Value, Box<dyn Error>> {
         let request = Request::builder().method(method).uri(format!("{}{path}", self.base)).body(body)?;
         let response = self.http.send(request).await?;
         if !response.status().is_success() {
@@ -36,7 +36,7 @@ impl Admin {
 }
 
 const HELP: &str = "\
-Uses the admin API of the mock server: peeks at messages, explains an empty receive, advances the clock. Needs that server.";
+Uses the admin API of the mock server: peeks at messages, explains an empty receive, advances the clock. Requires sqs-mock-server.";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -51,7 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         base: base.trim_end_matches('/').to_owned(),
     };
     let Ok(about) = admin.get("/_mock").await else {
-        println!("This server has no /_mock: the rest of this example needs sqs-mock-server.");
+        println!("This server has no /_mock API. The rest of this example requires sqs-mock-server.");
         return Ok(());
     };
     println!("version    {}, seed {}", about["version"], about["seed"]);

@@ -1,7 +1,7 @@
 //! Run with: `cargo run --release --example large_payload -- --mebibytes 256`
 //!
-//! Sends a payload far over what a message may hold, straight from a generator through S3, and receives it into a file. It
-//! is streamed both ways, so the memory that this takes does not grow with it.
+//! Streams a payload far over the SQS message limit through S3, and receives it into a file. Memory use does not grow with
+//! the size of the payload.
 
 use std::error::Error;
 use std::io::{IsTerminal as _, Write as _};
@@ -13,15 +13,15 @@ use sha2::{Digest as _, Sha256};
 use sqs_extended::{ExtendedClient, Payload, Progress, S3Store};
 
 const HELP: &str = "\
-Sends one message with a payload of any size through S3, and receives it into a file.
+Streams one message with a payload of any size through S3, and receives it into a file.
 
-  --mebibytes COUNT   how large it is, 256 by default, 2047 at most
-  --help              this text
+  --mebibytes COUNT   size of the payload (default: 256, maximum: 2047)
+  --help              print this help
 
-AWS_ENDPOINT_URL_SQS and AWS_ENDPOINT_URL_S3 choose servers, BUCKET the bucket; without them, servers are started within the
-process, and what they do counts in the memory that is printed.";
+AWS_ENDPOINT_URL_S3 and BUCKET select another S3 server and a bucket.
+An embedded server counts in the printed memory.";
 
-const PIECE: usize = 256 << 10;
+const CHUNK: usize = 256 << 10;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -33,101 +33,90 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let total = mebibytes << 20;
 
     let start = now();
-    let pieces = stream::iter((0..total / PIECE).map(|number| Ok::<_, std::io::Error>(piece(number))));
-    let payload = Payload::from_stream(pieces).length(u64::try_from(total)?).binary();
-    let sent = client.send_stream(&url, payload).progress(bar("sent", start)).send().await?;
-    done("sent", sent.length, start.elapsed());
-    println!("           as {}", sent.pointer);
+    let chunks = stream::iter((0..total / CHUNK).map(|number| Ok::<_, std::io::Error>(chunk(number))));
+    let payload = Payload::from_stream(chunks).length(u64::try_from(total)?).binary();
+    let sent = client.send_stream(&url, payload).progress(show_progress("sent", start)).send().await?;
+    show_total("sent", sent.length, start.elapsed());
+    println!("pointer    {}", sent.pointer);
 
     let path = std::env::temp_dir().join(sqs_examples::fresh("large_payload"));
     let messages = client.receive(&url).lazy().max_messages(1).send().await?;
-    let received = messages.first().ok_or("no message came")?;
+    let received = messages.first().ok_or("the queue returned no message")?;
     let start = now();
-    let body = received.body_stream().binary().progress(bar("received", start)).await?;
+    let body = received.body_stream().binary().progress(show_progress("received", start)).await?;
     let length = body.write_to_path(&path).await?;
-    done("received", length, start.elapsed());
+    show_total("received", length, start.elapsed());
 
-    // The payload goes with its message.
+    // Deleting the message also deletes its payload.
     client.queue(&url).delete(&received.message).send().await?;
-    let read = hash_of_file(&path);
+    let actual = hash_of_file(&path);
     std::fs::remove_file(&path)?;
-    let (read, made) = (read?, hash_of_pieces(total / PIECE));
-    println!("SHA-256    {made}");
-    if read != made {
-        return Err(format!("what was received has another one: {read}").into());
+    let (actual, expected) = (actual?, hash_of_chunks(total / CHUNK));
+    println!("SHA-256    {actual}");
+    if actual != expected {
+        return Err(format!("the received payload has SHA-256 {actual}; expected {expected}").into());
     }
     match peak_memory() {
         Some(peak) => println!("memory     {} MiB at most", peak >> 20),
-        None => println!("memory     not told by this system"),
+        None => println!("memory     unknown on this system"),
     }
     client.delete_queue().queue_url(&url).send().await?;
     Ok(())
 }
 
-/// What the payload is made of.
-fn piece(number: usize) -> Bytes {
-    let mut bytes = vec![0; PIECE];
-    for (place, chunk) in bytes.chunks_exact_mut(8).enumerate() {
-        let word =
-            u64::try_from(number * PIECE + place).unwrap_or_default().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        chunk.copy_from_slice(&word.to_le_bytes());
-    }
-    bytes.into()
+/// A part of the payload. Its bytes depend on its number, so that the hash detects a wrong order.
+fn chunk(number: usize) -> Bytes {
+    let byte = u8::try_from(number % 251).unwrap_or_default();
+    Bytes::from(vec![byte; CHUNK])
 }
 
-fn hash_of_pieces(count: usize) -> String {
+fn hash_of_chunks(count: usize) -> String {
     let mut hash = Sha256::new();
-    (0..count).for_each(|number| hash.update(piece(number)));
-    shown(hash)
+    (0..count).for_each(|number| hash.update(chunk(number)));
+    hex(hash)
 }
 
 fn hash_of_file(path: &std::path::Path) -> std::io::Result<String> {
     let (mut file, mut hash) = (std::fs::File::open(path)?, Sha256::new());
-    let mut buffer = vec![0; PIECE];
+    let mut buffer = vec![0; CHUNK];
     loop {
         match std::io::Read::read(&mut file, &mut buffer)? {
-            0 => return Ok(shown(hash)),
+            0 => return Ok(hex(hash)),
             read => hash.update(&buffer[..read]),
         }
     }
 }
 
-fn shown(hash: Sha256) -> String {
+fn hex(hash: Sha256) -> String {
     hash.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// Draws a bar, at most ten times a second.
-fn bar(what: &'static str, start: Instant) -> impl FnMut(Progress) + Send {
-    let mut drawn = Duration::ZERO;
+/// Prints the progress on a terminal, at most ten times a second.
+fn show_progress(label: &'static str, start: Instant) -> impl FnMut(Progress) + Send {
+    let mut printed = Duration::ZERO;
     move |progress| {
-        let total = progress.total.unwrap_or(progress.bytes).max(1);
-        let took = start.elapsed();
-        if !std::io::stdout().is_terminal()
-            || (took < drawn + Duration::from_millis(100) && progress.bytes < total)
-        {
-            return;
+        let elapsed = start.elapsed();
+        if std::io::stdout().is_terminal() && elapsed >= printed + Duration::from_millis(100) {
+            printed = elapsed;
+            print!(
+                "\r{label:<10} {} MiB of {} MiB ",
+                progress.bytes >> 20,
+                progress.total.unwrap_or_default() >> 20
+            );
+            // An error means that standard output is closed.
+            let _ = std::io::stdout().flush();
         }
-        drawn = took;
-        let filled = usize::try_from(progress.bytes * 40 / total).unwrap_or(40);
-        print!(
-            "\r{what:<10} [{}{}] {} MiB ",
-            "#".repeat(filled),
-            "-".repeat(40 - filled.min(40)),
-            progress.bytes >> 20
-        );
-        // Whoever closed standard output does not want to see it.
-        let _ = std::io::stdout().flush();
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a rate needs no more digits")]
-fn done(what: &str, bytes: u64, took: Duration) {
+fn show_total(label: &str, bytes: u64, took: Duration) {
     let mebibytes = bytes as f64 / f64::from(1 << 20);
     let rate = mebibytes / took.as_secs_f64();
-    println!("\r\x1b[K{what:<10} {mebibytes:.0} MiB in {:.2} s, {rate:.0} MiB/s", took.as_secs_f64());
+    println!("\r\x1b[K{label:<10} {mebibytes:.0} MiB in {:.2} s, {rate:.0} MiB/s", took.as_secs_f64());
 }
 
-/// The most memory that this process had so far, where `/proc` tells it.
+/// The peak memory of this process, from `/proc` of Linux.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

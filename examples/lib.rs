@@ -1,4 +1,4 @@
-//! Shared setup of the examples: a client, and an embedded server unless the environment names one.
+//! Shared setup of the examples: a client, and an embedded server unless `AWS_ENDPOINT_URL_SQS` is set.
 
 use sqs_client::Client;
 use sqs_client::config::ConfigError;
@@ -11,9 +11,9 @@ use sqs_mock_server::MockSqs;
 /// # Errors
 /// An environment variable has an invalid value.
 pub async fn connect() -> Result<(Client, Option<MockSqs>), ConfigError> {
-    let named = std::env::var("AWS_ENDPOINT_URL_SQS").ok().filter(|url| !url.trim().is_empty());
-    if let Some(url) = named {
-        println!("server     {url} (from AWS_ENDPOINT_URL_SQS)");
+    let endpoint = std::env::var("AWS_ENDPOINT_URL_SQS").ok().filter(|url| !url.trim().is_empty());
+    if let Some(url) = endpoint {
+        println!("server     {url} (set by AWS_ENDPOINT_URL_SQS)");
         return Ok((Client::from_env()?, None));
     }
     let server = MockSqs::start().await;
@@ -38,11 +38,11 @@ pub async fn connect_with_s3()
     use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
     use sqs_mock_server::s3::S3;
 
-    let named = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let (endpoint, bucket, server) = if let Some(endpoint) = named("AWS_ENDPOINT_URL_S3") {
+    let variable = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    let (endpoint, bucket, server) = if let Some(endpoint) = variable("AWS_ENDPOINT_URL_S3") {
         (
             endpoint,
-            named("BUCKET")
+            variable("BUCKET")
                 .ok_or("AWS_ENDPOINT_URL_S3 is set but BUCKET is not: set it to the name of a bucket")?,
             None,
         )
@@ -51,19 +51,26 @@ pub async fn connect_with_s3()
         (server.s3().endpoint_url().to_owned(), "payloads".to_owned(), Some(server))
     };
     println!("S3         {endpoint}, bucket {bucket}");
-    let (client, server) = match (named("AWS_ENDPOINT_URL_SQS"), server) {
+    let (client, server) = match (variable("AWS_ENDPOINT_URL_SQS"), server) {
         (None, Some(server)) => (over_http(&server), Some(server)),
         (_, server) => (connect().await?.0, server),
     };
-    let variable = |name, default: &str| named(name).unwrap_or_else(|| default.to_owned());
-    let (key, secret) = (variable("AWS_ACCESS_KEY_ID", "test"), variable("AWS_SECRET_ACCESS_KEY", "test"));
+    let variable_or = |name, default: &str| variable(name).unwrap_or_else(|| default.to_owned());
+    let (key, secret) =
+        (variable_or("AWS_ACCESS_KEY_ID", "test"), variable_or("AWS_SECRET_ACCESS_KEY", "test"));
     // This build omits the TLS client of the AWS SDK to save time. In your program, use `aws-config`.
     let config = aws_sdk_s3::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .http_client(aws_smithy_http_client::Builder::new().build_http())
         .endpoint_url(endpoint)
-        .region(Region::new(variable("AWS_REGION", "us-east-1")))
-        .credentials_provider(Credentials::new(key, secret, named("AWS_SESSION_TOKEN"), None, "environment"))
+        .region(Region::new(variable_or("AWS_REGION", "us-east-1")))
+        .credentials_provider(Credentials::new(
+            key,
+            secret,
+            variable("AWS_SESSION_TOKEN"),
+            None,
+            "environment",
+        ))
         .force_path_style(true);
     Ok((client, aws_sdk_s3::Client::from_conf(config.build()), bucket, server))
 }
@@ -75,9 +82,9 @@ pub fn fresh(name: &str) -> String {
 }
 
 /// The common part of the help texts.
-const SERVERS: &str = "
-Environment: set AWS_ENDPOINT_URL_SQS to use a server, such as http://localhost:9324, instead of an embedded one.
-With it, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY apply.";
+const ENVIRONMENT: &str = "
+By default, the example starts an embedded server. To use another server, set AWS_ENDPOINT_URL_SQS to its URL,
+such as http://localhost:9324. AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY then apply.";
 
 /// Parses the command line of an example without options. Prints the help and returns `true` if `--help` is given.
 ///
@@ -91,7 +98,7 @@ pub fn shows_help(help: &str) -> Result<bool, String> {
 /// returns `None` if `--help` is given.
 ///
 /// # Errors
-/// An option is unknown or has no number.
+/// An option is unknown, or its value is not a number.
 pub fn numbers<const N: usize>(
     help: &str,
     options: [(&str, usize); N],
@@ -100,14 +107,14 @@ pub fn numbers<const N: usize>(
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         if argument == "--help" || argument == "-h" {
-            println!("{help}\n{SERVERS}");
+            println!("{help}\n{ENVIRONMENT}");
             return Ok(None);
         }
         let Some(index) = options.iter().position(|(name, _)| *name == argument) else {
             return Err(format!("unknown option {argument}; --help lists the options"));
         };
-        let value = arguments.next().and_then(|value| value.parse().ok());
-        values[index] = value.ok_or_else(|| format!("{argument} requires a number"))?;
+        let value = arguments.next().unwrap_or_default();
+        values[index] = value.parse().map_err(|_| format!("{argument} {value:?} is not a number"))?;
     }
     Ok(Some(values))
 }

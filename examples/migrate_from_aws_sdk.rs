@@ -1,7 +1,7 @@
 //! Run with: `cargo run --example migrate_from_aws_sdk`
 //!
-//! Compiles one program twice: with `use aws_sdk_sqs as sqs` and with `use sqs_client::sdk as sqs`. Both run against the same
-//! server and must give the same results, including typed errors. Only the import differs.
+//! Compiles one program twice: with `use aws_sdk_sqs as sqs` and with `use sqs_client::sdk as sqs`. Only the import differs,
+//! and both give the same results and typed errors.
 
 use std::error::Error;
 
@@ -40,9 +40,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .await?;
 
     if theirs == ours {
-        println!("\nBoth gave the same results in {} steps.", ours.len());
+        println!("\nThe results of all {} steps are the same.", ours.len());
         drop(server);
         return Ok(());
     }
-    Err(format!("the results differ:\n{theirs:#?}\n{ours:#?}").into())
+    Err(format!("the results differ:\naws-sdk-sqs {theirs:#?}\nsqs-client {ours:#?}").into())
 }

@@ -1,6 +1,6 @@
 //! Run with: `cargo run --example over_aws_sdk`
 //!
-//! Runs a buffered producer and a consumer over a client of the AWS SDK, for programs that already use aws-sdk-sqs.
+//! Runs a buffered producer and a consumer over `aws_sdk_sqs::Client`, for programs that already use the AWS SDK.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -13,21 +13,21 @@ use tokio::sync::Semaphore;
 const ORDERS: u32 = 100;
 
 const HELP: &str = "\
-Runs a buffered producer and a consumer over a client of the AWS SDK.";
+Runs a buffered producer and a consumer over the client of aws-sdk-sqs.";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     if sqs_examples::shows_help(HELP)? {
         return Ok(());
     }
-    let (ours, _server) = sqs_examples::connect().await?;
-    let sqs = aws_client(ours.config().endpoint_url());
+    let (client, _server) = sqs_examples::connect().await?;
+    let sqs = aws_client(client.config().endpoint_url());
     let created = sqs.create_queue().queue_name(sqs_examples::fresh("over-aws-sdk")).send().await?;
-    let url = created.queue_url.ok_or("a queue has a URL")?;
+    let url = created.queue_url.ok_or("the response has no queue URL")?;
 
     let producer = BufferedClient::new(sqs.clone());
     for number in 1..=ORDERS {
-        // The ticket resolves to the result for this message. Here, the statistics are enough.
+        // The ticket resolves to the result of this message. This example needs only the statistics.
         drop(producer.enqueue(Entry::new(&url, format!("order {number}"))).await?);
     }
     producer.close().await;
@@ -51,18 +51,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("received   {} in {} receives", report.stats.received, report.stats.receives);
     println!("handled    {}, failed {}", report.stats.acked, report.stats.failed);
 
-    // Errors have the same type over any client.
-    let missing = BufferedClient::new(sqs.clone());
-    let error =
-        missing.send(url.replace("over-aws-sdk", "no-such"), "lost").await.err().ok_or("no such queue")?;
+    // The error type is the same for every client.
+    let producer = BufferedClient::new(sqs.clone());
+    let result = producer.send(url.replace("over-aws-sdk", "no-such-queue"), "hello").await;
+    let error = result.err().ok_or("the send to a missing queue succeeded")?;
     println!("error      {}", error.code().unwrap_or_default());
 
     sqs.delete_queue().queue_url(&url).send().await?;
     Ok(())
 }
 
-/// In your program: `aws_sdk_sqs::Client::new(&aws_config::load_defaults(BehaviorVersion::latest()).await)`. This build omits
-/// the TLS client of the AWS SDK to save time.
+/// This build omits the TLS client of the AWS SDK to save time. In your program, use
+/// `aws_sdk_sqs::Client::new(&aws_config::load_defaults(BehaviorVersion::latest()).await)`.
 fn aws_client(endpoint: Option<&str>) -> aws_sdk_sqs::Client {
     let variable = |name, default: &str| std::env::var(name).unwrap_or_else(|_| default.to_owned());
     let (key, secret) = (variable("AWS_ACCESS_KEY_ID", "test"), variable("AWS_SECRET_ACCESS_KEY", "test"));

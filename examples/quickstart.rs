@@ -1,7 +1,7 @@
 //! Run with: `cargo run --example quickstart`
 //!
-//! Sends messages with attributes to a standard and a FIFO queue and receives them. The client verifies the MD5 of each body
-//! and its attributes, when it sends and when it receives.
+//! Sends messages with attributes to a standard and a FIFO queue, and receives them. The client verifies the MD5 digests of
+//! bodies and attributes on send and on receive.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,7 +10,7 @@ use sqs_client::Client;
 use sqs_client::types::{Message, MessageAttributeValue, MessageSystemAttributeName, QueueAttributeName};
 
 const HELP: &str = "\
-Sends messages with attributes to a standard and a FIFO queue and receives them. Every MD5 is verified.";
+Sends messages with attributes to a standard and a FIFO queue and receives them. The client verifies all MD5 digests.";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -19,11 +19,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let (client, _server) = sqs_examples::connect().await?;
 
-    println!("\nA standard queue: at least once, in any order.");
+    println!("\nA standard queue delivers at least once, in any order.");
     let created = client.create_queue().queue_name(sqs_examples::fresh("quickstart")).send().await?;
-    through(&client, created.queue_url().unwrap_or_default(), None).await?;
+    send_and_receive(&client, created.queue_url().unwrap_or_default(), None).await?;
 
-    println!("\nA FIFO queue: exactly once, in order within a group.");
+    println!("\nA FIFO queue delivers exactly once, in order within a message group.");
     let created = client
         .create_queue()
         .queue_name(sqs_examples::fresh("quickstart.fifo"))
@@ -31,13 +31,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .attributes(QueueAttributeName::ContentBasedDeduplication, "true")
         .send()
         .await?;
-    through(&client, created.queue_url().unwrap_or_default(), Some("customer-7")).await?;
+    send_and_receive(&client, created.queue_url().unwrap_or_default(), Some("customer-7")).await?;
 
     println!("\nDone. Next: cargo run --example fifo");
     Ok(())
 }
 
-async fn through(client: &Client, url: &str, group: Option<&str>) -> Result<(), Box<dyn Error>> {
+async fn send_and_receive(client: &Client, url: &str, group: Option<&str>) -> Result<(), Box<dyn Error>> {
     println!("queue      {url}");
     let queue = client.queue(url);
     for (number, fruit) in ["apple", "pear", "plum"].into_iter().enumerate() {
@@ -52,13 +52,13 @@ async fn through(client: &Client, url: &str, group: Option<&str>) -> Result<(), 
         println!("sent       {} md5 {}", text(sent.message_id()), text(sent.md5_of_message_body()));
     }
 
-    let mut left = 3;
-    while left > 0 {
+    let mut remaining = 3;
+    while remaining > 0 {
         let received = queue.receive().send().await?;
         for message in received.messages() {
             show(message);
             queue.delete(message).send().await?;
-            left -= 1;
+            remaining -= 1;
         }
     }
     client.delete_queue().queue_url(url).send().await?;

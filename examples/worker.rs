@@ -1,8 +1,7 @@
 //! Run with: `cargo run --example worker`
 //!
-//! Shows a consumer at work: handlers side by side, one that fails and is tried again, one that takes longer than the
-//! visibility timeout, one message that is known to be bad, and an end that leaves nothing hidden. Ends by itself or on
-//! ctrl-c.
+//! Runs a consumer with concurrent handlers, a retry, a job longer than the visibility timeout, and a dead letter. It shuts
+//! down gracefully, by itself or on ctrl-c.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use tokio::sync::Semaphore;
 const ORDERS: u32 = 30;
 
 const HELP: &str = "\
-Shows a consumer at work: handlers side by side, retries, a long job, a dead letter, and an end that leaves nothing hidden.
+Runs a consumer with concurrent handlers, a retry, a long job, a dead letter and a graceful shutdown.
 Ends by itself or on ctrl-c.";
 
 #[tokio::main]
@@ -25,9 +24,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let (client, _server) = sqs_examples::connect().await?;
-    let (orders, bad) = queues(&client).await?;
+    let (orders, dead_letters) = queues(&client).await?;
     for number in 1..=ORDERS {
-        let body = if number == 13 { "gibberish".to_owned() } else { format!("order {number}") };
+        let body = if number == 13 { "not an order".to_owned() } else { format!("order {number}") };
         client.send_message().queue_url(&orders).message_body(body).send().await?;
     }
 
@@ -44,20 +43,20 @@ async fn main() -> Result<(), Box<dyn Error>> {
             async move {
                 let Some(order) = message.body().and_then(|body| body.strip_prefix("order ")) else {
                     finished.add_permits(1);
-                    return Ok(Outcome::DeadLetter("not an order".to_owned()));
+                    return Ok(Outcome::DeadLetter("the body is not an order".to_owned()));
                 };
                 let number: u32 = order.parse()?;
                 let attributes = message.attributes().ok_or("no attributes")?;
-                let count = &attributes[&MessageSystemAttributeName::ApproximateReceiveCount];
-                if number == 7 && count == "1" {
-                    println!("order {number}    fails, and comes again in a second");
-                    return Err("out of milk".into());
+                let receive_count = &attributes[&MessageSystemAttributeName::ApproximateReceiveCount];
+                if number == 7 && receive_count == "1" {
+                    println!("order {number}    fails and is retried in a second");
+                    return Err("out of stock".into());
                 }
-                // The first takes twice the visibility timeout: its lease is renewed meanwhile.
+                // The first order takes twice the visibility timeout. The consumer renews its lease meanwhile.
                 let work = Duration::from_millis(if number == 1 { 4_000 } else { 50 });
                 tokio::select! {
                     () = tokio::time::sleep(work) => {}
-                    () = lease.lost() => return Err("somebody else has it".into()),
+                    () = lease.lost() => return Err("the lease is lost: another consumer may receive the order".into()),
                 }
                 finished.add_permits(1);
                 Ok(Outcome::Ack)
@@ -65,34 +64,38 @@ async fn main() -> Result<(), Box<dyn Error>> {
         })
         .build()?;
 
-    let end = async {
+    let shutdown = async {
         tokio::select! {
-            _ = tokio::signal::ctrl_c() => println!("\nctrl-c: finishing what has begun"),
+            _ = tokio::signal::ctrl_c() => println!("\nctrl-c: waiting for running handlers"),
             _ = done.acquire_many(ORDERS) => println!("\nall orders are done"),
         }
     };
-    let report = consumer.run_until(end).await?;
+    let report = consumer.run_until(shutdown).await?;
     let stats = report.stats;
     println!(
         "received   {} in {} receives, {} of them empty",
         stats.received, stats.receives, stats.empty_receives
     );
     println!("done       {}, failed {}, dead letters {}", stats.acked, stats.failed, stats.dead_lettered);
-    println!("given back {}, leases lost {}", stats.returned, stats.leases_lost);
+    println!("released   {}, leases lost {}", stats.returned, stats.leases_lost);
 
     client.delete_queue().queue_url(&orders).send().await?;
-    client.delete_queue().queue_url(&bad).send().await?;
+    client.delete_queue().queue_url(&dead_letters).send().await?;
     Ok(())
 }
 
-/// A queue for orders, and one for what is none.
+/// Creates the queue of orders and its dead-letter queue.
 async fn queues(client: &Client) -> Result<(String, String), Box<dyn Error>> {
-    let bad = client.create_queue().queue_name(sqs_examples::fresh("bad-orders")).send().await?;
-    let bad = bad.queue_url.ok_or("a queue has a URL")?;
-    let asked = client.get_queue_attributes().queue_url(&bad).attribute_names(QueueAttributeName::QueueArn);
-    let arn = asked.send().await?.attributes.and_then(|mut all| all.remove(&QueueAttributeName::QueueArn));
-    let policy = format!(r#"{{"deadLetterTargetArn":"{}","maxReceiveCount":"5"}}"#, arn.ok_or("and an ARN")?);
+    let dead_letters = client.create_queue().queue_name(sqs_examples::fresh("failed-orders")).send().await?;
+    let dead_letters = dead_letters.queue_url.ok_or("the response has no queue URL")?;
+    let request =
+        client.get_queue_attributes().queue_url(&dead_letters).attribute_names(QueueAttributeName::QueueArn);
+    let arn = request.send().await?.attributes.and_then(|mut all| all.remove(&QueueAttributeName::QueueArn));
+    let policy = format!(
+        r#"{{"deadLetterTargetArn":"{}","maxReceiveCount":"5"}}"#,
+        arn.ok_or("the queue has no ARN")?
+    );
     let create = client.create_queue().queue_name(sqs_examples::fresh("orders"));
     let orders = create.attributes(QueueAttributeName::RedrivePolicy, policy).send().await?;
-    Ok((orders.queue_url.ok_or("a queue has a URL")?, bad))
+    Ok((orders.queue_url.ok_or("the response has no queue URL")?, dead_letters))
 }

@@ -1,4 +1,4 @@
-// Written for aws-sdk-sqs; compiled with `sqs` standing for both crates.
+// Written for aws-sdk-sqs. The example includes this file twice; `sqs` is an alias of either crate.
 
 use sqs::config::retry::RetryConfig;
 use sqs::config::timeout::TimeoutConfig;
@@ -27,7 +27,7 @@ pub(super) fn config(endpoint: &str) -> sqs::config::Builder {
         .timeout_config(TimeoutConfig::builder().operation_attempt_timeout(std::time::Duration::from_secs(30)).build())
 }
 
-/// Every step, with what came out of it, ids left out.
+/// Runs every step and returns the results, without ids.
 pub(super) async fn tour(client: &sqs::Client, name: &str) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let mut steps = Vec::new();
     let mut note = |step: String| {
@@ -42,8 +42,8 @@ pub(super) async fn tour(client: &sqs::Client, name: &str) -> Result<Vec<String>
         .tags("team", "blue")
         .send()
         .await?;
-    let url = created.queue_url().ok_or("has a URL")?.to_owned();
-    note(format!("created, request id {}", created.request_id().is_some()));
+    let url = created.queue_url().ok_or("the response has no queue URL")?.to_owned();
+    note(format!("created, has request id: {}", created.request_id().is_some()));
 
     let send: SendMessageFluentBuilder = client.send_message().queue_url(&url).message_body("hello");
     let value: MessageAttributeValueBuilder = MessageAttributeValue::builder().data_type("Binary");
@@ -68,7 +68,7 @@ pub(super) async fn tour(client: &sqs::Client, name: &str) -> Result<Vec<String>
         .send()
         .await?;
     let messages: &[Message] = received.messages();
-    let message = messages.first().ok_or("there is one")?;
+    let message = messages.first().ok_or("the queue returned no message")?;
     let color = message.message_attributes().and_then(|all| all.get("color")).and_then(|value| value.string_value());
     let count = message.attributes().and_then(|all| all.get(&MessageSystemAttributeName::ApproximateReceiveCount));
     note(format!("received, {:?} {color:?} {count:?}", message.body()));
@@ -76,13 +76,13 @@ pub(super) async fn tour(client: &sqs::Client, name: &str) -> Result<Vec<String>
     let handle = message.receipt_handle().unwrap_or_default();
     client.change_message_visibility().queue_url(&url).receipt_handle(handle).visibility_timeout(60).send().await?;
     client.delete_message().queue_url(&url).receipt_handle(handle).send().await?;
-    note("changed and deleted".to_owned());
+    note("changed the visibility and deleted".to_owned());
 
     let entry = |id: &str, body: &str| SendMessageBatchRequestEntry::builder().id(id).message_body(body).build();
     let entries = vec![entry("a", "first")?, entry("b", "\u{1}")?];
     let batch = client.send_message_batch().queue_url(&url).set_entries(Some(entries)).send().await?;
     let failed: Vec<_> = batch.failed().iter().map(|entry| (entry.id(), entry.code(), entry.sender_fault())).collect();
-    note(format!("sent a batch, {} accepted, refused {failed:?}", batch.successful().len()));
+    note(format!("sent a batch, {} accepted, failed {failed:?}", batch.successful().len()));
 
     let received = client.receive_message().queue_url(&url).max_number_of_messages(10).send().await?;
     let handles: Vec<&str> = received.messages().iter().filter_map(|message| message.receipt_handle()).collect();
@@ -95,7 +95,7 @@ pub(super) async fn tour(client: &sqs::Client, name: &str) -> Result<Vec<String>
         delete = delete.entries(DeleteMessageBatchRequestEntry::builder().id(&id).receipt_handle(*handle).build()?);
     }
     let (changed, deleted) = (change.send().await?, delete.send().await?);
-    note(format!("changed {} and deleted {}", changed.successful().len(), deleted.successful().len()));
+    note(format!("changed the visibility of {} and deleted {}", changed.successful().len(), deleted.successful().len()));
 
     let attributes = client.get_queue_attributes().queue_url(&url).attribute_names(QueueAttributeName::All).send();
     let attributes = attributes.await?.attributes.unwrap_or_default();
@@ -110,34 +110,34 @@ pub(super) async fn tour(client: &sqs::Client, name: &str) -> Result<Vec<String>
     }
     note(format!("listed {found}"));
 
-    let refused = client.send_message().queue_url(&url).message_body("\u{1}").send().await;
-    note(format!("refused, {}", explain(&refused.expect_err("XML has no such character"))));
-    let quick = sqs::Config::builder().retry_config(RetryConfig::disabled());
-    let refused = client.get_queue_url().queue_name("no-such-queue").customize().config_override(quick).send().await;
-    note(format!("not found, {}", explain(&refused.expect_err("there is no such queue"))));
+    let rejected = client.send_message().queue_url(&url).message_body("\u{1}").send().await;
+    note(format!("rejected, {}", explain(&rejected.expect_err("XML does not allow this character"))));
+    let no_retries = sqs::Config::builder().retry_config(RetryConfig::disabled());
+    let rejected = client.get_queue_url().queue_name("no-such-queue").customize().config_override(no_retries).send().await;
+    note(format!("not found, {}", explain(&rejected.expect_err("the queue does not exist"))));
 
     client.purge_queue().queue_url(&url).send().await?;
     client.delete_queue().queue_url(&url).send().await?;
     note(format!("deleted, exists: {}", exists(client, name).await?));
     match send_twice(client, &url).await {
-        Err(sqs::Error::QueueDoesNotExist(gone)) => note(format!("gone, with a text: {}", gone.message().is_some())),
+        Err(sqs::Error::QueueDoesNotExist(gone)) => note(format!("no such queue, has message: {}", gone.message().is_some())),
         other => return Err(format!("unexpected: {other:?}").into()),
     }
     Ok(steps)
 }
 
-/// What the service refused: the text may differ from release to release, the code does not.
+/// Code and status only: the message may differ between releases.
 fn explain<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> String {
     match error {
-        SdkError::ServiceError(answer) => {
-            format!("code {:?}, status {}", answer.err().code(), answer.raw().status().as_u16())
+        SdkError::ServiceError(failure) => {
+            format!("code {:?}, status {}", failure.err().code(), failure.raw().status().as_u16())
         }
-        SdkError::DispatchFailure(failure) if failure.is_timeout() => "no answer in time".to_owned(),
+        SdkError::DispatchFailure(failure) if failure.is_timeout() => "timeout".to_owned(),
         other => other.to_string(),
     }
 }
 
-/// A variant of the operation's own error decides.
+/// Matches a variant of the error of one operation.
 async fn exists(client: &sqs::Client, name: &str) -> Result<bool, sqs::Error> {
     match client.get_queue_url().queue_name(name).send().await {
         Ok(_) => Ok(true),
@@ -148,7 +148,7 @@ async fn exists(client: &sqs::Client, name: &str) -> Result<bool, sqs::Error> {
     }
 }
 
-/// The errors of several operations in one type.
+/// Converts the errors of several operations to one type.
 async fn send_twice(client: &sqs::Client, url: &str) -> Result<(), sqs::Error> {
     let first = client.send_message().queue_url(url).message_body("first").send().await;
     if first.as_ref().is_err_and(|error| error.as_service_error().is_some_and(SendMessageError::is_request_throttled)) {
