@@ -1,35 +1,35 @@
 //! Run with: `cargo bench -p sqs-buffered --bench groups`
 //!
-//! Measures a FIFO queue that does not respond, with more and more message groups: the cost of an entry, the cost of
-//! its timeout, and how long others wait for the lock of the lane while entries time out.
+//! Measures many message groups on a FIFO queue that does not respond: the cost of an entry, the cost of its timeout, and how
+//! long other calls wait for the lock of the lane while entries time out.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
 use sqs_benchmarks::process::{Cpu, now};
 use sqs_buffered::{BufferedClient, Entry};
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 
 const HELP: &str = "\
-Enqueues one message for each of many groups of a FIFO queue that does not answer, and lets all of them time out.
+Enqueues one message per group on a FIFO queue that does not respond, and lets all messages time out.
 
-  --groups LIST    the numbers of groups, 1000,10000,100000 by default
-  --help           this text
+  --groups LIST    numbers of message groups (default: 1000,10000,100000)
+  --help           print this help
 
 The table goes to standard output. Its last column is the longest call of try_enqueue while the entries time out.";
 
-/// The time at which the entries time out.
+/// Delivery timeout of the entries.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How long before that the measurement begins.
+/// Start of the measurement, before the timeout.
 const SLACK: Duration = Duration::from_millis(100);
 
 fn main() -> ExitCode {
-    ended(run(Arguments::of_process()))
+    exit_code(run(Arguments::from_env()))
 }
 
-fn run(mut arguments: Arguments) -> Result<(), Failed> {
+fn run(mut arguments: Arguments) -> Result<(), BoxError> {
     let mut numbers = vec![1_000, 10_000, 100_000];
     while let Some(option) = arguments.option() {
         match option.as_str() {
@@ -38,11 +38,11 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
                 println!("{HELP}");
                 return Ok(());
             }
-            _ => return Err(arguments.unknown(HELP)),
+            _ => return Err(arguments.unknown_option(HELP)),
         }
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    println!("| Groups | Enqueue, us | Timeout, us CPU | Longest enqueue during timeouts, us |");
+    println!("| Groups | Enqueue, us | CPU per timeout, us | Longest enqueue during timeouts, us |");
     println!("|--:|--:|--:|--:|");
     for groups in numbers {
         runtime.block_on(measure(groups))?;
@@ -50,11 +50,11 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn measure(groups: usize) -> Result<(), Failed> {
+async fn measure(groups: usize) -> Result<(), BoxError> {
     let server = MockSqs::in_process();
     let client = server.client();
     let create = client.create_queue().queue_name("jobs.fifo").attributes("FifoQueue".into(), "true");
-    let url = create.send().await?.queue_url.ok_or("the queue has no URL")?;
+    let url = create.send().await?.queue_url.ok_or("the response has no queue URL")?;
     let buffered = BufferedClient::builder(client)
         .capacity(groups * 2 + 10_000, 1 << 30)
         .delivery_timeout(TIMEOUT)
@@ -64,33 +64,35 @@ async fn measure(groups: usize) -> Result<(), Failed> {
     };
     server.faults().inject(Fault::latency(Duration::from_hours(1)));
 
-    let began = now();
+    let start = now();
     let mut last = None;
     for group in 0..groups {
         last = Some(buffered.try_enqueue(entry(group))?);
     }
-    let enqueue = began.elapsed();
+    let enqueue = start.elapsed();
     if enqueue + SLACK >= TIMEOUT {
-        return Err(format!("{groups} groups took {enqueue:?} to enqueue, longer than their timeout").into());
+        return Err(
+            format!("enqueueing {groups} groups took {enqueue:?}; allowed is less than {TIMEOUT:?}").into()
+        );
     }
 
-    tokio::time::sleep(TIMEOUT.saturating_sub(began.elapsed() + SLACK)).await;
-    let (cpu, mut longest, mut others) = (Cpu::of_this_process()?, Duration::ZERO, 0);
+    tokio::time::sleep(TIMEOUT.saturating_sub(start.elapsed() + SLACK)).await;
+    let (cpu, mut longest, mut additional) = (Cpu::of_this_process()?, Duration::ZERO, 0);
     let Some(mut last) = last else { return Ok(()) };
     while tokio::time::timeout(Duration::from_millis(1), &mut last).await.is_err() {
         let call = now();
-        drop(buffered.try_enqueue(entry(groups + others))?);
+        drop(buffered.try_enqueue(entry(groups + additional))?);
         longest = longest.max(call.elapsed());
-        others += 1;
+        additional += 1;
     }
     let timeout = Cpu::of_this_process()?.since(cpu).total();
     buffered.close_within(Duration::ZERO).await;
     #[expect(clippy::cast_precision_loss, reason = "a mean needs no more digits")]
-    let each = |time: Duration| time.as_secs_f64() * 1e6 / groups as f64;
+    let per_group = |time: Duration| time.as_secs_f64() * 1e6 / groups as f64;
     println!(
         "| {groups} | {:.2} | {:.2} | {:.0} |",
-        each(enqueue),
-        each(timeout),
+        per_group(enqueue),
+        per_group(timeout),
         longest.as_secs_f64() * 1e6
     );
     Ok(())

@@ -1,13 +1,13 @@
-//! Measures the overhead for messages without stored payloads: each call through the plain client and through the
-//! extended client alternately, with a service that responds at once. Prints nanoseconds per call, and their ratio.
-//!
 //! Run with: `cargo bench -p sqs-extended --bench small`
+//!
+//! Measures the overhead of sqs-extended for messages that need no store: nanoseconds per call through the plain and the
+//! extended client, and their ratio.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use bytes::Bytes;
-use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
 use sqs_benchmarks::figures::{cell, median, ratio};
 use sqs_benchmarks::process::now;
 use sqs_client::client::{Execute, Queue};
@@ -17,32 +17,33 @@ use sqs_client::wire::checksum::{md5_of_attributes, md5_of_body};
 use sqs_extended::{ExtendedClient, MemoryStore};
 
 const HELP: &str = "\
-What messages that need no store cost: each call through the plain client and through the extended one.
+Measures the overhead of sqs-extended for messages that need no store, compared with the plain client.
 
-  --rounds COUNT    how often each call has its turn, 100 by default; the medians count, of ratios those of neighbours
-  --calls COUNT     how many calls a turn has, 1000 by default
-  --help            this text
+  --rounds COUNT    rounds that alternate between the clients (default: 100); the table has medians
+  --calls COUNT     calls per round (default: 1000)
+  --help            print this help
 
-The service is a text that is there at once, in this process: what is measured is the clients alone, with signatures and MD5s.
-Calls are sends of 1,000 bytes with an attribute, receives of ten such messages, and deletes. The table goes to standard
-output.";
+The service is a constant response in this process, so only the clients are measured, including signatures and MD5
+digests. Calls are sends of 1,000 bytes with an attribute, receives of ten such messages, and deletes. The table goes to
+standard output.";
 
 const URL: &str = "http://sqs.invalid/000000000000/q";
 
-/// Responds to every request with the same text.
+/// Returns the same response to every request.
 #[derive(Clone, Debug)]
-struct Canned(Bytes);
+struct ConstantResponse(Bytes);
 
-impl Transport for Canned {
+impl Transport for ConstantResponse {
     fn send(&self, _: http::Request<Bytes>) -> TransportFuture<'_> {
         let response = http::Response::builder().header("content-type", "application/x-amz-json-1.0");
-        let response = response.body(self.0.clone()).expect("a response");
+        let response = response.body(self.0.clone()).expect("a valid response");
         Box::pin(std::future::ready(Ok(response)))
     }
 }
 
-fn client(answer: String) -> sqs_client::Client {
-    let config = sqs_mock_server::MockSqs::in_process().client_config().transport(Canned(answer.into()));
+fn client(response: String) -> sqs_client::Client {
+    let config =
+        sqs_mock_server::MockSqs::in_process().client_config().transport(ConstantResponse(response.into()));
     sqs_client::Client::from_conf(config.build())
 }
 
@@ -54,9 +55,9 @@ enum Call {
 }
 
 impl Call {
-    fn answer(self) -> String {
+    fn response(self) -> String {
         let (body, value) = (body(), value());
-        let attributes = md5_of_attributes([(&"color", &value)]).expect("one");
+        let attributes = md5_of_attributes([(&"color", &value)]).expect("a valid attribute");
         match self {
             Self::Send => format!(
                 r#"{{"MD5OfMessageBody":"{}","MD5OfMessageAttributes":"{attributes}","MessageId":"m"}}"#,
@@ -73,7 +74,7 @@ impl Call {
         }
     }
 
-    async fn make<H: Execute>(self, queue: &Queue<H>) {
+    async fn run<H: Execute>(self, queue: &Queue<H>) {
         match self {
             Self::Send => {
                 let send = queue.send(body()).message_attributes("color", value()).send().await;
@@ -91,11 +92,11 @@ impl Call {
     }
 
     async fn time<H: Execute>(self, calls: u32, queue: &Queue<H>) -> Duration {
-        let started = now();
+        let start = now();
         for _ in 0..calls {
-            self.make(queue).await;
+            self.run(queue).await;
         }
-        started.elapsed() / calls
+        start.elapsed() / calls
     }
 }
 
@@ -108,10 +109,10 @@ fn value() -> MessageAttributeValue {
 }
 
 fn main() -> ExitCode {
-    ended(run(Arguments::of_process()))
+    exit_code(run(Arguments::from_env()))
 }
 
-fn run(mut arguments: Arguments) -> Result<(), Failed> {
+fn run(mut arguments: Arguments) -> Result<(), BoxError> {
     let (mut rounds, mut calls) = (100, 1000);
     while let Some(option) = arguments.option() {
         match option.as_str() {
@@ -121,7 +122,7 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
                 println!("{HELP}");
                 return Ok(());
             }
-            _ => return Err(arguments.unknown(HELP)),
+            _ => return Err(arguments.unknown_option(HELP)),
         }
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -130,21 +131,21 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
 }
 
 async fn compare(rounds: usize, calls: u32) {
-    println!("| call | plain | extended | ratio |\n|---|--:|--:|--:|");
+    println!("| Call | Plain | Extended | Ratio |\n|---|--:|--:|--:|");
     for call in [Call::Send, Call::Receive, Call::Delete] {
-        let plain = client(call.answer());
-        let extended = ExtendedClient::new(plain.clone(), MemoryStore::new("own"));
+        let plain = client(call.response());
+        let extended = ExtendedClient::new(plain.clone(), MemoryStore::new("payloads"));
         let (plain, extended) = (plain.queue(URL), extended.queue(URL));
-        let mut turns = Vec::new();
+        let mut times = Vec::new();
         for _ in 0..rounds {
-            turns.push([call.time(calls, &plain).await, call.time(calls, &extended).await]);
+            times.push([call.time(calls, &plain).await, call.time(calls, &extended).await]);
         }
-        // A slow phase of the machine affects both calls of a pair, but not their ratio.
+        // A slow moment of the machine affects both times of a round, so their ratio stays valid.
         let ratios =
-            turns.iter().filter_map(|[plain, extended]| ratio(extended.as_secs_f64(), plain.as_secs_f64()));
+            times.iter().filter_map(|[plain, extended]| ratio(extended.as_secs_f64(), plain.as_secs_f64()));
         let ratio = cell(median(ratios, f64::total_cmp), 3);
-        let nanos = |peer: usize| median(turns.iter().map(|turn| turn[peer].as_nanos()), Ord::cmp);
-        let [plain, extended] = [0, 1].map(|peer| nanos(peer).unwrap_or_default());
+        let nanos = |client: usize| median(times.iter().map(|round| round[client].as_nanos()), Ord::cmp);
+        let [plain, extended] = [0, 1].map(|client| nanos(client).unwrap_or_default());
         println!("| {call:?} | {plain} ns | {extended} ns | {ratio} |");
     }
 }

@@ -1,6 +1,6 @@
-//! Load with faults over sockets, for any duration. Fails if messages are lost, duplicated or reordered.
-//!
 //! Run with: `cargo bench -p sqs-mock-server --bench load -- --seconds 60`
+//!
+//! Load with faults over sockets, for any duration. Fails if messages are lost, duplicated or reordered.
 
 #[path = "../tests/it/load/mod.rs"]
 mod load;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use load::{End, Load, Plan, Tally};
-use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
 use tokio::time::{Instant, MissedTickBehavior};
 
 /// Width of the progress bar in cells.
@@ -21,25 +21,25 @@ Runs producers and consumers on a standard and a FIFO queue of sqs-mock-server, 
 
 cargo bench -p sqs-mock-server --bench load -- [OPTION..]
 
-  --seconds COUNT       duration of sends, 10 by default, may be fractional; messages sent until then are still received
+  --seconds COUNT       duration of sends, possibly fractional (default: 10); receives continue until the queues are empty
   --messages COUNT      messages per group, instead of --seconds
-  --producers COUNT     producers of each queue, 4 by default
-  --consumers COUNT     consumers of each queue, 8 by default
-  --groups COUNT        message groups of each producer, 100 by default
-  --visibility SECONDS  visibility timeout of both queues, 2 by default; messages of a lost receive return after it
-  --faults SHARE        probability of each of the eleven faults, 0.05 by default; with more than 0.2, no request succeeds
-  --seed NUMBER         repeats the faults, bodies and ids of another run; a random one by default
-  --help                this text
+  --producers COUNT     producers of each queue (default: 4)
+  --consumers COUNT     consumers of each queue (default: 8)
+  --groups COUNT        message groups of each producer (default: 100)
+  --visibility SECONDS  visibility timeout of both queues (default: 2); messages of a lost receive return after it
+  --faults SHARE        probability of each of the eleven faults (default: 0.05, maximum: 0.2)
+  --seed NUMBER         seed of faults, bodies and ids, to repeat another run (default: random)
+  --help                print this help
 
 The table goes to standard output. If messages were lost, duplicated or reordered, the exit status is 1 and the output
 lists them.";
 
 fn main() -> ExitCode {
-    ended(start(Arguments::of_process()))
+    exit_code(start(Arguments::from_env()))
 }
 
-fn start(arguments: Arguments) -> Result<(), Failed> {
-    let Some(plan) = read(arguments)? else {
+fn start(arguments: Arguments) -> Result<(), BoxError> {
+    let Some(plan) = parse(arguments)? else {
         println!("{HELP}");
         return Ok(());
     };
@@ -49,7 +49,7 @@ fn start(arguments: Arguments) -> Result<(), Failed> {
 }
 
 /// `None` if help is requested.
-fn read(mut arguments: Arguments) -> Result<Option<Plan>, Failed> {
+fn parse(mut arguments: Arguments) -> Result<Option<Plan>, BoxError> {
     let mut plan = Plan {
         seed: u64::from(std::process::id()),
         producers: 4,
@@ -72,12 +72,12 @@ fn read(mut arguments: Arguments) -> Result<Option<Plan>, Failed> {
             "--faults" => plan.fault_rate = arguments.number(0.0..=0.2)?,
             "--seed" => plan.seed = arguments.number(0..=u64::MAX)?,
             "--help" | "-h" => return Ok(None),
-            _ => return Err(arguments.unknown(HELP)),
+            _ => return Err(arguments.unknown_option(HELP)),
         }
     }
     plan.end = match (time, messages) {
         (Some(_), Some(_)) => {
-            return Err("--seconds and --messages contradict each other; give one of them".into());
+            return Err("--seconds and --messages cannot be combined".into());
         }
         (time, None) => time.map_or(plan.end, End::After),
         (None, Some(each)) => End::Messages(each),

@@ -1,12 +1,12 @@
-//! What the benchmarks of the workspace share. The command that runs them all is `cargo bench-all`.
+//! Shared code of the benchmarks. `cargo bench-all` runs all of them.
 //!
-//! | Module | What it is about |
+//! | Module | Contents |
 //! |---|---|
-//! | [`arguments`] | the options of a benchmark, and errors that say what is allowed |
-//! | [`process`] | time, and what a process has used of processor and memory |
+//! | [`arguments`] | parser of command-line options |
+//! | [`process`] | time, and CPU time and memory of a process |
 //! | [`figures`] | medians and ratios |
-//! | [`server`] | a server in a process of its own, which ends with this one |
-//! | [`plot`] | bars and lines as SVG |
+//! | [`server`] | a server in a child process |
+//! | [`plot`] | bar charts and line charts as SVG |
 
 pub mod arguments;
 pub mod figures;

@@ -1,30 +1,30 @@
-//! A server in a process of its own, so that what is measured here is the other side alone.
+//! A server in a child process, so that a benchmark measures the client process alone.
 
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
-use crate::arguments::Failed;
+use crate::arguments::BoxError;
 
-/// A server that runs until this is dropped.
+/// A server process. Drop stops it.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
-    /// None where nobody reads it.
+    /// `None` if the output is not piped.
     output: Option<BufReader<ChildStdout>>,
     ends_with_input: bool,
 }
 
 impl Server {
-    /// Another program. It is killed when this is dropped; its output goes where the command says.
+    /// Starts another program. Drop kills it.
     ///
     /// # Errors
-    /// When it cannot be run.
-    pub fn of(command: Command) -> Result<Self, Failed> {
+    /// The program cannot be started.
+    pub fn spawn(command: Command) -> Result<Self, BoxError> {
         Self::start(command, false)
     }
 
-    fn start(mut command: Command, ends_with_input: bool) -> Result<Self, Failed> {
+    fn start(mut command: Command, ends_with_input: bool) -> Result<Self, BoxError> {
         let child = command.stdin(Stdio::piped()).spawn();
         let name = || command.get_program().display();
         let mut child = child.map_err(|error| format!("cannot run {}: {error}", name()))?;
@@ -32,52 +32,53 @@ impl Server {
         Ok(Self { child, output, ends_with_input })
     }
 
-    /// This program again, which has to call [`until_input_ends`] (or read its input in another way) and then end: so it
-    /// does when this is dropped, and also when this process ends in whatever way. Ctrl-c does not reach it, so that it
-    /// removes what it has written.
+    /// Starts this program again. The child must end when its input ends; see [`wait_for_input_end`].
+    ///
+    /// Its input ends when this value is dropped or this process ends. Ctrl-c does not reach the child, so that it can
+    /// remove its files.
     ///
     /// # Errors
-    /// When it cannot be run.
-    pub fn of_this_program<W: AsRef<OsStr>>(words: impl IntoIterator<Item = W>) -> Result<Self, Failed> {
+    /// The program cannot be started.
+    pub fn spawn_self<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Result<Self, BoxError> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(words).stdout(Stdio::piped());
+        command.args(arguments).stdout(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         Self::start(command, true)
     }
 
-    /// The next line of its output, without its end.
+    /// The next line of the output, without the line break.
     ///
     /// # Errors
-    /// When there is none.
-    pub fn line(&mut self) -> Result<String, Failed> {
+    /// The server has ended.
+    pub fn read_line(&mut self) -> Result<String, BoxError> {
         let mut line = String::new();
-        let output = self.output.as_mut().ok_or("the output of the server is not read")?;
+        let output = self.output.as_mut().ok_or("the output of the server is not piped")?;
         if output.read_line(&mut line)? == 0 {
             return Err("the server has ended".into());
         }
         Ok(line.trim_end().to_owned())
     }
 
-    /// Writes a line to its input.
+    /// Writes a line to the input.
     ///
     /// # Errors
-    /// When it has ended.
-    pub fn tell(&mut self, order: &str) -> Result<(), Failed> {
+    /// The server has ended.
+    pub fn write_line(&mut self, line: &str) -> Result<(), BoxError> {
         let input = self.child.stdin.as_mut().ok_or("the server has no input")?;
-        Ok(writeln!(input, "{order}")?)
+        Ok(writeln!(input, "{line}")?)
     }
 
-    /// The number of its process.
+    /// The process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// How it has ended, if it has.
+    /// The exit status, or `None` while the server runs.
     ///
     /// # Errors
-    /// When the system does not say.
-    pub fn ended(&mut self) -> Result<Option<ExitStatus>, Failed> {
+    /// The system does not provide the status.
+    pub fn exit_status(&mut self) -> Result<Option<ExitStatus>, BoxError> {
         Ok(self.child.try_wait()?)
     }
 }
@@ -86,16 +87,16 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         if !self.ends_with_input {
-            // An error says that it is gone already.
+            // An error means that it has already ended.
             let _ = self.child.kill();
         }
         let _ = self.child.wait();
     }
 }
 
-/// Waits until whoever started this process has dropped its [`Server`], or has ended.
-pub fn until_input_ends() {
-    // What cannot be read any more has ended too.
+/// Waits until the parent process drops its [`Server`] or ends.
+pub fn wait_for_input_end() {
+    // An error also means the end of input.
     let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
 }
 
@@ -106,27 +107,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_answer_orders_and_end_when_dropped() {
+    fn server_reads_lines_and_ends_on_drop() {
         let mut command = Command::new("sh");
         command
-            .args(["-c", "echo hello; read order; echo \"did $order\"; exec sleep 1000"])
+            .args(["-c", "echo hello; read line; echo \"read $line\"; exec sleep 1000"])
             .stdout(Stdio::piped());
-        let mut server = Server::of(command).unwrap();
-        assert_eq!(server.line().unwrap(), "hello");
-        server.tell("it").unwrap();
-        assert_eq!(server.line().unwrap(), "did it");
-        assert!(server.ended().unwrap().is_none());
+        let mut server = Server::spawn(command).unwrap();
+        assert_eq!(server.read_line().unwrap(), "hello");
+        server.write_line("it").unwrap();
+        assert_eq!(server.read_line().unwrap(), "read it");
+        assert!(server.exit_status().unwrap().is_none());
         let mut output = server.output.take().unwrap();
         drop(server);
         assert_eq!(output.read_line(&mut String::new()).unwrap(), 0);
     }
 
     #[test]
-    fn programs_that_end_with_their_input_are_let_to() {
+    fn program_that_ends_with_its_input_can_clean_up() {
         let mut command = Command::new("sh");
         command.args(["-c", "echo hello; cat; echo cleaned"]).stdout(Stdio::piped());
         let mut server = Server::start(command, true).unwrap();
-        assert_eq!(server.line().unwrap(), "hello");
+        assert_eq!(server.read_line().unwrap(), "hello");
         let mut output = server.output.take().unwrap();
         drop(server);
         let mut rest = String::new();
@@ -135,12 +136,12 @@ mod tests {
     }
 
     #[test]
-    fn servers_that_have_ended_say_nothing() {
+    fn read_from_an_ended_server_fails() {
         let mut command = Command::new("sh");
         command.args(["-c", "exit 3"]).stdout(Stdio::piped());
-        let mut server = Server::of(command).unwrap();
-        assert_eq!(server.line().unwrap_err().to_string(), "the server has ended");
-        let error = Server::of(Command::new("no-such-program")).unwrap_err().to_string();
+        let mut server = Server::spawn(command).unwrap();
+        assert_eq!(server.read_line().unwrap_err().to_string(), "the server has ended");
+        let error = Server::spawn(Command::new("no-such-program")).unwrap_err().to_string();
         assert!(error.starts_with("cannot run no-such-program: "), "{error}");
     }
 }

@@ -1,26 +1,26 @@
-//! Producers that keep a client busy.
+//! Producers that keep a buffered client busy.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use sqs_benchmarks::arguments::Failed;
+use sqs_benchmarks::arguments::BoxError;
 use sqs_benchmarks::process::now;
 use sqs_buffered::{BufferedClient, Entry, InFlight};
 use sqs_client::Client;
 use tokio::task::JoinHandle;
 
-/// Unanswered messages of one producer.
-const UNANSWERED: usize = 100;
+/// Pending messages of one producer.
+const PENDING: usize = 100;
 
-/// Producers of some queues, until they are stopped.
+/// Running producers of one or more queues.
 pub(crate) struct Load {
     client: Client,
     buffered: BufferedClient,
-    producers_each: usize,
+    producers_per_queue: usize,
     queues: Vec<Queue>,
-    is_over: Arc<AtomicBool>,
+    stopped: Arc<AtomicBool>,
     producers: Vec<JoinHandle<Result<(), sqs_buffered::SendError>>>,
 }
 
@@ -30,16 +30,16 @@ struct Queue {
 }
 
 impl Load {
-    pub(crate) async fn start(client: Client, bound: InFlight, producers: usize) -> Result<Self, Failed> {
-        // A throttled message waits until it is accepted, however long that takes.
+    pub(crate) async fn start(client: Client, bound: InFlight, producers: usize) -> Result<Self, BoxError> {
+        // A message must not time out while the server throttles.
         let builder = BufferedClient::builder(client.clone()).in_flight(bound);
         let buffered = builder.delivery_timeout(Duration::from_mins(10)).build()?;
         let mut load = Self {
             client,
             buffered,
-            producers_each: producers,
+            producers_per_queue: producers,
             queues: Vec::new(),
-            is_over: Arc::default(),
+            stopped: Arc::default(),
             producers: Vec::new(),
         };
         load.add_queue().await?;
@@ -47,19 +47,19 @@ impl Load {
     }
 
     /// Adds a queue with the same number of producers.
-    pub(crate) async fn add_queue(&mut self) -> Result<(), Failed> {
+    pub(crate) async fn add_queue(&mut self) -> Result<(), BoxError> {
         let name = format!("bench-{}", sqs_client::random::uuid());
         let url = self.client.create_queue().queue_name(name).send().await?.queue_url.unwrap_or_default();
         let accepted = Arc::<AtomicU64>::default();
-        for _ in 0..self.producers_each {
+        for _ in 0..self.producers_per_queue {
             let (buffered, url, body) = (self.buffered.clone(), url.clone(), "x".repeat(1024));
-            let (accepted, is_over) = (Arc::clone(&accepted), Arc::clone(&self.is_over));
+            let (accepted, stopped) = (Arc::clone(&accepted), Arc::clone(&self.stopped));
             self.producers.push(tokio::spawn(async move {
-                let mut unanswered = VecDeque::with_capacity(UNANSWERED);
-                while !is_over.load(Ordering::Relaxed) {
-                    unanswered.push_back(buffered.enqueue(Entry::new(&url, &body)).await?);
-                    if unanswered.len() >= UNANSWERED
-                        && let Some(ticket) = unanswered.pop_front()
+                let mut pending = VecDeque::with_capacity(PENDING);
+                while !stopped.load(Ordering::Relaxed) {
+                    pending.push_back(buffered.enqueue(Entry::new(&url, &body)).await?);
+                    if pending.len() >= PENDING
+                        && let Some(ticket) = pending.pop_front()
                     {
                         ticket.await?;
                         accepted.fetch_add(1, Ordering::Relaxed);
@@ -82,8 +82,8 @@ impl Load {
         counts().zip(before).map(|(after, before)| (after - before) as f64 / seconds).collect()
     }
 
-    pub(crate) async fn stop(self) -> Result<(), Failed> {
-        self.is_over.store(true, Ordering::Relaxed);
+    pub(crate) async fn stop(self) -> Result<(), BoxError> {
+        self.stopped.store(true, Ordering::Relaxed);
         self.buffered.close_within(Duration::from_secs(1)).await;
         for producer in self.producers {
             producer.abort();

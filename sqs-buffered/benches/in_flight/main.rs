@@ -1,7 +1,7 @@
 //! Run with: `cargo bench -p sqs-buffered --bench in_flight`
 //!
-//! Compares the adaptive bound on batches in flight with the best fixed one, over HTTP against a server in a separate
-//! process. Also while the service throttles, after it has recovered, and for two queues at a time.
+//! Compares the adaptive limit of batches in flight with the best fixed limit: without throttling, while the service
+//! throttles, after it has recovered, and for two queues. The server is a separate process.
 
 mod load;
 #[path = "../throughput/server.rs"]
@@ -12,23 +12,23 @@ use std::time::Duration;
 
 use load::Load;
 use server::Server;
-use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
 use sqs_benchmarks::figures::{cell, median, ratio};
 use sqs_buffered::InFlight;
 
 const HELP: &str = "\
-Compares the adaptive bound of batches in flight with the best fixed one.
+Compares the adaptive limit of batches in flight with the best fixed limit.
 
-  --seconds COUNT     how long each measurement takes, 2 by default; fractions of one are allowed
-  --latency LIST      milliseconds that the server takes for an answer, 0,5,20,100 by default
-  --bounds LIST       fixed bounds that are tried, 1,2,4,7,10,15,25,40,60,100 by default
-  --rounds COUNT      how often the best bound and the adaptive one are measured in turns, 3 by default; medians are shown,
-                      of the ratios with their range
-  --allowed PERCENT   what the server allows while it throttles, of the requests a second that it answered before; 30 by default
-  --help              this text
+  --seconds COUNT     duration of each measurement, possibly fractional (default: 2)
+  --latency LIST      response times of the server in milliseconds (default: 0,5,20,100)
+  --bounds LIST       fixed limits to try (default: 1,2,4,7,10,15,25,40,60,100)
+  --rounds COUNT      rounds that alternate between the best limit and the adaptive one (default: 3); the table has medians,
+                      and the range of ratios
+  --allowed PERCENT   requests per second that the server allows while it throttles, relative to before (default: 30)
+  --help              print this help
 
-64 producers keep 6,400 messages of 1 KiB unanswered. Each measurement begins 2 s after the load (6 s after a change of
-the throttling, 4 s after a second queue), so that the adaptive bound has been found. The table goes to standard output.";
+64 producers keep 6,400 messages of 1 KiB pending. Each measurement starts 2 s after the load, so that the adaptive limit has
+settled: 6 s after a change of the throttling, 4 s after a second queue. The table goes to standard output.";
 
 struct Options {
     time: Duration,
@@ -39,10 +39,10 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    ended(run(Arguments::of_process()))
+    exit_code(run(Arguments::from_env()))
 }
 
-fn run(mut arguments: Arguments) -> Result<(), Failed> {
+fn run(mut arguments: Arguments) -> Result<(), BoxError> {
     let mut options = Options {
         time: Duration::from_secs(2),
         latencies: vec![0, 5, 20, 100],
@@ -61,16 +61,16 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
                 println!("{HELP}");
                 return Ok(());
             }
-            _ => return Err(arguments.unknown(HELP)),
+            _ => return Err(arguments.unknown_option(HELP)),
         }
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(all(&options))
+    runtime.block_on(compare_all(&options))
 }
 
-async fn all(options: &Options) -> Result<(), Failed> {
+async fn compare_all(options: &Options) -> Result<(), BoxError> {
     println!(
-        "| Latency | Phase | Best fixed bound | Messages/s | Adaptive | of the best | Half of two queues |"
+        "| Latency | Phase | Best fixed limit | Messages/s | Adaptive | of the best | Share of second queue |"
     );
     println!("|--:|---|--:|--:|--:|--:|--:|");
     for &latency in &options.latencies {
@@ -83,67 +83,68 @@ async fn all(options: &Options) -> Result<(), Failed> {
 /// Messages per second in each phase.
 #[derive(Clone, Copy, Default)]
 struct Phases {
-    quiet: f64,
+    unthrottled: f64,
     throttled: f64,
     recovered: f64,
 }
 
-/// Finds the best fixed bound first, and then measures it again, alternating with the adaptive one: the best of several
-/// noisy measurements is too high.
-async fn compare(server: &Server, latency: u64, options: &Options) -> Result<(), Failed> {
-    let (mut best, mut bounds) = (Phases::default(), [1; 2]);
+/// Finds the best fixed limit, then measures it again in alternation with the adaptive one, because the best of several noisy
+/// measurements is too good.
+async fn compare(server: &Server, latency: u64, options: &Options) -> Result<(), BoxError> {
+    let (mut best, mut best_limits) = (Phases::default(), [1; 2]);
     for &bound in &options.bounds {
-        let rate = quiet(server, InFlight::Fixed(bound), options).await?;
-        if rate > best.quiet {
-            (best.quiet, bounds[0]) = (rate, bound);
+        let rate = unthrottled_rate(server, InFlight::Fixed(bound), options).await?;
+        if rate > best.unthrottled {
+            (best.unthrottled, best_limits[0]) = (rate, bound);
         }
     }
-    let again = quiet(server, InFlight::Fixed(bounds[0]), options).await?;
-    let allowed = again / 10.0 * options.percent / 100.0;
+    let rate = unthrottled_rate(server, InFlight::Fixed(best_limits[0]), options).await?;
+    let allowed = rate / 10.0 * options.percent / 100.0;
     for &bound in &options.bounds {
         let phases = phases(server, InFlight::Fixed(bound), allowed, options).await?;
         if phases.throttled > best.throttled {
-            (best.throttled, bounds[1]) = (phases.throttled, bound);
+            (best.throttled, best_limits[1]) = (phases.throttled, bound);
         }
     }
     let (mut fixed, mut throttled, mut adaptive, mut shares) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..options.rounds {
-        fixed.push(phases(server, InFlight::Fixed(bounds[0]), allowed, options).await?);
+        fixed.push(phases(server, InFlight::Fixed(best_limits[0]), allowed, options).await?);
         adaptive.push(phases(server, InFlight::default(), allowed, options).await?);
-        throttled.push(phases(server, InFlight::Fixed(bounds[1]), allowed, options).await?);
-        shares.push(share(server, options).await?);
+        throttled.push(phases(server, InFlight::Fixed(best_limits[1]), allowed, options).await?);
+        shares.push(share_of_second_queue(server, options).await?);
     }
-    let row = |phase: &str, bound: usize, best: &[Phases], rate: fn(&Phases) -> f64, share: &[f64]| {
+    let row = |phase: &str, limit: usize, best: &[Phases], rate: fn(&Phases) -> f64, shares: &[f64]| {
         let rates = |phases: &[Phases]| phases.iter().map(rate).collect::<Vec<_>>();
-        let (best, own) = (rates(best), rates(&adaptive));
-        let ratios: Vec<_> = own.iter().zip(&best).filter_map(|(own, best)| ratio(*own, *best)).collect();
-        let (best, own) = (cell(middle(&best), 0), cell(middle(&own), 0));
-        let (of_best, share) = (with_range(&ratios), with_range(share));
-        println!("| {latency} ms | {phase} | {bound} | {best} | {own} | {of_best} | {share} |");
+        let (best, adaptive) = (rates(best), rates(&adaptive));
+        let ratios: Vec<_> =
+            adaptive.iter().zip(&best).filter_map(|(adaptive, best)| ratio(*adaptive, *best)).collect();
+        let (best, adaptive) = (cell(median_of(&best), 0), cell(median_of(&adaptive), 0));
+        let (of_best, share) = (with_range(&ratios), with_range(shares));
+        println!("| {latency} ms | {phase} | {limit} | {best} | {adaptive} | {of_best} | {share} |");
     };
-    row("quiet", bounds[0], &fixed, |phases| phases.quiet, &shares);
+    row("unthrottled", best_limits[0], &fixed, |phases| phases.unthrottled, &shares);
     let phase = format!("throttled to {allowed:.0} requests/s");
-    row(&phase, bounds[1], &throttled, |phases| phases.throttled, &[]);
-    // Both are measured in the same phase, because the server becomes slower as its queue fills.
-    row("recovered", bounds[0], &fixed, |phases| phases.recovered, &[]);
+    row(&phase, best_limits[1], &throttled, |phases| phases.throttled, &[]);
+    // Compares within the phase, because the server becomes slower as its queue grows.
+    row("recovered", best_limits[0], &fixed, |phases| phases.recovered, &[]);
     Ok(())
 }
 
-fn middle(figures: &[f64]) -> Option<f64> {
+fn median_of(figures: &[f64]) -> Option<f64> {
     median(figures.iter().copied(), f64::total_cmp)
 }
 
 fn with_range(figures: &[f64]) -> String {
-    let least = figures.iter().copied().reduce(f64::min);
-    let most = figures.iter().copied().reduce(f64::max);
-    if least.is_none() {
+    let min = figures.iter().copied().reduce(f64::min);
+    let max = figures.iter().copied().reduce(f64::max);
+    if min.is_none() {
         return String::new();
     }
-    format!("{} ({} to {})", cell(middle(figures), 2), cell(least, 2), cell(most, 2))
+    format!("{} ({} to {})", cell(median_of(figures), 2), cell(min, 2), cell(max, 2))
 }
 
-async fn quiet(server: &Server, bound: InFlight, options: &Options) -> Result<f64, Failed> {
+async fn unthrottled_rate(server: &Server, bound: InFlight, options: &Options) -> Result<f64, BoxError> {
     let load = Load::start(server.client(), bound, 64).await?;
     tokio::time::sleep(Duration::from_secs(2)).await;
     let rate = load.rate(options.time).await;
@@ -151,11 +152,16 @@ async fn quiet(server: &Server, bound: InFlight, options: &Options) -> Result<f6
     Ok(rate[0])
 }
 
-async fn phases(server: &Server, bound: InFlight, allowed: f64, options: &Options) -> Result<Phases, Failed> {
+async fn phases(
+    server: &Server,
+    bound: InFlight,
+    allowed: f64,
+    options: &Options,
+) -> Result<Phases, BoxError> {
     let settle = || tokio::time::sleep(Duration::from_secs(6));
     let load = Load::start(server.client(), bound, 64).await?;
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let quiet = load.rate(options.time).await[0];
+    let unthrottled = load.rate(options.time).await[0];
     server.throttle_above(Some(allowed))?;
     settle().await;
     let throttled = load.rate(options.time * 2).await[0];
@@ -163,11 +169,11 @@ async fn phases(server: &Server, bound: InFlight, allowed: f64, options: &Option
     settle().await;
     let recovered = load.rate(options.time).await[0];
     load.stop().await?;
-    Ok(Phases { quiet, throttled, recovered })
+    Ok(Phases { unthrottled, throttled, recovered })
 }
 
-/// The fraction of messages of the second of two queues. The first one was busy before.
-async fn share(server: &Server, options: &Options) -> Result<f64, Failed> {
+/// Twice the share of the second queue in the messages of both, so 1 is fair. The first queue starts earlier.
+async fn share_of_second_queue(server: &Server, options: &Options) -> Result<f64, BoxError> {
     let mut load = Load::start(server.client(), InFlight::default(), 32).await?;
     tokio::time::sleep(Duration::from_secs(2)).await;
     load.add_queue().await?;

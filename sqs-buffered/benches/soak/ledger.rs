@@ -1,4 +1,4 @@
-//! Records the messages of a run: which were accepted, which were received, and in what order.
+//! Tracks the messages of a queue: which were accepted, which were received, and in what order.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,21 +10,21 @@ use sqs_client::types::Message;
 
 use crate::PRODUCERS;
 
-/// One queue, and the records of its messages.
+/// A queue and the state of its messages.
 pub(crate) struct Run {
     pub(crate) url: String,
     pub(crate) fifo: bool,
     pub(crate) accepted: AtomicUsize,
     pub(crate) failed: AtomicUsize,
     pub(crate) deliveries: AtomicUsize,
-    /// By producer.
+    /// One entry per producer.
     progress: [Mutex<Progress>; PRODUCERS],
-    /// The number and the id of the last message of each group.
+    /// Number and id of the last received message of each group.
     last: Mutex<HashMap<usize, (usize, String)>>,
     pub(crate) out_of_order: AtomicUsize,
     pub(crate) stored_twice: AtomicUsize,
-    /// The number of accepted messages by time.
-    progress_over_time: Mutex<Vec<(Duration, usize)>>,
+    /// Accepted messages at moments since the start.
+    accepted_over_time: Mutex<Vec<(Duration, usize)>>,
 }
 
 impl Run {
@@ -40,17 +40,17 @@ impl Run {
             last: Mutex::default(),
             out_of_order: AtomicUsize::new(0),
             stored_twice: AtomicUsize::new(0),
-            progress_over_time: Mutex::default(),
+            accepted_over_time: Mutex::default(),
         })
     }
 
     pub(crate) fn note_progress(&self, at: Duration) {
-        self.progress_over_time.lock().push((at, self.accepted.load(Ordering::Relaxed)));
+        self.accepted_over_time.lock().push((at, self.accepted.load(Ordering::Relaxed)));
     }
 
-    /// Accepted messages per second between two times.
+    /// Accepted messages per second between two moments.
     pub(crate) fn rate(&self, from: Duration, to: Duration) -> Option<f64> {
-        let progress = self.progress_over_time.lock();
+        let progress = self.accepted_over_time.lock();
         let (start, before) = progress.iter().find(|(at, _)| *at >= from)?;
         let (end, after) = progress.iter().rev().find(|(at, _)| *at <= to)?;
         let seconds = end.checked_sub(*start)?.as_secs_f64();
@@ -60,15 +60,15 @@ impl Run {
 
     pub(crate) fn accepted(&self, producer: usize, number: usize) {
         self.accepted.fetch_add(1, Ordering::Relaxed);
-        self.progress[producer].lock().note(number, |known| known.is_settled = true);
+        self.progress[producer].lock().note(number, |state| state.is_settled = true);
     }
 
-    /// The send of a message failed. The message may be stored, so it may be received or not.
+    /// A failed message may be stored all the same, so it does not count as lost.
     pub(crate) fn failed(&self, producer: usize, number: usize) {
         self.failed.fetch_add(1, Ordering::Relaxed);
         self.progress[producer]
             .lock()
-            .note(number, |known| *known = Known { is_settled: true, is_received: true });
+            .note(number, |state| *state = MessageState { is_settled: true, is_received: true });
     }
 
     pub(crate) fn received(&self, message: &Message) {
@@ -77,13 +77,13 @@ impl Run {
         let parts = parts
             .and_then(|(group, number)| Some((group.parse::<usize>().ok()?, number.parse::<usize>().ok()?)));
         let Some((group, number)) = parts else { return };
-        self.progress[group % PRODUCERS].lock().note(number, |known| known.is_received = true);
+        self.progress[group % PRODUCERS].lock().note(number, |state| state.is_received = true);
         if self.fifo {
-            self.in_order(group, number, message.message_id().unwrap_or_default());
+            self.check_order(group, number, message.message_id().unwrap_or_default());
         }
     }
 
-    fn in_order(&self, group: usize, number: usize, id: &str) {
+    fn check_order(&self, group: usize, number: usize, id: &str) {
         let mut all = self.last.lock();
         let (last, last_id) = all.entry(group).or_default();
         if number == *last && last_id != id {
@@ -99,7 +99,8 @@ impl Run {
         self.progress.iter().map(|progress| progress.lock().unreceived()).sum()
     }
 
-    pub(crate) fn wrong(&self) -> usize {
+    /// Number of violations of the guarantees.
+    pub(crate) fn violations(&self) -> usize {
         let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         let failed = read(&self.failed);
         let too_many_failed = if failed > read(&self.accepted) / 100 { failed } else { 0 };
@@ -107,33 +108,33 @@ impl Run {
     }
 }
 
-/// The records of one producer, in memory that does not grow with the run.
+/// The messages of one producer. Its memory does not grow with the duration of the run.
 #[derive(Default)]
 struct Progress {
     /// All messages up to this number are settled and received.
     done: usize,
-    later: HashMap<usize, Known>,
+    later: HashMap<usize, MessageState>,
 }
 
 #[derive(Default)]
-struct Known {
+struct MessageState {
     is_settled: bool,
     is_received: bool,
 }
 
 impl Progress {
-    fn note(&mut self, number: usize, change: impl FnOnce(&mut Known)) {
+    fn note(&mut self, number: usize, change: impl FnOnce(&mut MessageState)) {
         if number <= self.done {
             return;
         }
         change(self.later.entry(number).or_default());
-        while self.later.get(&(self.done + 1)).is_some_and(|known| known.is_settled && known.is_received) {
+        while self.later.get(&(self.done + 1)).is_some_and(|state| state.is_settled && state.is_received) {
             self.done += 1;
             self.later.remove(&self.done);
         }
     }
 
     fn unreceived(&self) -> usize {
-        self.later.values().filter(|known| known.is_settled && !known.is_received).count()
+        self.later.values().filter(|state| state.is_settled && !state.is_received).count()
     }
 }

@@ -1,9 +1,10 @@
 //! Run with: `cargo bench -p sqs-buffered --bench soak -- --seconds 600`
 //!
-//! Producers and consumers on two standard queues and a FIFO queue, over sockets. One request in twenty fails in each
-//! of ten ways, and one standard queue hangs in the middle. At the end, reports whether messages were lost, duplicated
-//! on the FIFO queue or reordered, whether the hanging queue delayed the others, and the memory of clients and server.
-//! The server runs in a separate process.
+//! Runs producers and consumers on two standard queues and a FIFO queue while requests fail. Each of ten faults affects one
+//! request in twenty, and one standard queue does not respond for a while.
+//!
+//! Reports lost, duplicated and reordered messages, the effect of the hanging queue on the others, and memory. The server is
+//! a separate process.
 
 mod ledger;
 mod report;
@@ -16,8 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sqs_benchmarks::arguments::{Arguments, Failed, ended};
-use sqs_benchmarks::process::{now, resident};
+use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
+use sqs_benchmarks::process::{now, resident_bytes};
 use sqs_buffered::{BufferedClient, BuildError, Consumer, Outcome};
 use sqs_client::Client;
 use sqs_client::types::QueueAttributeName;
@@ -27,27 +28,26 @@ use report::Memory;
 use server::Server;
 
 const HELP: &str = "\
-Sends and receives while requests go wrong, and counts what is lost.
+Sends and receives while requests fail, and counts lost, duplicated and reordered messages.
 
-  --seconds COUNT   how long producers send, 60 by default; fractions of one are allowed
-  --rate COUNT      messages a second for each of the three queues, 1000 by default
-  --hang COUNT      how many seconds one of the queues hangs in the middle, 60 by default but not more than a third of the time
-  --faults SHARE    share of requests that each fault strikes, 0.05 by default
-  --seed NUMBER     of the server's chance; a random one by default
-  --svg FILE        also draws memory over time;
-                    cargo runs benches in the folder of their package: that is where a relative FILE begins
-  --help            this text
+  --seconds COUNT   duration of sends, possibly fractional (default: 60)
+  --rate COUNT      messages per second for each of the three queues (default: 1000)
+  --hang COUNT      seconds during which one queue does not respond (default: 60, at most a third of the duration)
+  --faults SHARE    probability of each fault (default: 0.05)
+  --seed NUMBER     random seed of the server (default: random)
+  --svg FILE        plot memory over time; a relative FILE starts at the directory of the package
+  --help            print this help
 
-There are ten kinds of faults, most of which strike most requests: with the default, about a third of all requests fail. The
-tables go to standard output as Markdown, what is going on to standard error.
+There are ten kinds of faults, and most of them affect most requests. With the default, about a third of all requests
+fail. The tables go to standard output as Markdown, progress to standard error.
 
-Exits with 1 when a message was lost, stored twice on the FIFO queue, or out of order, when more than one send in a
-hundred failed for good, or when a queue reached less than 0.8 of its rate while another one hung.";
+The exit status is 1 if a message was lost, stored twice in the FIFO queue or out of order, if more than 1 % of the sends
+failed, or if a queue reached less than 0.8 of its rate while another queue did not respond.";
 
 const PRODUCERS: usize = 8;
 const GROUPS: usize = 64;
-/// The queue that hangs.
-const HANGS: &str = "soak-hangs";
+/// The queue that does not respond for a while.
+const HANGING_QUEUE: &str = "soak-hangs";
 
 struct Options {
     time: Duration,
@@ -61,10 +61,10 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    ended(run(Arguments::of_process()))
+    exit_code(run(Arguments::from_env()))
 }
 
-fn run(mut arguments: Arguments) -> Result<(), Failed> {
+fn run(mut arguments: Arguments) -> Result<(), BoxError> {
     let mut options = Options {
         time: Duration::from_secs(60),
         rate: 1000,
@@ -87,7 +87,7 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
                 println!("{HELP}");
                 return Ok(());
             }
-            _ => return Err(arguments.unknown(HELP)),
+            _ => return Err(arguments.unknown_option(HELP)),
         }
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -97,11 +97,11 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
     runtime.block_on(soak(options))
 }
 
-async fn soak(options: Options) -> Result<(), Failed> {
+async fn soak(options: Options) -> Result<(), BoxError> {
     let mut server = Server::start(options.faults, options.seed)?;
-    println!("Seed {}; each kind of fault strikes {} of the requests.\n", server.seed, options.faults);
+    println!("Seed {}; the probability of each fault is {}.\n", server.seed, options.faults);
     let client = server.client();
-    let runs = queues(&client).await?;
+    let runs = create_queues(&client).await?;
     let buffered = BufferedClient::new(client.clone());
     let (start, stop) = (now(), Arc::new(AtomicBool::new(false)));
     let mut tasks = Vec::new();
@@ -117,20 +117,20 @@ async fn soak(options: Options) -> Result<(), Failed> {
     }
     let mut memory = Vec::new();
     let hang = options.hang.min(options.time / 3);
-    let hangs = Hang { from: options.time.saturating_sub(hang) / 2, time: hang };
+    let hang_period = Hang { from: options.time.saturating_sub(hang) / 2, time: hang };
     let mut has_hung = false;
     while start.elapsed() < options.time {
-        if !has_hung && start.elapsed() >= hangs.from {
+        if !has_hung && start.elapsed() >= hang_period.from {
             has_hung = true;
-            server.hang(HANGS, hang)?;
+            server.hang(HANGING_QUEUE, hang)?;
         }
         tokio::time::sleep(Duration::from_secs(1).min(options.time.saturating_sub(start.elapsed()))).await;
-        let (clients, server) = (resident(std::process::id())?, resident(server.id())?);
+        let (clients, server) = (resident_bytes(std::process::id())?, resident_bytes(server.id())?);
         let now = Memory { at: start.elapsed(), clients, server };
         for run in &runs {
             run.note_progress(now.at);
         }
-        report::show(&runs, now);
+        report::print_progress(&runs, now);
         memory.push(now);
     }
     eprintln!();
@@ -139,7 +139,7 @@ async fn soak(options: Options) -> Result<(), Failed> {
         task.await?;
     }
     buffered.close().await;
-    let faults = server.calm()?;
+    let faults = server.stop_faults()?;
     traffic::drain(&client, &runs).await?;
     for consumer in consumers {
         let report = consumer.shutdown(Duration::from_secs(30)).await?;
@@ -149,32 +149,32 @@ async fn soak(options: Options) -> Result<(), Failed> {
     if let Some(path) = &options.svg {
         report::plot(&memory).save(path)?;
     }
-    report::print_hang(&runs, &hangs);
-    let held_up = runs.iter().filter(|run| hangs.rate(run).is_some_and(|share| share < 0.8)).count();
-    let wrong = runs.iter().map(|run| run.wrong()).sum::<usize>() + held_up;
-    if wrong == 0 { Ok(()) } else { Err(format!("{wrong} things went wrong").into()) }
+    report::print_hang(&runs, &hang_period);
+    let slowed = runs.iter().filter(|run| hang_period.rate(run).is_some_and(|share| share < 0.8)).count();
+    let violations = runs.iter().map(|run| run.violations()).sum::<usize>() + slowed;
+    if violations == 0 { Ok(()) } else { Err(format!("{violations} violations; see the tables").into()) }
 }
 
-/// The period in which a queue hangs.
+/// The period without responses of one queue.
 pub(crate) struct Hang {
     from: Duration,
     time: Duration,
 }
 
 impl Hang {
-    /// The rate of another queue meanwhile, relative to the rate before; `None` for the queue that hangs.
+    /// The rate of another queue during the period, relative to before. `None` for the hanging queue itself.
     pub(crate) fn rate(&self, run: &Run) -> Option<f64> {
         let second = Duration::from_secs(1);
         let before = run.rate(second, self.from)?;
-        let meanwhile = run.rate(self.from + second, self.from + self.time)?;
-        (!run.url.ends_with(HANGS)).then_some(meanwhile / before)
+        let during = run.rate(self.from + second, self.from + self.time)?;
+        (!run.url.ends_with(HANGING_QUEUE)).then_some(during / before)
     }
 }
 
-/// Two standard queues and a FIFO queue.
-async fn queues(client: &Client) -> Result<Vec<Arc<Run>>, Failed> {
+/// Creates two standard queues and a FIFO queue.
+async fn create_queues(client: &Client) -> Result<Vec<Arc<Run>>, BoxError> {
     let mut runs = Vec::new();
-    for name in ["soak", "soak.fifo", HANGS] {
+    for name in ["soak", "soak.fifo", HANGING_QUEUE] {
         let fifo = name.ends_with(".fifo").then(|| (QueueAttributeName::FifoQueue, "true".to_owned()));
         let create = client.create_queue().queue_name(name).set_attributes(Some(fifo.into_iter().collect()));
         runs.push(Run::new(create.send().await?.queue_url.unwrap_or_default()));
@@ -182,7 +182,7 @@ async fn queues(client: &Client) -> Result<Vec<Arc<Run>>, Failed> {
     Ok(runs)
 }
 
-/// Receives messages, records them and deletes them.
+/// A consumer that records each message in the ledger and deletes it.
 fn consumer(client: Client, run: &Arc<Run>) -> Result<Consumer, BuildError> {
     let ledger = Arc::clone(run);
     Consumer::builder(client, &run.url)

@@ -1,4 +1,4 @@
-//! The progress and the final report.
+//! The progress line, the tables and the plot.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -9,27 +9,27 @@ use sqs_benchmarks::plot::{Canvas, Line, Lines, Scale};
 use sqs_buffered::BufferedClient;
 
 use crate::ledger::Run;
-use crate::{HANGS, Hang};
+use crate::{HANGING_QUEUE, Hang};
 
-/// Resident memory at a point in time, in bytes.
+/// Resident memory in bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory {
-    /// The time since the start.
+    /// Time since the start.
     pub(crate) at: Duration,
     pub(crate) clients: u64,
     pub(crate) server: u64,
 }
 
 /// Overwrites the progress line on standard error.
-pub(crate) fn show(runs: &[Arc<Run>], memory: Memory) {
+pub(crate) fn print_progress(runs: &[Arc<Run>], memory: Memory) {
     let queue = |run: &Arc<Run>| {
-        let (accepted, open) = (run.accepted.load(Ordering::Relaxed), run.lost());
-        format!("   {}: {accepted} accepted, {open} not received yet", kind(run))
+        let (accepted, missing) = (run.accepted.load(Ordering::Relaxed), run.lost());
+        format!("   {}: {accepted} accepted, {missing} not yet received", kind(run))
     };
     let (seconds, queues) = (memory.at.as_secs(), runs.iter().map(queue).collect::<String>());
     let Memory { clients, server, .. } = memory;
     let memory = format!("   clients {} MiB, server {} MiB ", clients >> 20, server >> 20);
-    // An error means that standard error is closed, so nobody reads the progress.
+    // An error means that standard error is closed.
     let _ = write!(std::io::stderr(), "\r{seconds:>5} s{queues}{memory}");
 }
 
@@ -38,14 +38,14 @@ pub(crate) fn print(
     buffered: &BufferedClient,
     memory: &[Memory],
     faults: &[(u64, String)],
-    took: Duration,
+    elapsed: Duration,
 ) {
     println!("| Queue | Accepted | Failed | Deliveries | Lost | Stored twice | Out of order |");
     println!("|---|--:|--:|--:|--:|--:|--:|");
     for run in runs {
         let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
-        let of_fifo = |count| if run.fifo { read(count).to_string() } else { "-".to_owned() };
-        let (twice, order) = (of_fifo(&run.stored_twice), of_fifo(&run.out_of_order));
+        let if_fifo = |count| if run.fifo { read(count).to_string() } else { "-".to_owned() };
+        let (twice, order) = (if_fifo(&run.stored_twice), if_fifo(&run.out_of_order));
         let (accepted, failed, deliveries) = (read(&run.accepted), read(&run.failed), read(&run.deliveries));
         println!(
             "| {} | {accepted} | {failed} | {deliveries} | {} | {twice} | {order} |",
@@ -53,21 +53,21 @@ pub(crate) fn print(
             run.lost()
         );
     }
-    println!("\n`{:?}`, in {} s", buffered.stats(), took.as_secs());
+    println!("\n`{:?}`, in {} s", buffered.stats(), elapsed.as_secs());
     let last = memory.len().saturating_sub(1);
     let quarters = (1..=4).filter_map(|quarter| memory.get(last * quarter / 4));
     println!("\n| Resident memory, MiB | Clients | Server |\n|---|--:|--:|");
-    for (name, memory) in ["a quarter", "a half", "three quarters", "the end"].iter().zip(quarters) {
+    for (name, memory) in ["25 %", "50 %", "75 %", "the end"].iter().zip(quarters) {
         println!("| at {name} | {} | {} |", memory.clients >> 20, memory.server >> 20);
     }
-    println!("\n| Fault | Times |\n|---|--:|");
+    println!("\n| Fault | Count |\n|---|--:|");
     for (times, fault) in faults {
         println!("| {fault} | {times} |");
     }
 }
 
 pub(crate) fn print_hang(runs: &[Arc<Run>], hang: &Hang) {
-    println!("\n| Queue | Rate while another queue hung, of the rate before |\n|---|--:|");
+    println!("\n| Queue | Rate while another queue hung, relative to before |\n|---|--:|");
     for run in runs {
         if let Some(share) = hang.rate(run) {
             println!("| {} | {share:.2} |", kind(run));
@@ -75,16 +75,16 @@ pub(crate) fn print_hang(runs: &[Arc<Run>], hang: &Hang) {
     }
 }
 
-/// Memory over time, in seconds.
+/// Plots memory over time.
 pub(crate) fn plot(memory: &[Memory]) -> Canvas {
-    let line = |name: &str, colour, of: fn(&Memory) -> u64| Line {
+    let line = |name: &str, colour, bytes: fn(&Memory) -> u64| Line {
         name: name.to_owned(),
         colour,
         dashed: false,
-        points: memory.iter().map(|memory| (memory.at.as_secs_f64(), mib(of(memory)))).collect(),
+        points: memory.iter().map(|memory| (memory.at.as_secs_f64(), mib(bytes(memory)))).collect(),
     };
     let lines = Lines {
-        title: "Memory while requests go wrong",
+        title: "Memory while requests fail",
         across: "seconds since the start",
         scale: Scale::Linear,
         upwards: "resident memory, MiB",
@@ -99,7 +99,7 @@ fn mib(bytes: u64) -> f64 {
 }
 
 fn kind(run: &Run) -> &'static str {
-    match (run.fifo, run.url.ends_with(HANGS)) {
+    match (run.fifo, run.url.ends_with(HANGING_QUEUE)) {
         (true, _) => "FIFO",
         (false, false) => "standard",
         (false, true) => "standard, hangs",

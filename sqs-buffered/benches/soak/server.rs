@@ -1,4 +1,4 @@
-//! The server, in a separate process, so that the memory of the clients is measured alone.
+//! The server, in a separate process, so that memory of clients and server is measured separately.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 
-use crate::Failed;
+use crate::BoxError;
 
-/// The handle of a server process.
+/// A server process.
 pub(crate) struct Server {
     process: Process,
     pub(crate) url: String,
@@ -18,12 +18,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts this program again, as a server that injects each fault into this fraction of the requests.
-    pub(crate) fn start(share: f64, seed: Option<u64>) -> Result<Self, Failed> {
-        let words = ["--serve".to_owned(), "--faults".to_owned(), share.to_string()].into_iter();
+    /// Starts this program as a server. `share` is the probability of each fault.
+    pub(crate) fn start(share: f64, seed: Option<u64>) -> Result<Self, BoxError> {
+        let arguments = ["--serve".to_owned(), "--faults".to_owned(), share.to_string()].into_iter();
         let seed = seed.into_iter().flat_map(|seed| ["--seed".to_owned(), seed.to_string()]);
-        let mut process = Process::of_this_program(words.chain(seed))?;
-        let (url, seed) = (process.line()?, process.line()?);
+        let mut process = Process::spawn_self(arguments.chain(seed))?;
+        let (url, seed) = (process.read_line()?, process.read_line()?);
         Ok(Self { process, url, seed })
     }
 
@@ -35,24 +35,25 @@ impl Server {
         sqs_client::Client::from_conf(config.build())
     }
 
-    /// Stops all faults, and returns how often each was injected.
-    pub(crate) fn calm(&mut self) -> Result<Vec<(u64, String)>, Failed> {
-        self.process.tell("calm")?;
+    /// Removes all faults. Returns their names and counts.
+    pub(crate) fn stop_faults(&mut self) -> Result<Vec<(u64, String)>, BoxError> {
+        self.process.write_line("stop-faults")?;
         let mut faults = Vec::new();
         loop {
-            match self.process.line()? {
+            match self.process.read_line()? {
                 line if line.is_empty() => return Ok(faults),
                 line => {
-                    let (times, name) = line.split_once(' ').ok_or("no fault and its times")?;
+                    let (times, name) =
+                        line.split_once(' ').ok_or("a line of the server has no count and fault")?;
                     faults.push((times.parse()?, name.to_owned()));
                 }
             }
         }
     }
 
-    /// Makes requests for a queue hang for this long, from now on.
-    pub(crate) fn hang(&mut self, queue: &str, time: Duration) -> Result<(), Failed> {
-        self.process.tell(&format!("hang {queue} {}", time.as_millis()))
+    /// Lets the server not respond to requests for a queue during `time`.
+    pub(crate) fn hang(&mut self, queue: &str, time: Duration) -> Result<(), BoxError> {
+        self.process.write_line(&format!("hang {queue} {}", time.as_millis()))
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -60,23 +61,23 @@ impl Server {
     }
 }
 
-/// Runs in the child process until its parent ends.
-pub(crate) async fn serve(share: f64, seed: Option<u64>) -> Result<(), Failed> {
+/// Runs the server in the child process until the parent ends.
+pub(crate) async fn serve(share: f64, seed: Option<u64>) -> Result<(), BoxError> {
     let builder = seed.into_iter().fold(MockSqs::builder(), sqs_mock_server::MockSqsBuilder::seed);
     let server = builder.start().await?;
-    let faults = misfortune(&server, share);
+    let faults = inject_faults(&server, share);
     println!("{}\n{}", server.endpoint_url(), server.seed());
     tokio::task::spawn_blocking(move || {
-        for order in std::io::stdin().lines() {
-            let order = order?;
-            if let Some((queue, time)) = order.strip_prefix("hang ").and_then(|order| order.split_once(' ')) {
+        for command in std::io::stdin().lines() {
+            let command = command?;
+            if let Some((queue, time)) = command.strip_prefix("hang ").and_then(|rest| rest.split_once(' ')) {
                 let time = Duration::from_millis(time.parse()?);
-                let hanging = server.faults().inject(Fault::latency(time).queue(queue));
+                let fault = server.faults().inject(Fault::latency(time).queue(queue));
                 std::thread::spawn(move || {
                     std::thread::sleep(time);
-                    hanging.remove();
+                    fault.remove();
                 });
-            } else if order == "calm" {
+            } else if command == "stop-faults" {
                 server.faults().clear();
                 for (name, fault) in &faults {
                     println!("{} {name}", fault.hits());
@@ -89,18 +90,21 @@ pub(crate) async fn serve(share: f64, seed: Option<u64>) -> Result<(), Failed> {
     .await?
 }
 
-fn misfortune(server: &MockSqs, share: f64) -> Vec<(&'static str, sqs_mock_server::faults::InjectedFault)> {
+fn inject_faults(
+    server: &MockSqs,
+    share: f64,
+) -> Vec<(&'static str, sqs_mock_server::faults::InjectedFault)> {
     let kinds = [
         ("latency up to 20 ms", Fault::latency_between(Duration::ZERO, Duration::from_millis(20))),
         ("throttled", Fault::throttle()),
         ("error 500", Fault::error(ErrorCode::InternalFailure)),
-        ("status 503 of a proxy", Fault::status(503, "busy")),
-        ("reset before", Fault::reset_before()),
-        ("reset after", Fault::reset_after()),
-        ("answer truncated", Fault::truncate()),
+        ("proxy status 503", Fault::status(503, "busy")),
+        ("reset before request", Fault::reset_before()),
+        ("reset before response", Fault::reset_after()),
+        ("response truncated", Fault::truncate()),
         ("entry failed", Fault::fail_entries(ErrorCode::InternalFailure)),
-        ("entry not mentioned", Fault::omit_entries()),
-        ("delivered again", Fault::redeliver()),
+        ("entry omitted", Fault::omit_entries()),
+        ("redelivered", Fault::redeliver()),
     ];
     let inject = |(name, fault): (_, Fault)| (name, server.faults().inject(fault.probability(share)));
     kinds.into_iter().map(inject).collect()

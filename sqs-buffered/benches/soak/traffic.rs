@@ -1,4 +1,4 @@
-//! Sends messages to the queues, and waits until the queues are empty.
+//! Producers, and the wait until the queues are empty.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use sqs_client::Client;
 use sqs_client::types::QueueAttributeName;
 
 use crate::ledger::Run;
-use crate::{Failed, GROUPS, PRODUCERS};
+use crate::{BoxError, GROUPS, PRODUCERS};
 
-/// Sends numbered messages at its share of the rate, with its own groups in order.
+/// Sends numbered messages at a share of the rate. The messages of a group are in order.
 pub(crate) async fn produce(
     buffered: BufferedClient,
     run: Arc<Run>,
@@ -23,9 +23,9 @@ pub(crate) async fn produce(
     let mut number = 0;
     let mut tickets = VecDeque::new();
     let share = u32::try_from(PRODUCERS).unwrap_or(1);
-    let mut pace = tokio::time::interval(Duration::from_secs(1) * share / rate);
+    let mut interval = tokio::time::interval(Duration::from_secs(1) * share / rate);
     while !stop.load(Ordering::Relaxed) {
-        pace.tick().await;
+        interval.tick().await;
         number += 1;
         let group = producer + PRODUCERS * (number % (GROUPS / PRODUCERS));
         let entry = Entry::new(&run.url, format!("{group}:{number}"));
@@ -55,33 +55,33 @@ async fn settle(
     }
 }
 
-/// Waits until the queues are empty, or until their messages have not decreased for a minute.
-pub(crate) async fn drain(client: &Client, runs: &[Arc<Run>]) -> Result<(), Failed> {
-    let (mut least, mut patience) = (usize::MAX, 0);
-    while patience < 600 {
-        let mut left = 0;
+/// Waits until the queues are empty, or until their size has not decreased for a minute.
+pub(crate) async fn drain(client: &Client, runs: &[Arc<Run>]) -> Result<(), BoxError> {
+    let (mut fewest, mut unchanged) = (usize::MAX, 0);
+    while unchanged < 600 {
+        let mut remaining = 0;
         for run in runs {
-            left += messages(client, &run.url).await?;
+            remaining += count_messages(client, &run.url).await?;
         }
-        if left == 0 {
+        if remaining == 0 {
             return Ok(());
         }
-        patience = if left < least { 0 } else { patience + 1 };
-        least = least.min(left);
+        unchanged = if remaining < fewest { 0 } else { unchanged + 1 };
+        fewest = fewest.min(remaining);
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     Ok(())
 }
 
-/// The number of messages in a queue, in any state.
-async fn messages(client: &Client, url: &str) -> Result<usize, Failed> {
+/// The number of messages of a queue in any state.
+async fn count_messages(client: &Client, url: &str) -> Result<usize, BoxError> {
     use QueueAttributeName as Name;
     let names = [
         Name::ApproximateNumberOfMessages,
         Name::ApproximateNumberOfMessagesNotVisible,
         Name::ApproximateNumberOfMessagesDelayed,
     ];
-    let asked = client.get_queue_attributes().queue_url(url).set_attribute_names(Some(names.into()));
-    let attributes = asked.send().await?.attributes.unwrap_or_default();
+    let request = client.get_queue_attributes().queue_url(url).set_attribute_names(Some(names.into()));
+    let attributes = request.send().await?.attributes.unwrap_or_default();
     Ok(attributes.values().filter_map(|count| count.parse::<usize>().ok()).sum())
 }

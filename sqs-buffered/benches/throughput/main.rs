@@ -1,43 +1,43 @@
 //! Run with: `cargo bench -p sqs-buffered --bench throughput`
 //!
-//! Measures messages per second and the duration of a send: single sends, the buffered client, and hand-made batches of
-//! ten, which are the ceiling. Uses HTTP on loopback, against a server in a separate process.
+//! Measures the throughput and latency of single sends and of the buffered client. The ceiling is manual batches of ten. The
+//! server is a separate process.
 
 mod measured;
+mod methods;
 mod server;
-mod ways;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use measured::{Compared, Measured};
+use methods::{Bench, Method};
 use server::Server;
-use sqs_benchmarks::arguments::{Arguments, Failed, ended};
-use ways::{Bench, How};
+use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
 
 const HELP: &str = "\
-Compares single sends, the buffered client and batches made by hand.
+Compares single sends, the buffered client and manual batches.
 
-  --seconds COUNT     how long each row is measured, 3 by default; fractions of one are allowed
-  --latency LIST      milliseconds that the server takes for an answer, 0,5,20 by default
-  --producers LIST    how many tasks send, 1,64 by default
+  --seconds COUNT     duration of each row, possibly fractional (default: 3)
+  --latency LIST      response times of the server in milliseconds (default: 0,5,20)
+  --producers LIST    numbers of producer tasks (default: 1,64)
   --rows TEXT         only rows with this text in their names, and the ceiling
-  --svg FILE          also draws messages a second;
-                      cargo runs benches in the folder of their package: that is where a relative FILE begins
-  --help              this text
+  --svg FILE          plot messages per second; a relative FILE starts at the directory of the package
+  --help              print this help
 
-Batches by hand are sent by as many tasks as there are producers: the same concurrency, and ten times the messages on their
-way that producers have there who await each send; the second row of batches by hand, from a tenth of the tasks, has as many
-as these. The buffered client has its default of batches in flight, and in the two last rows as many as there are producers. Where answers are
-awaited later, 1,000 messages are on their way, in the last row more than the client has room for, so that producers wait.
+The ceiling is manual batches of ten with as many tasks as producers. That is ten times as many pending messages as
+producers that await each send. The second row of manual batches has a tenth of the tasks, and so as many pending messages
+as those producers. The buffered client uses its default limit of batches in flight, and in the last two rows a limit
+equal to the number of producers. Rows with receipts awaited later keep 1,000 messages pending. The last row keeps more
+than the capacity of the client, so that producers wait.
 
-The server is sqs-mock-server, which is built if need be; the environment variable BENCH_SERVER names another program that
-takes its options and greets like it. The table goes to standard output. CPU is that of this process, user and system, a
-message.";
+The server is sqs-mock-server, which is built if necessary. The environment variable BENCH_SERVER selects another program
+with the same options and the same first line of output. The table goes to standard output. CPU is the user and system
+time of this process per message.";
 
-/// Unanswered messages of all producers together, if results are awaited later.
-const UNANSWERED: usize = 1000;
+/// Pending messages of all producers, for rows with receipts awaited later.
+const PENDING: usize = 1000;
 
 struct Options {
     time: Duration,
@@ -48,10 +48,10 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    ended(run(Arguments::of_process()))
+    exit_code(run(Arguments::from_env()))
 }
 
-fn run(mut arguments: Arguments) -> Result<(), Failed> {
+fn run(mut arguments: Arguments) -> Result<(), BoxError> {
     let mut options = Options {
         time: Duration::from_secs(3),
         latencies: vec![0, 5, 20],
@@ -70,17 +70,17 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
                 println!("{HELP}");
                 return Ok(());
             }
-            _ => return Err(arguments.unknown(HELP)),
+            _ => return Err(arguments.unknown_option(HELP)),
         }
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let compared = runtime.block_on(all(&options))?;
+    let compared = runtime.block_on(compare_all(&options))?;
     options.svg.map_or(Ok(()), |path| Ok(measured::plot(compared).save(&path)?))
 }
 
-async fn all(options: &Options) -> Result<Vec<Compared>, Failed> {
+async fn compare_all(options: &Options) -> Result<Vec<Compared>, BoxError> {
     println!(
-        "| Latency | Producers | How | Messages/s | of the ceiling | p50 | p99 | CPU a message | of the ceiling | Entries a request |"
+        "| Latency | Producers | Method | Messages/s | of the ceiling | p50 | p99 | CPU per message | of the ceiling | Entries per request |"
     );
     println!("|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|");
     let mut compared = Vec::new();
@@ -94,27 +94,28 @@ async fn all(options: &Options) -> Result<Vec<Compared>, Failed> {
     Ok(compared)
 }
 
-/// Measures the ceiling and each of the rows.
-async fn compare(bench: &Bench, latency: u64, producers: usize, only: &str) -> Result<Compared, Failed> {
-    let buffered = |window, in_flight| How::Buffered { window, in_flight };
-    let share = (UNANSWERED / producers).max(1);
+/// Measures the ceiling and the other rows.
+async fn compare(bench: &Bench, latency: u64, producers: usize, only: &str) -> Result<Compared, BoxError> {
+    let buffered = |window, in_flight| Method::Buffered { window, in_flight };
+    let share = (PENDING / producers).max(1);
     let rows = [
-        ("single sends", How::Singly),
-        ("by hand, from a tenth of the tasks", How::ByHand(producers.div_ceil(10))),
+        ("single sends", Method::SingleSends),
+        ("manual batches, a tenth of the tasks", Method::ManualBatches(producers.div_ceil(10))),
         ("buffered, each send awaited", buffered(1, None)),
-        ("buffered, answers awaited later", buffered(share, None)),
-        ("the same, in flight as by hand", buffered(share, Some(producers))),
-        ("the same, waiting for room", buffered(20_000 / producers, Some(producers))),
+        ("buffered, receipts awaited later", buffered(share, None)),
+        ("the same, batches in flight as manual", buffered(share, Some(producers))),
+        ("the same, producers wait for capacity", buffered(20_000 / producers, Some(producers))),
     ];
     let mut compared = Compared { latency, producers, rates: Vec::new() };
     let mut show = |colour, name, measured: &Measured, ceiling: &Measured| {
         println!("| {latency} ms | {producers} | {name} | {}", measured.cells(ceiling));
         compared.rates.push((name, colour, measured.rate()));
     };
-    let ceiling = bench.run(How::ByHand(producers), producers).await?;
-    show(0, "batches of ten by hand", &ceiling, &ceiling);
-    for (number, (name, how)) in rows.into_iter().enumerate().filter(|(_, (name, _))| name.contains(only)) {
-        show(number + 1, name, &bench.run(how, producers).await?, &ceiling);
+    let ceiling = bench.run(Method::ManualBatches(producers), producers).await?;
+    show(0, "manual batches of ten", &ceiling, &ceiling);
+    for (number, (name, method)) in rows.into_iter().enumerate().filter(|(_, (name, _))| name.contains(only))
+    {
+        show(number + 1, name, &bench.run(method, producers).await?, &ceiling);
     }
     Ok(compared)
 }

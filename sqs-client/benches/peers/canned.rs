@@ -9,8 +9,8 @@ use sqs_client::types::{Message, SendMessageBatchResultEntry};
 use sqs_client::wire::checksum::md5_of_body;
 use sqs_client::wire::protocol::{EncodedResponse, Protocol};
 
-use crate::Failed;
-use crate::options::{Row, words};
+use crate::BoxError;
+use crate::options::{Row, choices};
 
 /// Messages per batch and per receive.
 pub(crate) const MESSAGES: usize = 10;
@@ -18,7 +18,7 @@ pub(crate) const MESSAGES: usize = 10;
 const BYTES: usize = 1024;
 const REQUEST_ID: &str = "7c9a3f0e-4b1d-5e2a-9f3c-2d6b8a1e0f47";
 
-words! {
+choices! {
     /// The content of the bodies.
     Body { Text => "text", Json => "json", }
 }
@@ -39,7 +39,7 @@ pub(crate) fn queue_url(endpoint: &str) -> String {
 }
 
 /// The response to the request of a row.
-pub(crate) fn answer(row: Row, body: Body) -> Result<EncodedResponse, Failed> {
+pub(crate) fn response(row: Row, body: Body) -> Result<EncodedResponse, BoxError> {
     let body = body.text();
     let md5 = md5_of_body(&body);
     let message_id = |number: usize| format!("5fea7756-0ea4-451a-a703-a558b933{number:04}");

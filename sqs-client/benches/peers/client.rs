@@ -5,13 +5,13 @@ use std::time::Duration;
 use sqs_benchmarks::process::{Cpu, now, peak_kib};
 use tokio::task::JoinSet;
 
-use crate::Failed;
+use crate::BoxError;
 use crate::figures::{Figures, Times};
 use crate::floor::Floor;
 use crate::options::{Measurement, Peer};
 use crate::peers::{self, Exchange};
 
-pub(crate) fn run(measurement: &Measurement, url: &str) -> Result<Figures, Failed> {
+pub(crate) fn run(measurement: &Measurement, url: &str) -> Result<Figures, BoxError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let Measurement { row, body, .. } = *measurement;
     runtime.block_on(async {
@@ -25,7 +25,7 @@ pub(crate) fn run(measurement: &Measurement, url: &str) -> Result<Figures, Faile
     })
 }
 
-async fn measure(peer: impl Exchange, measurement: &Measurement) -> Result<Figures, Failed> {
+async fn measure(peer: impl Exchange, measurement: &Measurement) -> Result<Figures, BoxError> {
     let Measurement { concurrency, time, .. } = *measurement;
     load(&peer, concurrency, time / 5).await?;
 
@@ -41,7 +41,7 @@ async fn measure(peer: impl Exchange, measurement: &Measurement) -> Result<Figur
 }
 
 /// Sends requests for `time`, `concurrency` at a time.
-async fn load(peer: &impl Exchange, concurrency: usize, time: Duration) -> Result<Times, Failed> {
+async fn load(peer: &impl Exchange, concurrency: usize, time: Duration) -> Result<Times, BoxError> {
     let end = now() + time;
     let mut tasks = JoinSet::new();
     for _ in 0..concurrency {
@@ -55,7 +55,7 @@ async fn load(peer: &impl Exchange, concurrency: usize, time: Duration) -> Resul
                 times.add(next.duration_since(start));
                 start = next;
             }
-            Ok::<_, Failed>(times)
+            Ok::<_, BoxError>(times)
         });
     }
     let mut all = Times::default();

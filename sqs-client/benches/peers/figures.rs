@@ -7,7 +7,7 @@ use std::time::Duration;
 use sqs_benchmarks::figures::median;
 use sqs_benchmarks::process::Cpu;
 
-use crate::Failed;
+use crate::BoxError;
 
 /// A histogram of request durations with one bucket per microsecond. Its memory does not depend on the rate.
 pub(crate) struct Times(Vec<u32>);
@@ -118,9 +118,9 @@ impl fmt::Display for Figures {
 }
 
 impl FromStr for Figures {
-    type Err = Failed;
+    type Err = BoxError;
 
-    fn from_str(line: &str) -> Result<Self, Failed> {
+    fn from_str(line: &str) -> Result<Self, BoxError> {
         let columns: Vec<f64> = line.split(' ').map(str::parse).collect::<Result<_, _>>()?;
         let columns: [f64; 7] = columns
             .try_into()

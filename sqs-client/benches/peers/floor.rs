@@ -18,7 +18,7 @@ use sqs_client::wire::protocol::{EncodedRequest, Protocol};
 use sqs_client::wire::sign::{Signable, Signer};
 use tokio::net::TcpStream;
 
-use crate::Failed;
+use crate::BoxError;
 use crate::canned::{Body, MESSAGES, queue_url};
 use crate::options::Row;
 use crate::peers::Exchange;
@@ -32,7 +32,7 @@ pub(crate) struct Floor {
 }
 
 impl Floor {
-    pub(crate) fn new(row: Row, endpoint: &str, body: Body) -> Result<Self, Failed> {
+    pub(crate) fn new(row: Row, endpoint: &str, body: Body) -> Result<Self, BoxError> {
         let authority = endpoint.trim_start_matches("http://").to_owned();
         let mut request = encoded(row, &queue_url(endpoint), &body.text())?;
         let credentials = Credentials::new("AKIDEXAMPLE", "secret", None, None, "bench");
@@ -43,7 +43,7 @@ impl Floor {
         Ok(Self { authority, request, idle: Arc::default() })
     }
 
-    async fn connection(&self) -> Result<SendRequest<Full<Bytes>>, Failed> {
+    async fn connection(&self) -> Result<SendRequest<Full<Bytes>>, BoxError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         if let Some(idle) = idle {
             return Ok(idle);
@@ -57,7 +57,7 @@ impl Floor {
 }
 
 impl Exchange for Floor {
-    async fn exchange(&self) -> Result<(), Failed> {
+    async fn exchange(&self) -> Result<(), BoxError> {
         let mut request = Request::new(Full::new(self.request.body.clone()));
         *request.method_mut() = Method::POST;
         *request.headers_mut() = self.request.headers.clone();
@@ -72,7 +72,7 @@ impl Exchange for Floor {
     }
 }
 
-fn encoded(row: Row, queue_url: &str, body: &str) -> Result<EncodedRequest, Failed> {
+fn encoded(row: Row, queue_url: &str, body: &str) -> Result<EncodedRequest, BoxError> {
     match row {
         Row::Send => encode(&SendMessageInput::builder().queue_url(queue_url).message_body(body).build()?),
         Row::Batch => {
@@ -90,6 +90,6 @@ fn encoded(row: Row, queue_url: &str, body: &str) -> Result<EncodedRequest, Fail
     }
 }
 
-fn encode(input: &impl Input) -> Result<EncodedRequest, Failed> {
+fn encode(input: &impl Input) -> Result<EncodedRequest, BoxError> {
     Ok(Protocol::AwsJson.encode_request(input)?)
 }

@@ -22,7 +22,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use figures::Figures;
 use options::{Measurement, Mode, Options};
-use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
 use table::Table;
 
 /// Counts the allocations of all peers.
@@ -30,11 +30,11 @@ use table::Table;
 static ALLOCATOR: alloc_tracker::Allocator<std::alloc::System> = alloc_tracker::Allocator::system();
 
 fn main() -> ExitCode {
-    ended(run())
+    exit_code(run())
 }
 
-fn run() -> Result<(), Failed> {
-    match options::read(Arguments::of_process())? {
+fn run() -> Result<(), BoxError> {
+    match options::read(Arguments::from_env())? {
         Mode::Help => println!("{}", options::HELP),
         Mode::Serve(body) => server::run(body)?,
         Mode::Client(measurement, url) => println!("{}", client::run(&measurement, &url)?),
@@ -43,7 +43,7 @@ fn run() -> Result<(), Failed> {
     Ok(())
 }
 
-fn compare(options: &Options) -> Result<(), Failed> {
+fn compare(options: &Options) -> Result<(), BoxError> {
     let (_server, url) = server::start(options.body)?;
     let mut table = Table::default();
     for _ in 0..options.rounds {
@@ -60,7 +60,7 @@ fn compare(options: &Options) -> Result<(), Failed> {
     Ok(())
 }
 
-fn measure(measurement: &Measurement, url: &str) -> Result<Figures, Failed> {
+fn measure(measurement: &Measurement, url: &str) -> Result<Figures, BoxError> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["--client", url]).args(measurement.arguments());
     let output = command.stderr(Stdio::inherit()).output()?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqs_benchmarks::arguments::Arguments;
 
-use crate::Failed;
+use crate::BoxError;
 use crate::canned::Body;
 
 pub(crate) const HELP: &str = "\
@@ -41,8 +41,8 @@ pub(crate) enum Mode {
     Compare(Options),
 }
 
-macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$of_variant:meta])* $variant:ident => $word:literal,)* }) => {
+macro_rules! choices {
+    ($(#[$meta:meta])* $name:ident { $($(#[$of_variant:meta])* $variant:ident => $name_on_command_line:literal,)* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
         pub(crate) enum $name { $($(#[$of_variant])* $variant,)* }
@@ -51,24 +51,24 @@ macro_rules! words {
             pub(crate) const ALL: &[Self] = &[$($(#[$of_variant])* Self::$variant,)*];
 
             pub(crate) const fn as_str(self) -> &'static str {
-                match self { $($(#[$of_variant])* Self::$variant => $word,)* }
+                match self { $($(#[$of_variant])* Self::$variant => $name_on_command_line,)* }
             }
         }
 
         impl FromStr for $name {
-            type Err = Failed;
+            type Err = BoxError;
 
-            fn from_str(text: &str) -> Result<Self, Failed> {
+            fn from_str(text: &str) -> Result<Self, BoxError> {
                 let found = Self::ALL.iter().find(|value| value.as_str() == text).copied();
-                let allowed = [$($(#[$of_variant])* $word),*].join(", ");
+                let allowed = [$($(#[$of_variant])* $name_on_command_line),*].join(", ");
                 found.ok_or_else(|| format!("{text:?} is not allowed; allowed are {allowed}").into())
             }
         }
     };
 }
-pub(crate) use words;
+pub(crate) use choices;
 
-words! { Row { Send => "send", Batch => "batch", Receive => "receive", } }
+choices! { Row { Send => "send", Batch => "batch", Receive => "receive", } }
 impl Row {
     /// Heading in the plot.
     pub(crate) const fn describe(self) -> &'static str {
@@ -80,7 +80,7 @@ impl Row {
     }
 }
 
-words! { Peer {
+choices! { Peer {
     Ours => "sqs-client",
     #[cfg(feature = "hyper")]
     Hyper => "sqs-client-hyper",
@@ -101,8 +101,8 @@ pub(crate) struct Measurement {
 impl Measurement {
     /// The arguments after `--client URL`, as [`read`] expects them.
     pub(crate) fn arguments(&self) -> [String; 5] {
-        let words = [self.row.as_str(), self.peer.as_str(), self.body.as_str()].map(str::to_owned);
-        let [row, peer, body] = words;
+        let choices = [self.row.as_str(), self.peer.as_str(), self.body.as_str()].map(str::to_owned);
+        let [row, peer, body] = choices;
         [row, peer, body, self.concurrency.to_string(), self.time.as_millis().to_string()]
     }
 }
@@ -130,7 +130,7 @@ impl Options {
     }
 }
 
-pub(crate) fn read(mut arguments: Arguments) -> Result<Mode, Failed> {
+pub(crate) fn read(mut arguments: Arguments) -> Result<Mode, BoxError> {
     let mut options = Options {
         time: Duration::from_secs(1),
         rounds: 5,
@@ -145,20 +145,20 @@ pub(crate) fn read(mut arguments: Arguments) -> Result<Mode, Failed> {
             "--seconds" => options.time = arguments.seconds()?,
             "--rounds" => options.rounds = arguments.number(1..=1000)?,
             "--concurrency" => options.concurrency = arguments.numbers(1..=10_000)?,
-            "--rows" => options.rows = arguments.words()?,
-            "--peers" => options.peers = arguments.words()?,
-            "--body" => options.body = arguments.word()?,
+            "--rows" => options.rows = arguments.parse_list()?,
+            "--peers" => options.peers = arguments.parse_list()?,
+            "--body" => options.body = arguments.parse()?,
             "--svg" => options.svg = Some(arguments.output()?),
             "--help" | "-h" => return Ok(Mode::Help),
             // Internal: this program starts itself with these options.
-            "--serve" => return Ok(Mode::Serve(arguments.word()?)),
+            "--serve" => return Ok(Mode::Serve(arguments.parse()?)),
             "--client" => {
                 let url = arguments.value()?;
-                let (row, peer, body) = (arguments.word()?, arguments.word()?, arguments.word()?);
-                let (concurrency, time) = (arguments.word()?, Duration::from_millis(arguments.word()?));
+                let (row, peer, body) = (arguments.parse()?, arguments.parse()?, arguments.parse()?);
+                let (concurrency, time) = (arguments.parse()?, Duration::from_millis(arguments.parse()?));
                 return Ok(Mode::Client(Measurement { row, concurrency, peer, time, body }, url));
             }
-            _ => return Err(arguments.unknown(HELP)),
+            _ => return Err(arguments.unknown_option(HELP)),
         }
     }
     Ok(Mode::Compare(options))

@@ -3,14 +3,14 @@
 use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
 use sqs_client::types::SendMessageBatchRequestEntry;
 
-use crate::Failed;
+use crate::BoxError;
 use crate::canned::{Body, MESSAGES, queue_url};
 use crate::options::Row;
 
 /// A client of the benchmark. Clones share its connections.
 pub(crate) trait Exchange: Clone + Send + Sync + 'static {
     /// Sends one request and reads the response.
-    fn exchange(&self) -> impl Future<Output = Result<(), Failed>> + Send;
+    fn exchange(&self) -> impl Future<Output = Result<(), BoxError>> + Send;
 }
 
 /// A client and the request to send.
@@ -69,7 +69,7 @@ pub(crate) fn sdk(row: Row, endpoint: &str, body: Body) -> PeerClient<aws_sdk_sq
 macro_rules! exchange {
     ($client:ty, $entry:ty) => {
         impl Exchange for PeerClient<$client> {
-            async fn exchange(&self) -> Result<(), Failed> {
+            async fn exchange(&self) -> Result<(), BoxError> {
                 let Self { client, row, queue_url, body } = self;
                 let answered = match row {
                     Row::Send => {

@@ -1,4 +1,4 @@
-//! Streaming with aws-sdk-s3 alone, in the usual ways.
+//! Streaming with hand-written code over aws-sdk-s3, in common variants.
 
 use std::path::PathBuf;
 
@@ -8,20 +8,21 @@ use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 
-use crate::Failed;
-use crate::rows::{READ, Setting};
+use crate::BoxError;
+use crate::rows::{DOWNLOAD_KEY, Setting};
 use crate::server::BUCKET;
 
+/// The source of the parts of an upload.
 #[derive(Clone, Copy)]
 pub(crate) enum Parts {
-    /// The SDK reads the file, with this many bytes at a time.
+    /// The SDK reads the file with a buffer of this size.
     Path(usize),
-    /// The program reads each part before it sends it.
+    /// The whole part is read into memory before it is sent.
     Memory,
 }
 
 impl Parts {
-    async fn body(self, path: PathBuf, from: u64, length: u64) -> Result<ByteStream, Failed> {
+    async fn body(self, path: PathBuf, from: u64, length: u64) -> Result<ByteStream, BoxError> {
         match self {
             Self::Path(buffer) => {
                 let builder = ByteStream::read_from().path(path).offset(from).length(Length::Exact(length));
@@ -39,65 +40,70 @@ impl Parts {
     }
 }
 
-pub(crate) async fn up(
+pub(crate) async fn upload(
     client: &Client,
-    set: Setting,
+    setting: Setting,
     path: PathBuf,
     key: String,
-    how: Parts,
-) -> Result<(), Failed> {
+    parts: Parts,
+) -> Result<(), BoxError> {
     let created = client.create_multipart_upload().bucket(BUCKET).key(&key).send().await?;
-    let id = created.upload_id.ok_or("no id")?;
-    let part = set.part as u64;
-    let numbers = 0..i32::try_from(set.bytes.div_ceil(part))?;
+    let id = created.upload_id.ok_or("the response has no upload id")?;
+    let part = setting.part as u64;
+    let numbers = 0..i32::try_from(setting.bytes.div_ceil(part))?;
     let tasks = stream::iter(numbers).map(|number| {
         let from = u64::try_from(number).unwrap_or_default() * part;
-        let length = part.min(set.bytes - from);
+        let length = part.min(setting.bytes - from);
         let request = client.upload_part().bucket(BUCKET).key(&key).upload_id(&id).part_number(number + 1);
         let path = path.clone();
         let task = tokio::spawn(async move {
-            let sent = request.body(how.body(path, from, length).await?).send().await?;
+            let sent = request.body(parts.body(path, from, length).await?).send().await?;
             let part = CompletedPart::builder().part_number(number + 1).set_e_tag(sent.e_tag);
-            Ok::<_, Failed>(part.set_checksum_crc32(sent.checksum_crc32).build())
+            Ok::<_, BoxError>(part.set_checksum_crc32(sent.checksum_crc32).build())
         });
         async { task.await? }
     });
-    let parts: Vec<_> = tasks.buffered(set.in_flight).try_collect().await?;
+    let parts: Vec<_> = tasks.buffered(setting.in_flight).try_collect().await?;
     let parts = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
     let complete = client.complete_multipart_upload().bucket(BUCKET).key(&key).upload_id(&id);
     complete.multipart_upload(parts).send().await?;
     Ok(())
 }
 
-pub(crate) async fn down(client: &Client, path: PathBuf) -> Result<(), Failed> {
-    let mut body = client.get_object().bucket(BUCKET).key(READ).send().await?.body;
+pub(crate) async fn download(client: &Client, path: PathBuf) -> Result<(), BoxError> {
+    let mut body = client.get_object().bucket(BUCKET).key(DOWNLOAD_KEY).send().await?.body;
     let mut file = tokio::fs::File::create(path).await?;
-    while let Some(piece) = body.try_next().await? {
-        file.write_all(&piece).await?;
+    while let Some(chunk) = body.try_next().await? {
+        file.write_all(&chunk).await?;
     }
     file.flush().await?;
     Ok(file.sync_all().await?)
 }
 
-pub(crate) async fn ranges(client: &Client, set: Setting, path: PathBuf) -> Result<(), Failed> {
+pub(crate) async fn download_ranges(
+    client: &Client,
+    setting: Setting,
+    path: PathBuf,
+) -> Result<(), BoxError> {
     let whole = tokio::fs::File::create(&path).await?;
-    whole.set_len(set.bytes).await?;
-    let part = set.part as u64;
-    let tasks = stream::iter(0..set.bytes.div_ceil(part)).map(|number| {
+    whole.set_len(setting.bytes).await?;
+    let part = setting.part as u64;
+    let tasks = stream::iter(0..setting.bytes.div_ceil(part)).map(|number| {
         let (from, path) = (number * part, path.clone());
-        let last = (from + part).min(set.bytes) - 1;
-        let request = client.get_object().bucket(BUCKET).key(READ).range(format!("bytes={from}-{last}"));
+        let last = (from + part).min(setting.bytes) - 1;
+        let request =
+            client.get_object().bucket(BUCKET).key(DOWNLOAD_KEY).range(format!("bytes={from}-{last}"));
         let task = tokio::spawn(async move {
             let mut file = tokio::fs::OpenOptions::new().write(true).open(path).await?;
             file.seek(std::io::SeekFrom::Start(from)).await?;
             let mut body = request.send().await?.body;
-            while let Some(piece) = body.try_next().await? {
-                file.write_all(&piece).await?;
+            while let Some(chunk) = body.try_next().await? {
+                file.write_all(&chunk).await?;
             }
-            Ok::<_, Failed>(file.flush().await?)
+            Ok::<_, BoxError>(file.flush().await?)
         });
         async { task.await? }
     });
-    tasks.buffered(set.in_flight).try_collect::<()>().await?;
+    tasks.buffered(setting.in_flight).try_collect::<()>().await?;
     Ok(whole.sync_all().await?)
 }

@@ -9,7 +9,7 @@ use crate::Options;
 use crate::rows::Row;
 use crate::server::Kind;
 
-/// Rows of the same direction, against the same server.
+/// The rows of one direction against one server.
 pub(crate) struct Compared {
     kind: Kind,
     direction: &'static str,
@@ -17,22 +17,22 @@ pub(crate) struct Compared {
     rates: Vec<(&'static str, f64)>,
 }
 
-pub(crate) fn head() {
-    println!("| Server | Direction | How | MiB/s | of the best | CPU |");
+pub(crate) fn print_head() {
+    println!("| Server | Direction | Method | MiB/s | of the best | CPU |");
     println!("|---|---|---|--:|--:|--:|");
 }
 
-/// Prints rows with their wall and CPU times.
+/// Prints the rows with their wall and CPU times.
 #[expect(clippy::cast_precision_loss, reason = "it is printed with two digits")]
-pub(crate) fn rows(
+pub(crate) fn print_rows(
     kind: Kind,
     direction: &'static str,
     rows: &[&Row],
     measured: &[(Duration, Duration)],
     bytes: u64,
 ) -> Compared {
-    let theirs = rows.iter().zip(measured).filter(|(row, _)| !row.is_ours).map(|(_, (wall, _))| wall);
-    let best = theirs.min().copied().unwrap_or_default().as_secs_f64();
+    let others = rows.iter().zip(measured).filter(|(row, _)| !row.is_ours).map(|(_, (wall, _))| wall);
+    let best = others.min().copied().unwrap_or_default().as_secs_f64();
     let mut rates = Vec::new();
     for (row, (wall, cpu)) in rows.iter().zip(measured) {
         let (seconds, cpu) = (wall.as_secs_f64(), cpu.as_secs_f64());
@@ -44,22 +44,25 @@ pub(crate) fn rows(
     Compared { kind, direction, rates }
 }
 
-/// A plot in MiB/s, with one colour for this crate and one for the others.
+/// Plots MiB/s, with one colour for sqs-extended and one for aws-sdk-s3.
 pub(crate) fn plot(options: &Options, compared: Vec<Compared>) -> Canvas {
     let group = |Compared { kind, direction, rates }| {
         let store = match kind {
-            Kind::Sink => "a sink, which keeps nothing",
+            Kind::Sink => "a sink without storage",
             Kind::S3s => "s3s with its file store",
         };
-        let way = if direction == "up" { "into" } else { "out of" };
+        let preposition = if direction == "upload" { "to" } else { "from" };
         let bar = |(name, value): (&str, f64)| {
             let colour = usize::from(!name.starts_with("sqs-extended"));
             Bar { name: name.to_owned(), colour, value, dark: None }
         };
-        Group { heading: format!("{way} {store}"), bars: rates.into_iter().map(bar).collect() }
+        Group {
+            heading: format!("{direction} {preposition} {store}"),
+            bars: rates.into_iter().map(bar).collect(),
+        }
     };
     let bars = Bars {
-        title: &format!("Streaming a file of {} MiB into S3 and out of it", options.setting.bytes >> 20),
+        title: &format!("Streaming a file of {} MiB to and from S3", options.setting.bytes >> 20),
         unit: "MiB/s, more is better",
         scale: Scale::Linear,
         parts: None,

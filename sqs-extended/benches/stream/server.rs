@@ -1,4 +1,4 @@
-//! The servers. Each runs in a separate process, which is this program started again.
+//! The servers. Each one is a separate process of this program.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -11,13 +11,13 @@ use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use s3s::auth::SimpleAuth;
 use s3s::service::S3ServiceBuilder;
-use sqs_benchmarks::server::{Server as Process, until_input_ends};
+use sqs_benchmarks::server::{Server as Process, wait_for_input_end};
 use tokio::net::TcpListener;
 
-use crate::{Failed, sink};
+use crate::{BoxError, sink};
 
 pub(crate) const BUCKET: &str = "payloads";
-/// The folder of the buckets.
+/// Subdirectory of the buckets.
 const STORE: &str = "store";
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -27,13 +27,13 @@ pub(crate) enum Kind {
 }
 
 impl FromStr for Kind {
-    type Err = Failed;
+    type Err = BoxError;
 
-    fn from_str(text: &str) -> Result<Self, Failed> {
+    fn from_str(text: &str) -> Result<Self, BoxError> {
         match text {
             "sink" => Ok(Self::Sink),
             "s3s" => Ok(Self::S3s),
-            other => Err(format!("{other:?} is no server; sink and s3s are").into()),
+            other => Err(format!("unknown server {other:?}; allowed are sink and s3s").into()),
         }
     }
 }
@@ -54,10 +54,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn start(kind: Kind, bytes: u64) -> Result<Self, Failed> {
+    pub(crate) fn start(kind: Kind, bytes: u64) -> Result<Self, BoxError> {
         let mut process =
-            Process::of_this_program(["--serve", &kind.to_string(), &bytes.to_string()].map(str::to_owned))?;
-        let (url, directory) = (process.line()?, process.line()?.into());
+            Process::spawn_self(["--serve", &kind.to_string(), &bytes.to_string()].map(str::to_owned))?;
+        let (url, directory) = (process.read_line()?, process.read_line()?.into());
         Ok(Self { _process: process, client: client(&url), directory })
     }
 
@@ -65,7 +65,7 @@ impl Server {
         &self.client
     }
 
-    /// A temporary folder that is removed at the end, even if this process is stopped.
+    /// A directory for files. The server removes it when it ends, also after Ctrl-c.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
@@ -82,8 +82,8 @@ fn client(url: &str) -> Client {
     Client::from_conf(config.build())
 }
 
-/// Runs in the server process.
-pub(crate) fn run(kind: Kind, bytes: u64) -> Result<(), Failed> {
+/// Runs a server in the child process.
+pub(crate) fn run(kind: Kind, bytes: u64) -> Result<(), BoxError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let directory = tempfile::tempdir()?;
     let address = runtime.block_on(async {
@@ -93,12 +93,12 @@ pub(crate) fn run(kind: Kind, bytes: u64) -> Result<(), Failed> {
         }
     })?;
     println!("http://{address}\n{}", directory.path().display());
-    until_input_ends();
+    wait_for_input_end();
     runtime.shutdown_background();
     Ok(())
 }
 
-async fn serve(directory: &Path) -> Result<SocketAddr, Failed> {
+async fn serve(directory: &Path) -> Result<SocketAddr, BoxError> {
     std::fs::create_dir_all(directory.join(BUCKET))?;
     let files = s3s_fs::FileSystem::new(directory).map_err(|error| format!("{error:?}"))?;
     let mut builder = S3ServiceBuilder::new(files);

@@ -5,18 +5,18 @@ use std::net::SocketAddr;
 use serde_json::Value;
 use sqs_client::wire::checksum::md5_of_body;
 
-use crate::Failed;
+use crate::BoxError;
 use crate::wire::{Connection, request};
 
 /// Creates the queue of all operations and returns its URL.
-pub(crate) fn create_queue(address: SocketAddr) -> Result<String, Failed> {
+pub(crate) fn create_queue(address: SocketAddr) -> Result<String, BoxError> {
     let input = r#"{"QueueName":"peers","Attributes":{"VisibilityTimeout":"600"}}"#;
-    let answer = call(address, "CreateQueue", input)?;
-    Ok(answer["QueueUrl"].as_str().ok_or("CreateQueue gives no URL")?.to_owned())
+    let response = call(address, "CreateQueue", input)?;
+    Ok(response["QueueUrl"].as_str().ok_or("CreateQueue returned no queue URL")?.to_owned())
 }
 
 /// Sends a message, receives it unchanged, and deletes it.
-pub(crate) fn keeps_messages(address: SocketAddr, queue: &str) -> Result<(), Failed> {
+pub(crate) fn keeps_messages(address: SocketAddr, queue: &str) -> Result<(), BoxError> {
     let body = "tea & \"coffee\" \u{e4}\u{1d11e}\n";
     let md5 = md5_of_body(body);
     let input = serde_json::json!({ "QueueUrl": queue, "MessageBody": body }).to_string();
@@ -42,15 +42,15 @@ pub(crate) fn keeps_messages(address: SocketAddr, queue: &str) -> Result<(), Fai
     names.into_iter().try_for_each(|name| expect(name, &counts["Attributes"][name], "0"))
 }
 
-fn call(address: SocketAddr, action: &str, input: &str) -> Result<Value, Failed> {
+fn call(address: SocketAddr, action: &str, input: &str) -> Result<Value, BoxError> {
     let mut connection = Connection::new(address);
-    let answer = connection.exchange(&request(address, action, input));
-    Ok(serde_json::from_slice(answer.map_err(|error| format!("{action}: {error}"))?)?)
+    let response = connection.exchange(&request(address, action, input));
+    Ok(serde_json::from_slice(response.map_err(|error| format!("{action}: {error}"))?)?)
 }
 
-fn expect(what: &str, found: &Value, expected: &str) -> Result<(), Failed> {
+fn expect(member: &str, found: &Value, expected: &str) -> Result<(), BoxError> {
     if found.as_str() == Some(expected) {
         return Ok(());
     }
-    Err(format!("{what} is {found}, not {expected:?}").into())
+    Err(format!("{member} is {found}, expected {expected:?}").into())
 }

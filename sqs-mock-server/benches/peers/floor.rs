@@ -11,10 +11,10 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use sqs_benchmarks::server::until_input_ends;
+use sqs_benchmarks::server::wait_for_input_end;
 use tokio::net::TcpListener;
 
-use crate::Failed;
+use crate::BoxError;
 use crate::requests::{BATCH, BODY};
 
 /// The argument that makes this program the floor; its port follows.
@@ -25,7 +25,7 @@ const MD5: &str = "5d41402abc4b2a76b9719d911017c592";
 const HANDLE: &str = "AQEB9Cypoq8SYspIGBQiNl3zNgBjHoM6OTvs";
 
 /// Constant responses with the sizes of those of sqs-mock-server.
-struct Answers {
+struct Responses {
     send: Bytes,
     send_batch: Bytes,
     receive: Bytes,
@@ -33,7 +33,7 @@ struct Answers {
     queue: Bytes,
 }
 
-impl Answers {
+impl Responses {
     fn new() -> Self {
         let list = |entry: &dyn Fn(usize) -> String| (0..BATCH).map(entry).collect::<Vec<_>>().join(",");
         let sent = list(&|id| format!(r#"{{"Id":"{id}","MessageId":"{ID}","MD5OfMessageBody":"{MD5}"}}"#));
@@ -64,10 +64,10 @@ impl Answers {
 }
 
 /// Runs the floor until its input ends.
-pub(crate) fn run(port: u16) -> Result<(), Failed> {
-    let answers: &'static Answers = Box::leak(Box::new(Answers::new()));
+pub(crate) fn run(port: u16) -> Result<(), BoxError> {
+    let responses: &'static Responses = Box::leak(Box::new(Responses::new()));
     std::thread::spawn(|| {
-        until_input_ends();
+        wait_for_input_end();
         std::process::exit(0);
     });
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
@@ -75,20 +75,20 @@ pub(crate) fn run(port: u16) -> Result<(), Failed> {
         loop {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
-            let service = service_fn(move |request| answer(request, answers));
+            let service = service_fn(move |request| respond(request, responses));
             tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
         }
     })
 }
 
-async fn answer(
+async fn respond(
     request: Request<Incoming>,
-    answers: &'static Answers,
+    responses: &'static Responses,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let action = request.headers().get("x-amz-target").cloned();
     // A client that disconnects within a request gets no response.
     let _ = request.into_body().collect().await;
-    let body = answers.to(action.as_ref().map_or(b"", HeaderValue::as_bytes));
+    let body = responses.to(action.as_ref().map_or(b"", HeaderValue::as_bytes));
     let mut response = Response::new(Full::new(body));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-amz-json-1.0"));
     response.headers_mut().insert("x-amzn-requestid", HeaderValue::from_static(ID));

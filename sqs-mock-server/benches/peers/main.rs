@@ -1,3 +1,5 @@
+//! Run with: `cargo bench -p sqs-mock-server --bench peers`
+//!
 //! Compares sqs-mock-server with other SQS servers, and with the floor: the cost of the same HTTP without any work.
 //!
 //! | Module | Contents |
@@ -11,8 +13,6 @@
 //! | `work` | operations, rounds, and counts of responses |
 //! | `check` | checks that a server behaves like SQS |
 //! | `report` | the tables and the plot |
-//!
-//! Run with: `cargo bench -p sqs-mock-server --bench peers`
 
 mod check;
 mod floor;
@@ -31,7 +31,7 @@ use options::{Mode, Options};
 use peer::Peer;
 use process::{Process, Usage};
 use report::Measured;
-use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
 use sqs_benchmarks::figures::median;
 use work::{Operation, Tally};
 
@@ -43,10 +43,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const STARTS: usize = 3;
 
 fn main() -> ExitCode {
-    ended(run(Arguments::of_process()))
+    exit_code(run(Arguments::from_env()))
 }
 
-fn run(arguments: Arguments) -> Result<(), Failed> {
+fn run(arguments: Arguments) -> Result<(), BoxError> {
     match options::read(arguments)? {
         Mode::Help => println!("{}", options::HELP),
         Mode::Floor(port) => floor::run(port)?,
@@ -55,11 +55,11 @@ fn run(arguments: Arguments) -> Result<(), Failed> {
     Ok(())
 }
 
-fn compare(options: &Options) -> Result<(), Failed> {
+fn compare(options: &Options) -> Result<(), BoxError> {
     let (mut measured, mut missing) = (Vec::new(), Vec::new());
     for &peer in &options.servers {
-        let obtained = peer.obtained().unwrap_or_else(|error| Err(error.to_string()));
-        let start = match obtained {
+        let installed = peer.install().unwrap_or_else(|error| Err(error.to_string()));
+        let start = match installed {
             Ok(start) => start,
             Err(reason) => {
                 println!("skipped: {peer}, because {reason}\n");
@@ -73,7 +73,7 @@ fn compare(options: &Options) -> Result<(), Failed> {
         match measure(peer, &start, options) {
             Ok(of) => measured.push(of),
             Err(error) => {
-                println!("left out: {peer}, because of an error: {error}\n");
+                println!("skipped: {peer}, because of an error: {error}\n");
                 missing.push(peer);
             }
         }
@@ -89,12 +89,12 @@ fn compare(options: &Options) -> Result<(), Failed> {
 }
 
 /// Starts a server and runs all rounds of every operation.
-fn measure(peer: Peer, start: &peer::Start, options: &Options) -> Result<Measured, Failed> {
-    eprint!("{peer}: starts ..");
+fn measure(peer: Peer, start: &peer::Start, options: &Options) -> Result<Measured, BoxError> {
+    eprint!("{peer}: starting ..");
     let mut starts: Vec<_> =
-        (1..STARTS).map(|_| Ok(Process::start(start)?.first_answer)).collect::<Result<_, Failed>>()?;
+        (1..STARTS).map(|_| Ok(Process::start(start)?.first_response)).collect::<Result<_, BoxError>>()?;
     let process = Process::start(start)?;
-    starts.push(process.first_answer);
+    starts.push(process.first_response);
     let queue = check::create_queue(process.address)?;
     if peer != Peer::Floor {
         check::keeps_messages(process.address, &queue)?;
@@ -104,15 +104,19 @@ fn measure(peer: Peer, start: &peer::Start, options: &Options) -> Result<Measure
         // Receives remove the messages that the batches of the same round send.
         let mut stock = 0;
         for (operation, tally) in Operation::ALL.into_iter().zip(&mut tallies) {
-            eprint!("\r\x1b[K{peer}: turn {round} of {}, {operation}", options.rounds);
+            eprint!("\r\x1b[K{peer}: round {round} of {}, {operation}", options.rounds);
             let before = process.usage()?;
-            let mut turn = options.bench.turn(operation, process.address, &queue, stock)?;
-            turn.cpu = process.usage()?.cpu.saturating_sub(before.cpu);
-            stock = turn.left;
-            *tally = if round == 0 { Tally { left: turn.left, ..Tally::default() } } else { tally.and(turn) };
+            let mut tally_of_round = options.bench.round(operation, process.address, &queue, stock)?;
+            tally_of_round.cpu = process.usage()?.cpu.saturating_sub(before.cpu);
+            stock = tally_of_round.left;
+            *tally = if round == 0 {
+                Tally { left: tally_of_round.left, ..Tally::default() }
+            } else {
+                tally.add(tally_of_round)
+            };
         }
     }
     eprintln!("\r\x1b[K{peer}: done");
     let Usage { memory, .. } = process.usage()?;
-    Ok(Measured { peer, tallies, memory, first_answer: median(starts, Ord::cmp).unwrap_or_default() })
+    Ok(Measured { peer, tallies, memory, first_response: median(starts, Ord::cmp).unwrap_or_default() })
 }

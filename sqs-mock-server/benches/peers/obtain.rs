@@ -1,33 +1,33 @@
-//! Other servers, pinned, from pip, Maven and cargo; they stay below `target/peers` for the next run.
+//! Installs pinned versions of other servers with pip, Maven and cargo. `target/peers` caches them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::Failed;
+use crate::BoxError;
 
 const MOTO: &str = "moto[server]==5.2.5";
 const RUSTACK: &str = "rustack-cli@0.12.0";
 const ELASTICMQ: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers/elasticmq.xml");
 
-/// Lines of a failed installation in its error.
+/// Maximum number of output lines in the error of a failed installation.
 const LAST_LINES: usize = 20;
 
-/// A program, or the missing tool.
-type Obtained = Result<Result<PathBuf, String>, Failed>;
+/// The program, or the reason why it cannot be installed.
+type Installed = Result<Result<PathBuf, String>, BoxError>;
 
 /// The folder of installed servers.
-fn keep() -> PathBuf {
+fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers")
 }
 
 /// `moto_server` in a virtual environment.
-pub(crate) fn moto() -> Obtained {
-    let python = keep().join("python");
+pub(crate) fn moto() -> Installed {
+    let python = cache().join("python");
     let program = python.join("bin/moto_server");
-    if !there("python3") {
+    if !is_installed("python3") {
         return Ok(Err("python3 is not installed".to_owned()));
     }
-    once("python", MOTO, || {
+    install_once("python", MOTO, || {
         run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&python))?;
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", MOTO];
         run(Command::new(python.join("bin/python")).args(pip))
@@ -36,13 +36,13 @@ pub(crate) fn moto() -> Obtained {
 }
 
 /// `java`, after Maven has fetched the classes.
-pub(crate) fn elasticmq() -> Obtained {
-    if !there("java") || !there("mvn") {
+pub(crate) fn elasticmq() -> Installed {
+    if !is_installed("java") || !is_installed("mvn") {
         return Ok(Err("java or mvn is not installed".to_owned()));
     }
-    once("elasticmq", &std::fs::read_to_string(ELASTICMQ)?, || {
+    install_once("elasticmq", &std::fs::read_to_string(ELASTICMQ)?, || {
         let plugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath";
-        let output = format!("-Dmdep.outputFile={}", keep().join("classpath").display());
+        let output = format!("-Dmdep.outputFile={}", cache().join("classpath").display());
         run(Command::new("mvn").args(["--quiet", "--batch-mode", "--file", ELASTICMQ, plugin, &output]))
     })?;
     Ok(Ok("java".into()))
@@ -50,55 +50,58 @@ pub(crate) fn elasticmq() -> Obtained {
 
 /// The class path from Maven.
 pub(crate) fn elasticmq_classes() -> String {
-    std::fs::read_to_string(keep().join("classpath")).unwrap_or_default().trim().to_owned()
+    std::fs::read_to_string(cache().join("classpath")).unwrap_or_default().trim().to_owned()
 }
 
-/// `rustack` with SQS alone. Its lock file names packages by their newest versions of that day, which not every
-/// registry has: without it, cargo takes those that fit.
-pub(crate) fn rustack() -> Obtained {
+/// `rustack` with SQS only. If the registry lacks versions of its lock file, cargo selects other compatible versions.
+pub(crate) fn rustack() -> Installed {
     let cargo = env!("CARGO");
-    if !there(cargo) {
+    if !is_installed(cargo) {
         return Ok(Err("cargo is not installed".to_owned()));
     }
-    once("rustack", RUSTACK, || {
+    install_once("rustack", RUSTACK, || {
         let install = |locked: &[&str]| {
-            let what = ["install", "--quiet", "--no-default-features", "--features", "sqs", RUSTACK];
+            let arguments = ["install", "--quiet", "--no-default-features", "--features", "sqs", RUSTACK];
             let mut install = Command::new(cargo);
-            // In a folder of its own: this one would be locked for as long as it takes, and keep all of it.
-            install.args(what).args(locked).arg("--root").arg(keep()).env_remove("CARGO_TARGET_DIR");
+            // A separate target directory, because the build would lock this one and leave its files there.
+            install.args(arguments).args(locked).arg("--root").arg(cache()).env_remove("CARGO_TARGET_DIR");
             run(&mut install)
         };
         install(&["--locked"]).or_else(|_| install(&[]))
     })?;
-    Ok(Ok(keep().join("bin/rustack")))
+    Ok(Ok(cache().join("bin/rustack")))
 }
 
 /// Whether a program is installed.
-fn there(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     let version = if program == "java" { "-version" } else { "--version" };
     let mut command = Command::new(program);
     command.arg(version).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
 /// Installs a package unless this version is installed.
-fn once(name: &str, pinned: &str, install: impl FnOnce() -> Result<(), Failed>) -> Result<(), Failed> {
-    let stamp = keep().join(format!("{name}.installed"));
+fn install_once(
+    name: &str,
+    pinned: &str,
+    install: impl FnOnce() -> Result<(), BoxError>,
+) -> Result<(), BoxError> {
+    let stamp = cache().join(format!("{name}.installed"));
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned) {
         return Ok(());
     }
     eprintln!("installing {name} ..");
-    std::fs::create_dir_all(keep())?;
+    std::fs::create_dir_all(cache())?;
     install().map_err(|error| {
-        // Keeps paths of this machine out of the report.
+        // The report has only the first line, without paths of this machine.
         eprintln!("{error}");
         let error = error.to_string();
-        format!("it cannot be downloaded: {}", error.lines().next().unwrap_or_default())
+        format!("the download failed: {}", error.lines().next().unwrap_or_default())
     })?;
     Ok(std::fs::write(stamp, pinned)?)
 }
 
 /// Runs a command. The error has a summary and the last lines of the command's output.
-fn run(command: &mut Command) -> Result<(), Failed> {
+fn run(command: &mut Command) -> Result<(), BoxError> {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default().display().to_string();
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
     if output.status.success() {

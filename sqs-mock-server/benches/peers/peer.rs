@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::{Failed, floor, obtain};
+use crate::{BoxError, floor, obtain};
 
 /// A server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -31,14 +31,15 @@ pub(crate) struct Start {
 impl Peer {
     pub(crate) const ALL: [Self; 5] = [Self::Floor, Self::Ours, Self::Rustack, Self::ElasticMq, Self::Moto];
 
-    /// Its command line, or why it cannot be installed.
-    pub(crate) fn obtained(self) -> Result<Result<Start, String>, Failed> {
-        let bare = |program: PathBuf, arguments| Start { program, arguments, environment: |_| Vec::new() };
+    /// Installs the server. Returns its command line, or the reason why it cannot be installed.
+    pub(crate) fn install(self) -> Result<Result<Start, String>, BoxError> {
+        let without_environment =
+            |program: PathBuf, arguments| Start { program, arguments, environment: |_| Vec::new() };
         Ok(match self {
-            Self::Floor => Ok(bare(std::env::current_exe()?, |address| {
+            Self::Floor => Ok(without_environment(std::env::current_exe()?, |address| {
                 vec![floor::CHILD.into(), address.port().to_string().into()]
             })),
-            Self::Ours => Ok(bare(env!("CARGO_BIN_EXE_sqs-mock-server").into(), |address| {
+            Self::Ours => Ok(without_environment(env!("CARGO_BIN_EXE_sqs-mock-server").into(), |address| {
                 vec!["--port".into(), address.port().to_string().into()]
             })),
             Self::Rustack => obtain::rustack()?.map(|program| Start {
@@ -64,8 +65,9 @@ impl Peer {
                 },
                 environment: |_| Vec::new(),
             }),
-            Self::Moto => obtain::moto()?
-                .map(|program| bare(program, |address| vec!["-p".into(), address.port().to_string().into()])),
+            Self::Moto => obtain::moto()?.map(|program| {
+                without_environment(program, |address| vec!["-p".into(), address.port().to_string().into()])
+            }),
         })
     }
 }
@@ -74,9 +76,9 @@ impl FromStr for Peer {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let named = Self::ALL.into_iter().find(|peer| peer.name() == text);
-        let all = Self::ALL.map(Self::name).join(", ");
-        named.ok_or_else(|| format!("{text:?} is no server; there are {all}"))
+        let found = Self::ALL.into_iter().find(|peer| peer.name() == text);
+        let allowed = Self::ALL.map(Self::name).join(", ");
+        found.ok_or_else(|| format!("unknown server {text:?}; allowed are {allowed}"))
     }
 }
 

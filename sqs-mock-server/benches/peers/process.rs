@@ -8,7 +8,7 @@ use sqs_benchmarks::process;
 use sqs_benchmarks::server::Server;
 use tokio::time::Instant;
 
-use crate::Failed;
+use crate::BoxError;
 use crate::peer::Start;
 use crate::wire::{Connection, request};
 
@@ -21,7 +21,7 @@ pub(crate) struct Process {
     server: Server,
     pub(crate) address: SocketAddr,
     /// The time from the start of the process to the first response.
-    pub(crate) first_answer: Duration,
+    pub(crate) first_response: Duration,
 }
 
 /// The resource usage of a process and its children.
@@ -33,38 +33,38 @@ pub(crate) struct Usage {
 }
 
 impl Process {
-    pub(crate) fn start(start: &Start) -> Result<Self, Failed> {
+    pub(crate) fn start(start: &Start) -> Result<Self, BoxError> {
         // Dropping the listener frees the port.
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
         let mut command = Command::new(&start.program);
         command.args((start.arguments)(address)).envs((start.environment)(address));
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let started = Instant::now();
-        let mut process = Self { server: Server::of(command)?, address, first_answer: Duration::ZERO };
-        let hello = request(address, "ListQueues", "{}");
-        while Connection::new(address).exchange(&hello).is_err() {
-            if let Some(status) = process.server.ended()? {
-                return Err(format!("it ended at its start: {status}").into());
+        let start_time = Instant::now();
+        let mut process = Self { server: Server::spawn(command)?, address, first_response: Duration::ZERO };
+        let first_request = request(address, "ListQueues", "{}");
+        while Connection::new(address).exchange(&first_request).is_err() {
+            if let Some(status) = process.server.exit_status()? {
+                return Err(format!("the server ended during startup: {status}").into());
             }
-            if started.elapsed() > TIMEOUT {
-                return Err("it does not answer".into());
+            if start_time.elapsed() > TIMEOUT {
+                return Err(format!("no response within {TIMEOUT:?}").into());
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        process.first_answer = started.elapsed();
+        process.first_response = start_time.elapsed();
         Ok(process)
     }
 
-    pub(crate) fn usage(&self) -> Result<Usage, Failed> {
+    pub(crate) fn usage(&self) -> Result<Usage, BoxError> {
         let mut usage = Usage::default();
-        let mut left = vec![self.server.id()];
+        let mut pending = vec![self.server.id()];
         let all = process::Process::all()?;
-        while let Some(id) = left.pop() {
+        while let Some(id) = pending.pop() {
             let found = all.iter().find(|process| process.id == id).ok_or("the server has ended")?;
             usage.cpu += found.cpu.total() + found.ended_children.total();
             // A child may have ended in the meantime.
-            usage.memory += process::resident(id).unwrap_or(0);
-            left.extend(all.iter().filter(|process| process.parent == id).map(|process| process.id));
+            usage.memory += process::resident_bytes(id).unwrap_or(0);
+            pending.extend(all.iter().filter(|process| process.parent == id).map(|process| process.id));
         }
         Ok(usage)
     }

@@ -15,13 +15,13 @@ pub(crate) struct Measured {
     /// One entry per [`Operation::ALL`].
     pub(crate) tallies: [Tally; 3],
     pub(crate) memory: u64,
-    pub(crate) first_answer: Duration,
+    pub(crate) first_response: Duration,
 }
 
 impl Tally {
     #[expect(clippy::cast_precision_loss, reason = "it is printed with three digits")]
     fn per_second(&self) -> f64 {
-        self.operations as f64 / self.took.as_secs_f64()
+        self.operations as f64 / self.elapsed.as_secs_f64()
     }
 
     /// CPU microseconds per operation.
@@ -32,7 +32,7 @@ impl Tally {
 }
 
 impl Measured {
-    #[expect(clippy::cast_precision_loss, reason = "it is printed without a fraction")]
+    #[expect(clippy::cast_precision_loss, reason = "printed without decimals")]
     fn left(&self) -> f64 {
         self.tallies.iter().map(|tally| tally.left).sum::<isize>() as f64
     }
@@ -42,15 +42,15 @@ pub(crate) fn print(measured: &[Measured]) {
     if measured.is_empty() {
         return;
     }
-    println!("| operation | server | a second | CPU | of the floor | sqs-mock-server is |");
+    println!("| Operation | Server | Operations/s | CPU | of the floor | sqs-mock-server |");
     println!("|---|---|--:|--:|--:|--:|");
-    for (place, operation) in Operation::ALL.iter().enumerate() {
+    for (index, operation) in Operation::ALL.iter().enumerate() {
         let micros = |peer| {
             let of = measured.iter().find(|measured| measured.peer == peer);
-            of.and_then(|of| of.tallies.get(place)).map(Tally::micros)
+            of.and_then(|of| of.tallies.get(index)).map(Tally::micros)
         };
         for Measured { peer, tallies, .. } in measured {
-            let Some(tally) = tallies.get(place) else { continue };
+            let Some(tally) = tallies.get(index) else { continue };
             let floor = micros(Peer::Floor).and_then(|floor| figures::ratio(tally.micros(), floor));
             let ours = micros(Peer::Ours).and_then(|ours| figures::ratio(ours, tally.micros()));
             println!(
@@ -63,12 +63,12 @@ pub(crate) fn print(measured: &[Measured]) {
             );
         }
     }
-    println!("\n| server | first answer | resident memory | with messages of 1 KB |");
+    println!("\n| Server | First response | Resident memory | Messages of 1 KB |");
     println!("|---|--:|--:|--:|");
     for measured in measured {
-        let Measured { peer, memory, first_answer, .. } = measured;
+        let Measured { peer, memory, first_response, .. } = measured;
         let left = if *peer == Peer::Floor { "-".to_owned() } else { thousands(measured.left()) };
-        let first = first_answer.as_secs_f64() * 1e3;
+        let first = first_response.as_secs_f64() * 1e3;
         println!("| {} | {first:.0} ms | {} MiB | {left} |", peer.title(), memory >> 20);
     }
 }
@@ -78,17 +78,17 @@ fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.*} x", digits(ratio)))
 }
 
-/// CPU time, on a logarithmic scale: it differs by a factor of a thousand.
+/// Plots CPU time on a logarithmic scale, because servers differ by a factor of up to a thousand.
 pub(crate) fn plot(measured: &[Measured]) -> Canvas {
-    let group = |(place, operation): (usize, &Operation)| {
+    let group = |(index, operation): (usize, &Operation)| {
         let bar = |of: &Measured| {
-            let (name, value) = (of.peer.title().to_owned(), of.tallies.get(place)?.micros());
+            let (name, value) = (of.peer.title().to_owned(), of.tallies.get(index)?.micros());
             Some(Bar { name, colour: of.peer.colour(), value, dark: None })
         };
         Group { heading: operation.to_string(), bars: measured.iter().filter_map(bar).collect() }
     };
     let bars = Bars {
-        title: "CPU time of a server per operation",
+        title: "CPU time of the server per operation",
         unit: "microseconds, less is better; logarithmic scale",
         scale: Scale::Log,
         parts: None,

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::Failed;
+use crate::BoxError;
 use crate::wire::request;
 
 /// Bytes per message.
@@ -23,8 +23,8 @@ pub(crate) struct Requests {
 
 impl Requests {
     pub(crate) fn new(address: SocketAddr, queue: &str) -> Self {
-        let words = "all of it is plain text, ";
-        let body: String = words.chars().cycle().take(BODY).collect();
+        let text = "A body of plain text. ";
+        let body: String = text.chars().cycle().take(BODY).collect();
         let entry = |id: usize| format!(r#"{{"Id":"{id}","MessageBody":"{body}"}}"#);
         let batch = (0..BATCH).map(entry).collect::<Vec<_>>().join(",");
         let send =
@@ -39,7 +39,7 @@ impl Requests {
     }
 
     /// The request that deletes the received messages.
-    pub(crate) fn delete(&self, received: &[u8]) -> Result<Vec<u8>, Failed> {
+    pub(crate) fn delete(&self, received: &[u8]) -> Result<Vec<u8>, BoxError> {
         let handles = std::str::from_utf8(received)?.split(HANDLE).skip(1);
         let entries = handles.enumerate().map(|(id, rest)| {
             // A colon, perhaps a space, and the handle in quotes.

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::Failed;
+use crate::BoxError;
 
 /// The time limit of a response.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -48,7 +48,7 @@ impl Connection {
     }
 
     /// Sends a request and returns the response body. Fails if the status is not 200.
-    pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<&[u8], Failed> {
+    pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<&[u8], BoxError> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => connect(self.address)?,
@@ -64,11 +64,11 @@ impl Connection {
         self.body.clear();
         loop {
             let rest = self.buffer.get(head.length..).unwrap_or_default();
-            let whole = match head.body {
+            let complete = match head.body {
                 Some(length) => rest.get(..length).map(|body| self.body.extend_from_slice(body)),
                 None => dechunk(rest, &mut self.body)?,
             };
-            if whole.is_some() {
+            if complete.is_some() {
                 break;
             }
             read(&mut stream, &mut self.buffer)?;
@@ -82,26 +82,26 @@ impl Connection {
     }
 }
 
-fn connect(address: SocketAddr) -> Result<TcpStream, Failed> {
+fn connect(address: SocketAddr) -> Result<TcpStream, BoxError> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     Ok(stream)
 }
 
-fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<(), Failed> {
-    let mut piece = [0; 16 << 10];
-    let count = stream.read(&mut piece)?;
+fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<(), BoxError> {
+    let mut chunk = [0; 16 << 10];
+    let count = stream.read(&mut chunk)?;
     if count == 0 {
-        return Err("the connection was closed before the answer ended".into());
+        return Err("the server closed the connection before the end of the response".into());
     }
-    buffer.extend_from_slice(piece.get(..count).unwrap_or_default());
+    buffer.extend_from_slice(chunk.get(..count).unwrap_or_default());
     Ok(())
 }
 
 impl Head {
     /// `None` until the head is complete.
-    fn parse(bytes: &[u8]) -> Result<Option<Self>, Failed> {
+    fn parse(bytes: &[u8]) -> Result<Option<Self>, BoxError> {
         let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { return Ok(None) };
         let text = std::str::from_utf8(bytes.get(..end).unwrap_or_default())?;
         let mut lines = text.split("\r\n");
@@ -123,7 +123,7 @@ impl Head {
 }
 
 /// Decodes a chunked body; `None` until it is complete.
-fn dechunk(mut rest: &[u8], body: &mut Vec<u8>) -> Result<Option<()>, Failed> {
+fn dechunk(mut rest: &[u8], body: &mut Vec<u8>) -> Result<Option<()>, BoxError> {
     body.clear();
     loop {
         let Some(end) = rest.windows(2).position(|two| two == b"\r\n") else { return Ok(None) };

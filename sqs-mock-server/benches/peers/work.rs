@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::Failed;
+use crate::BoxError;
 use crate::requests::{BATCH, HANDLE, Requests};
 use crate::wire::Connection;
 
@@ -24,7 +24,7 @@ pub(crate) enum Operation {
 pub(crate) struct Bench {
     pub(crate) requests: usize,
     /// The maximum duration of a round.
-    pub(crate) most: Duration,
+    pub(crate) max_time: Duration,
     pub(crate) connections: usize,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Bench {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) operations: usize,
-    pub(crate) took: Duration,
+    pub(crate) elapsed: Duration,
     pub(crate) cpu: Duration,
     /// The growth of the queue in messages, including the first round; receives make it smaller.
     pub(crate) left: isize,
@@ -51,7 +51,7 @@ impl Operation {
     }
 
     /// Runs the operation once.
-    fn run(self, connection: &mut Connection, requests: &Requests) -> Result<(), Failed> {
+    fn run(self, connection: &mut Connection, requests: &Requests) -> Result<(), BoxError> {
         match self {
             Self::Send => entries(connection.exchange(&requests.send)?, MESSAGE, 1),
             Self::SendBatch => entries(connection.exchange(&requests.send_batch)?, MESSAGE, BATCH),
@@ -76,10 +76,10 @@ impl fmt::Display for Operation {
 }
 
 impl Tally {
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(crate) fn add(self, other: Self) -> Self {
         Self {
             operations: self.operations + other.operations,
-            took: self.took + other.took,
+            elapsed: self.elapsed + other.elapsed,
             cpu: self.cpu + other.cpu,
             left: self.left + other.left,
         }
@@ -88,45 +88,45 @@ impl Tally {
 
 impl Bench {
     /// Repeats an operation on all connections until their common count or the time is reached.
-    pub(crate) fn turn(
+    pub(crate) fn round(
         self,
         operation: Operation,
         address: SocketAddr,
         queue: &str,
         stock: isize,
-    ) -> Result<Tally, Failed> {
+    ) -> Result<Tally, BoxError> {
         let count = match operation {
             Operation::Send => self.requests,
             Operation::SendBatch => self.requests.div_ceil(4),
             Operation::ReceiveAndDelete => usize::try_from(stock)? / BATCH,
         };
-        let (requests, begun, start) = (Requests::new(address, queue), AtomicUsize::new(0), Instant::now());
-        let one = || {
+        let (requests, started, start) = (Requests::new(address, queue), AtomicUsize::new(0), Instant::now());
+        let run_connection = || {
             let mut connection = Connection::new(address);
             let mut done = 0;
-            while start.elapsed() < self.most && begun.fetch_add(1, Ordering::Relaxed) < count {
+            while start.elapsed() < self.max_time && started.fetch_add(1, Ordering::Relaxed) < count {
                 operation.run(&mut connection, &requests).map_err(|error| format!("{operation}: {error}"))?;
                 done += 1;
             }
             Ok::<usize, String>(done)
         };
         let operations = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..self.connections).map(|_| scope.spawn(one)).collect();
+            let threads: Vec<_> = (0..self.connections).map(|_| scope.spawn(run_connection)).collect();
             let done = threads
                 .into_iter()
-                .map(|thread| thread.join().map_err(|_| "a connection panicked")?.map_err(Failed::from));
-            done.sum::<Result<usize, Failed>>()
+                .map(|thread| thread.join().map_err(|_| "a connection panicked")?.map_err(BoxError::from));
+            done.sum::<Result<usize, BoxError>>()
         })?;
         let left = operation.growth() * isize::try_from(operations)?;
-        Ok(Tally { operations, took: start.elapsed(), cpu: Duration::ZERO, left })
+        Ok(Tally { operations, elapsed: start.elapsed(), cpu: Duration::ZERO, left })
     }
 }
 
 const MESSAGE: &str = "\"MessageId\"";
 
 /// Checks that a response has the expected number of entries and no failed ones.
-fn entries(answer: &[u8], each: &str, expected: usize) -> Result<(), Failed> {
-    let text = std::str::from_utf8(answer)?;
+fn entries(response: &[u8], each: &str, expected: usize) -> Result<(), BoxError> {
+    let text = std::str::from_utf8(response)?;
     let found = text.matches(each).count();
     if found == expected && !text.contains("\"Code\"") {
         return Ok(());

@@ -1,4 +1,4 @@
-//! By number of queues.
+//! Costs by number of queues.
 
 use sqs_benchmarks::plot::Line;
 
@@ -6,7 +6,7 @@ use crate::wire::{Rig, micros, send, thousands};
 
 pub(crate) fn by_queues(quick: bool) -> Vec<Line> {
     let counts: &[usize] = if quick { &[100, 1_000] } else { &[100, 1_000, 10_000] };
-    println!("| queues | send to one of them | list ten | a request without a queue |");
+    println!("| Queues | Send to one queue | List ten queues | Request without a queue |");
     println!("|--:|--:|--:|--:|");
     for count in counts {
         eprintln!("  {} queues", thousands(*count));

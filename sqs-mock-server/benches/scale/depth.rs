@@ -13,7 +13,7 @@ const GROUPS: usize = 1000;
 const HELD: usize = 500;
 
 /// The columns.
-const OPERATIONS: [&str; 4] = ["send", "receive + delete", "change visibility", "a request without a queue"];
+const OPERATIONS: [&str; 4] = ["Send", "Receive and delete", "Change visibility", "Request without a queue"];
 
 /// The plotted columns, without the last one.
 const PLOTTED: std::ops::Range<usize> = 0..OPERATIONS.len() - 1;
@@ -21,7 +21,7 @@ const PLOTTED: std::ops::Range<usize> = 0..OPERATIONS.len() - 1;
 /// Plots by messages; both queue types have the same colours.
 pub(crate) fn by_messages(quick: bool) -> Vec<Line> {
     let sizes: &[usize] = if quick { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
-    println!("| messages | queue | {} |", OPERATIONS.join(" | "));
+    println!("| Messages | Queue | {} |", OPERATIONS.join(" | "));
     println!("|--:|---|--:|--:|--:|--:|");
     let mut curves = Vec::new();
     for (name, kind) in [("orders", "standard"), ("orders.fifo", "FIFO")] {
@@ -57,7 +57,7 @@ fn curve(kind: &str, operation: usize, rows: &[(usize, [Duration; 4])]) -> Line 
 /// Plots by groups, in other colours.
 pub(crate) fn by_groups(quick: bool) -> Vec<Line> {
     let groups: &[usize] = if quick { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
-    println!("| FIFO groups | messages | {} |", OPERATIONS.join(" | "));
+    println!("| FIFO groups | Messages | {} |", OPERATIONS.join(" | "));
     println!("|--:|--:|--:|--:|--:|--:|");
     let mut rows = Vec::new();
     for &groups in groups {

@@ -14,14 +14,14 @@ const FOUR_DAYS: Duration = Duration::from_hours(4 * 24);
 pub(crate) fn at_once(quick: bool) -> Vec<Line> {
     let size = if quick { 10_000 } else { 1_000_000 };
     println!(
-        "| {} messages | all expired | all but one expired | purge | delete the queue |",
+        "| {} messages | All expired | All but one expired | Purge | Delete the queue |",
         thousands(size)
     );
     println!("|---|--:|--:|--:|--:|");
     for name in ["orders", "orders.fifo"] {
         let cells = [
             timed(name, size, |deep| deep.rig.server.clock().advance(FOUR_DAYS), "GetQueueAttributes"),
-            timed(name, size, one_is_young, "GetQueueAttributes"),
+            timed(name, size, all_but_one_expired, "GetQueueAttributes"),
             timed(name, size, |_| {}, "PurgeQueue"),
             timed(name, size, |_| {}, "DeleteQueue"),
         ];
@@ -35,7 +35,7 @@ pub(crate) fn at_once(quick: bool) -> Vec<Line> {
     Vec::new()
 }
 
-fn one_is_young(deep: &Deep) {
+fn all_but_one_expired(deep: &Deep) {
     deep.rig.server.clock().advance(FOUR_DAYS / 2);
     let ids = r#""MessageGroupId":"young","MessageDeduplicationId":"young""#;
     let ids = if deep.url.ends_with(".fifo") { format!(",{ids}") } else { String::new() };
@@ -44,10 +44,10 @@ fn one_is_young(deep: &Deep) {
     deep.rig.server.clock().advance(FOUR_DAYS / 2);
 }
 
-/// The duration of a request on a full queue after `happen`.
-fn timed(name: &str, size: usize, happen: impl FnOnce(&Deep), action: &str) -> Duration {
+/// The duration of a request on a full queue after `prepare`.
+fn timed(name: &str, size: usize, prepare: impl FnOnce(&Deep), action: &str) -> Duration {
     let deep = Deep::new(name, size, 1000);
-    happen(&deep);
+    prepare(&deep);
     let names = if action == "GetQueueAttributes" { r#","AttributeNames":["All"]"# } else { "" };
     let input = format!(r#"{{"QueueUrl":"{}"{names}}}"#, deep.url);
     let start = Instant::now();

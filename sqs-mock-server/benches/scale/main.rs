@@ -1,3 +1,5 @@
+//! Run with: `cargo bench -p sqs-mock-server --bench scale`
+//!
 //! Scalability: the cost of a request by number of queues, groups, pollers and messages.
 //!
 //! | Module | Measurements |
@@ -20,7 +22,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use sqs_benchmarks::arguments::{Arguments, Failed, ended};
+use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
 use sqs_benchmarks::plot::{Line, Lines, Scale};
 
 const HELP: &str = "\
@@ -29,10 +31,10 @@ Measures the cost of requests by number of queues, groups, pollers and messages.
 cargo bench -p sqs-mock-server --bench scale -- [OPTION..]
 
   --quick      at most 10,000 messages and groups, and 1,000 queues
-  --only LIST  of depth, groups, expiry, queues, pollers, memory; all of them by default
-  --svg FILE   also plots depth and groups: microseconds by messages in the queue;
-               a relative FILE is relative to the folder of the package
-  --help       this text
+  --only LIST  parts to run (default: depth,groups,expiry,queues,pollers,memory)
+  --svg FILE   plot depth and groups: microseconds by messages in the queue; a relative FILE starts at the directory
+               of the package
+  --help       print this help
 
 Requests are AWS JSON, passed to the server in this process: times include decoding and encoding, but no sockets.
 The tables go to standard output as Markdown, progress to standard error.";
@@ -58,9 +60,9 @@ impl FromStr for Part {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let named = PARTS.into_iter().find(|part| part.name == text);
-        named.ok_or_else(|| {
-            format!("{text:?} is not a part; parts are {}", PARTS.map(|part| part.name).join(", "))
+        let found = PARTS.into_iter().find(|part| part.name == text);
+        found.ok_or_else(|| {
+            format!("unknown part {text:?}; allowed are {}", PARTS.map(|part| part.name).join(", "))
         })
     }
 }
@@ -73,26 +75,26 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    ended(run(Arguments::of_process()))
+    exit_code(run(Arguments::from_env()))
 }
 
-fn run(mut arguments: Arguments) -> Result<(), Failed> {
+fn run(mut arguments: Arguments) -> Result<(), BoxError> {
     let mut options = Options { quick: false, parts: PARTS.to_vec(), svg: None };
     while let Some(option) = arguments.option() {
         match option.as_str() {
             "--quick" => options.quick = true,
-            "--only" => options.parts = arguments.words()?,
+            "--only" => options.parts = arguments.parse_list()?,
             "--svg" => options.svg = Some(arguments.output()?),
             "--help" | "-h" => {
                 println!("{HELP}");
                 return Ok(());
             }
             memory::CHILD => return memory::child(&arguments.value()?, arguments.number(1..=10_000_000)?),
-            _ => return Err(arguments.unknown(HELP)),
+            _ => return Err(arguments.unknown_option(HELP)),
         }
     }
     if options.svg.is_some() && options.parts.iter().all(|part| !part.has_plot) {
-        return Err("--svg draws the figures of depth and groups, which --only leaves out".into());
+        return Err("--svg requires depth or groups in --only".into());
     }
     let mut curves = Vec::new();
     for Part { name, measure, .. } in options.parts {
@@ -100,8 +102,8 @@ fn run(mut arguments: Arguments) -> Result<(), Failed> {
         curves.extend(measure(options.quick));
     }
     let plot = Lines {
-        title: "What an operation costs as a queue grows (no sockets)",
-        across: "messages in the queue, or groups of 100,000 messages and more; each line is ten times the one before",
+        title: "Cost of an operation by size of the queue (no sockets)",
+        across: "messages in the queue, or groups of at least 100,000 messages; logarithmic scale",
         scale: Scale::Log,
         upwards: "microseconds, less is better",
         lines: curves,

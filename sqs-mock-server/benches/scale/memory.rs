@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use sqs_benchmarks::arguments::Failed;
+use sqs_benchmarks::arguments::BoxError;
 use sqs_benchmarks::plot::Line;
-use sqs_benchmarks::process::resident;
+use sqs_benchmarks::process::resident_bytes;
 
 use crate::wire::{Rig, thousands};
 
@@ -14,7 +14,7 @@ const BODY: usize = 1024;
 
 pub(crate) fn by_kind(quick: bool) -> Vec<Line> {
     let messages = if quick { 50_000 } else { 500_000 };
-    println!("| queue | messages of 1 KiB | bytes per message | without the body |");
+    println!("| Queue | Messages of 1 KiB | Bytes per message | Without the body |");
     println!("|---|--:|--:|--:|");
     for (name, kind) in
         [("orders", "standard"), ("orders.fifo", "FIFO, 1,000 groups, within the deduplication window")]
@@ -22,10 +22,10 @@ pub(crate) fn by_kind(quick: bool) -> Vec<Line> {
         eprintln!("  {} messages in {name}", thousands(messages));
         match measured(name, messages) {
             Some(bytes) => {
-                let beside = bytes.saturating_sub(BODY);
-                println!("| {kind} | {} | {} | {beside} |", thousands(messages), thousands(bytes));
+                let overhead = bytes.saturating_sub(BODY);
+                println!("| {kind} | {} | {} | {overhead} |", thousands(messages), thousands(bytes));
             }
-            None => println!("| {kind} | {} | unknown here | |", thousands(messages)),
+            None => println!("| {kind} | {} | unknown | |", thousands(messages)),
         }
     }
     println!();
@@ -38,16 +38,16 @@ fn measured(name: &str, messages: usize) -> Option<usize> {
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }
 
-/// Fills a queue and prints the bytes per message.
-pub(crate) fn child(name: &str, messages: usize) -> Result<(), Failed> {
+/// Fills a queue in the child process and prints the bytes per message.
+pub(crate) fn child(name: &str, messages: usize) -> Result<(), BoxError> {
     let rig = Rig::new();
     let url = rig.queue(name);
     // Excludes memory that the first requests allocate.
     fill(&rig, &url, 0..1000);
-    let before = resident(std::process::id())?;
+    let before = resident_bytes(std::process::id())?;
     fill(&rig, &url, 1000..1000 + messages);
-    let grown = resident(std::process::id())?.saturating_sub(before);
-    println!("{}", usize::try_from(grown)? / messages);
+    let growth = resident_bytes(std::process::id())?.saturating_sub(before);
+    println!("{}", usize::try_from(growth)? / messages);
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Long polls that wait at one queue, one of which each message wakes.
+//! Long polls that wait at one queue. Each message wakes one of them.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -17,30 +17,30 @@ use crate::wire::{Rig, micros, send, thousands};
 const MESSAGES: u32 = 500;
 
 pub(crate) fn woken(_quick: bool) -> Vec<Line> {
-    println!("| waiting long polls | from send to delivery | task wake-ups per message |");
+    println!("| Waiting long polls | From send to delivery | Task wake-ups per message |");
     println!("|--:|--:|--:|");
-    for parked in [1, 100, 1_000] {
-        eprintln!("  {} long polls", thousands(parked));
+    for waiting in [1, 100, 1_000] {
+        eprintln!("  {} long polls", thousands(waiting));
         let rig = Rig::new();
         let url = rig.queue("orders");
-        let (time, polls) = rig.runtime.block_on(one_by_one(&rig, &url, parked));
-        println!("| {} | {} µs | {:.2} |", thousands(parked), micros(time), polls);
+        let (time, polls) = rig.runtime.block_on(send_one_by_one(&rig, &url, waiting));
+        println!("| {} | {} µs | {:.2} |", thousands(waiting), micros(time), polls);
     }
     println!();
     Vec::new()
 }
 
 /// Sends messages one by one. Each ends one long poll, which a new one replaces.
-async fn one_by_one(rig: &Rig, url: &str, parked: usize) -> (Duration, f64) {
+async fn send_one_by_one(rig: &Rig, url: &str, waiting: usize) -> (Duration, f64) {
     let polls = Arc::new(AtomicUsize::new(0));
     let mut pollers = JoinSet::new();
-    let park = |pollers: &mut JoinSet<()>| {
+    let start_poll = |pollers: &mut JoinSet<()>| {
         let input = format!(r#"{{"QueueUrl":"{url}","WaitTimeSeconds":20}}"#);
         let (transport, polls) = (rig.server.transport(), Arc::clone(&polls));
         pollers.spawn(counted(polls, async move { drop(send(transport, "ReceiveMessage", input).await) }));
     };
-    for _ in 0..parked {
-        park(&mut pollers);
+    for _ in 0..waiting {
+        start_poll(&mut pollers);
     }
     let (mut times, mut woken) = (Vec::new(), 0);
     for _ in 0..MESSAGES {
@@ -55,7 +55,7 @@ async fn one_by_one(rig: &Rig, url: &str, parked: usize) -> (Duration, f64) {
         times.push(start.elapsed());
         tokio::task::yield_now().await;
         woken += polls.load(Ordering::Relaxed);
-        park(&mut pollers);
+        start_poll(&mut pollers);
     }
     let woken = u32::try_from(woken).unwrap_or(u32::MAX);
     (median(times, Ord::cmp).unwrap_or_default(), f64::from(woken) / f64::from(MESSAGES))

@@ -11,8 +11,8 @@ use sqs_mock_server::{InProcess, MockSqs};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::Instant;
 
-/// Rounds per operation. The result is the median, and rounds are shorter than a time slice, since other processes
-/// use the machine too.
+/// Rounds per operation. The result is the median. A round is shorter than a time slice, which limits the effect of other
+/// processes.
 const ROUNDS: u32 = 101;
 /// Requests per round.
 const REQUESTS: u32 = 100;
@@ -71,9 +71,9 @@ pub(crate) async fn send(transport: InProcess, action: &str, input: String) -> B
         .header("x-amz-target", format!("AmazonSQS.{action}"))
         .body(Bytes::from(input))
         .expect("a request");
-    let answer = transport.send(request).await.expect("a server");
-    let status = answer.status();
-    let body = answer.into_body();
+    let response = transport.send(request).await.expect("a server");
+    let status = response.status();
+    let body = response.into_body();
     assert!(status.is_success(), "{action}: {}", String::from_utf8_lossy(&body));
     body
 }
@@ -85,9 +85,9 @@ pub(crate) async fn call(transport: InProcess, action: &str, input: String) -> V
 
 /// Receives a message and returns its handle.
 pub(crate) async fn receive(transport: InProcess, input: String) -> String {
-    let answer = send(transport, "ReceiveMessage", input).await;
-    let answer = std::str::from_utf8(&answer).unwrap_or_default();
-    let (_, rest) = answer.split_once(r#""ReceiptHandle":""#).expect("a message");
+    let response = send(transport, "ReceiveMessage", input).await;
+    let response = std::str::from_utf8(&response).unwrap_or_default();
+    let (_, rest) = response.split_once(r#""ReceiptHandle":""#).expect("a message");
     rest.split('"').next().unwrap_or_default().to_owned()
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn micros(time: Duration) -> String {
 }
 
 /// 1000000 is 1,000,000.
-#[expect(clippy::cast_precision_loss, reason = "nothing here is counted as far as that")]
+#[expect(clippy::cast_precision_loss, reason = "counts are below 2^52")]
 pub(crate) fn thousands(number: usize) -> String {
     sqs_benchmarks::plot::thousands(number as f64)
 }

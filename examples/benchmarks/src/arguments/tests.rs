@@ -1,4 +1,4 @@
-//! What is allowed, and what is said of the rest.
+//! Tests of allowed values and of error texts.
 
 use super::*;
 
@@ -8,48 +8,47 @@ fn arguments(line: &'static str) -> Arguments {
     arguments
 }
 
-fn said<T>(outcome: Result<T, Failed>) -> String {
-    outcome.err().map(|error| error.to_string()).unwrap_or_default()
+fn error_of<T>(result: Result<T, BoxError>) -> String {
+    result.err().map(|error| error.to_string()).unwrap_or_default()
 }
 
 #[test]
-fn numbers_are_read_from_a_list() {
+fn comma_separated_numbers_are_parsed() {
     assert_eq!(arguments("--at 1,32").numbers(1..=64).unwrap(), [1, 32]);
     assert_eq!(arguments("--seconds 0.25").seconds().unwrap(), Duration::from_millis(250));
 }
 
 #[test]
-fn numbers_out_of_range_are_refused_with_the_range() {
-    let expected = "--at \"65\" is not allowed; numbers from 1 to 64 are";
-    assert_eq!(said(arguments("--at 1,65").numbers(1..=64)), expected);
+fn number_out_of_range_is_rejected_with_the_range() {
+    let expected = "--at \"65\" is not allowed; allowed are numbers from 1 to 64";
+    assert_eq!(error_of(arguments("--at 1,65").numbers(1..=64)), expected);
     assert_eq!(
-        said(arguments("--at many").number(0..=9)),
-        "--at \"many\" is not allowed; numbers from 0 to 9 are"
+        error_of(arguments("--at many").number(0..=9)),
+        "--at \"many\" is not allowed; allowed are numbers from 0 to 9"
     );
-    assert!(said(arguments("--seconds NaN").seconds()).contains("from 0.01 to 86400"));
+    assert!(error_of(arguments("--seconds NaN").seconds()).contains("from 0.01 to 86400"));
 }
 
 #[test]
-fn options_without_a_value_are_refused() {
-    assert_eq!(said(arguments("--svg").path()), "--svg wants a value");
+fn option_without_a_value_is_rejected() {
+    assert_eq!(error_of(arguments("--svg").path()), "--svg requires a value");
 }
 
 #[test]
-fn unknown_options_are_refused_with_those_of_the_help() {
-    let help =
-        "Says how --this works.\n\n  --rounds COUNT  how often\n                  as --said\n  --help  this";
-    let unknown = arguments("--rouds").unknown(help).to_string();
-    assert_eq!(unknown, "\"--rouds\" is no option; there are --rounds, --help");
+fn unknown_option_is_rejected_with_the_options_of_the_help() {
+    let help = "Explains --all.\n\n  --rounds COUNT  repetitions\n                  as --above\n  --help  print this help";
+    let unknown = arguments("--rouds").unknown_option(help).to_string();
+    assert_eq!(unknown, "unknown option \"--rouds\"; allowed are --rounds, --help");
 }
 
 #[test]
-fn files_that_cannot_be_written_are_refused_before_anything_is_measured() {
-    let error = said(arguments("--svg /no/such/folder/plot.svg").output());
-    assert!(error.starts_with("--svg /no/such/folder/plot.svg: cannot be written: "), "{error}");
+fn unwritable_output_file_is_rejected() {
+    let error = error_of(arguments("--svg /no/such/folder/plot.svg").output());
+    assert!(error.starts_with("--svg /no/such/folder/plot.svg: cannot write the file: "), "{error}");
 }
 
 #[test]
-fn files_are_left_as_they_were_until_there_is_a_plot() {
+fn output_file_stays_unchanged_until_it_is_written() {
     let path = std::env::temp_dir().join(format!("sqs-benchmarks-{}.svg", std::process::id()));
     let read = || {
         let words = ["--svg".to_owned(), path.display().to_string()].into_iter();
@@ -59,8 +58,8 @@ fn files_are_left_as_they_were_until_there_is_a_plot() {
     };
     assert_eq!(read().unwrap(), path);
     assert!(!path.exists());
-    std::fs::write(&path, "that of another run").unwrap();
+    std::fs::write(&path, "plot of another run").unwrap();
     assert_eq!(read().unwrap(), path);
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "that of another run");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "plot of another run");
     std::fs::remove_file(path).unwrap();
 }

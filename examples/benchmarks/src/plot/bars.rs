@@ -1,68 +1,68 @@
-//! Groups of bars below each other, each with its name before it and its figure behind it.
+//! Bar charts: groups of horizontal bars, each between its name and its value.
 
 use super::axis::{Axis, Scale};
-use super::shown;
-use super::svg::{Anchor, COLOURS, Canvas, GUIDE, colour, width};
+use super::format_number;
+use super::svg::{Anchor, COLOURS, Canvas, GRID, colour, width};
 
 const WIDTH: f64 = 860.0;
 const TOP: f64 = 48.0;
 const BAR: f64 = 20.0;
 const GAP: f64 = 34.0;
-/// Between names, bars and figures.
+/// Distance between names, bars and values.
 const SPACE: f64 = 8.0;
 const MARGIN: f64 = 16.0;
 
-/// What is drawn.
+/// A bar chart.
 #[derive(Debug)]
 pub struct Bars<'a> {
-    /// What is compared.
+    /// The heading of the chart.
     pub title: &'a str,
-    /// What the axis counts, and whether more or less of it is better.
+    /// The unit of the axis, and whether more or less is better.
     pub unit: &'a str,
-    /// On a logarithmic axis there is a dot in the place of each bar, for the length of a bar would mean nothing.
+    /// A logarithmic axis has dots instead of bars, because the length of a bar has no meaning there.
     pub scale: Scale,
-    /// What the dark and the light part of bars are, where they have two.
+    /// The legend of the dark and the light part, if bars have two parts.
     pub parts: Option<[&'a str; 2]>,
-    /// From above.
+    /// The groups from top to bottom.
     pub groups: Vec<Group>,
 }
 
-/// Bars under a common heading.
+/// Bars under one heading.
 #[derive(Debug)]
 pub struct Group {
-    /// What they have in common.
+    /// The heading.
     pub heading: String,
-    /// From above.
+    /// The bars from top to bottom.
     pub bars: Vec<Bar>,
 }
 
-/// A figure.
+/// One bar.
 #[derive(Debug)]
 pub struct Bar {
-    /// What it is of.
+    /// The name of the measured thing.
     pub name: String,
-    /// Which of the colours it has; what is the same has the same in all groups.
+    /// Index of the colour. The same thing has the same colour in all groups.
     pub colour: usize,
-    /// How long it is.
+    /// The value.
     pub value: f64,
-    /// How much of that is dark, where it has two parts.
+    /// The dark part of the value, if the bar has two parts.
     pub dark: Option<f64>,
 }
 
 impl Bar {
-    fn figure(&self) -> String {
-        let all = shown(self.value);
-        self.dark.map_or(all.clone(), |dark| format!("{} ({all})", shown(dark)))
+    fn label(&self) -> String {
+        let all = format_number(self.value);
+        self.dark.map_or(all.clone(), |dark| format!("{} ({all})", format_number(dark)))
     }
 }
 
 impl Bars<'_> {
-    /// The drawing.
+    /// Draws the chart.
     pub fn draw(&self) -> Canvas {
         let bars = || self.groups.iter().flat_map(|group| &group.bars);
         let widest = |texts: &mut dyn Iterator<Item = f64>| texts.fold(0.0, f64::max);
         let left = MARGIN + widest(&mut bars().map(|bar| width(&bar.name))) + SPACE;
-        let right = WIDTH - MARGIN - widest(&mut bars().map(|bar| width(&bar.figure()))) - SPACE;
+        let right = WIDTH - MARGIN - widest(&mut bars().map(|bar| width(&bar.label()))) - SPACE;
         let axis = Axis::new(self.scale, bars().map(|bar| bar.value), left, right);
         let rows = self.groups.iter().flat_map(|group| group.bars.iter().map(|_| BAR).chain([GAP]));
         let top = if self.parts.is_some() { TOP + BAR } else { TOP };
@@ -70,8 +70,8 @@ impl Bars<'_> {
         let mut canvas = Canvas::new(WIDTH, bottom + 52.0, self.title);
         self.legend(&mut canvas);
         for (tick, text) in axis.ticks() {
-            let x = axis.at(tick);
-            canvas.line(&[(x, top), (x, bottom)], GUIDE, false);
+            let x = axis.position(tick);
+            canvas.line(&[(x, top), (x, bottom)], GRID, false);
             canvas.text((x, bottom + 18.0), Anchor::Around, &text);
         }
         canvas.text((f64::midpoint(left, right), bottom + 40.0), Anchor::Around, self.unit);
@@ -88,7 +88,7 @@ impl Bars<'_> {
     }
 
     fn row(&self, canvas: &mut Canvas, bar: &Bar, axis: Axis, (left, y): (f64, f64)) {
-        let (end, base, middle) = (axis.at(bar.value), y + 14.0, y + BAR / 2.0);
+        let (end, base, middle) = (axis.position(bar.value), y + 14.0, y + BAR / 2.0);
         let (size, colour) = ((end - left, BAR - 4.0), colour(bar.colour));
         canvas.text((left - SPACE, base), Anchor::Before, &bar.name);
         match (self.scale, bar.dark) {
@@ -99,10 +99,10 @@ impl Bars<'_> {
             (Scale::Linear, None) => canvas.bar((left, y + 2.0), size, colour, false),
             (Scale::Linear, Some(dark)) => {
                 canvas.bar((left, y + 2.0), size, colour, true);
-                canvas.bar((left, y + 2.0), (axis.at(dark) - left, BAR - 4.0), colour, false);
+                canvas.bar((left, y + 2.0), (axis.position(dark) - left, BAR - 4.0), colour, false);
             }
         }
-        canvas.text((end + SPACE, base), Anchor::After, &bar.figure());
+        canvas.text((end + SPACE, base), Anchor::After, &bar.label());
     }
 
     fn legend(&self, canvas: &mut Canvas) {

@@ -3,21 +3,21 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Ink, which is read on the white ground of every plot.
-const INK: &str = "#24292f";
-/// Lines that only guide the eye.
-pub(super) const GUIDE: &str = "#d8dee4";
-/// Of Okabe and Ito, "Color Universal Design", without those that are faint on white.
+/// Colour of text.
+const TEXT: &str = "#24292f";
+/// Colour of grid lines.
+pub(super) const GRID: &str = "#d8dee4";
+/// From Okabe and Ito, "Color Universal Design", without the colours that are faint on white.
 pub(super) const COLOURS: [&str; 7] =
     ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7f7f7f"];
 
-/// A drawing under way.
+/// A drawing.
 #[derive(Debug)]
 pub struct Canvas {
     svg: String,
 }
 
-/// Where a text stands beside its point.
+/// The position of a text relative to its point.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Anchor {
     Before,
@@ -26,14 +26,14 @@ pub(super) enum Anchor {
 }
 
 impl Canvas {
-    /// A white ground with a title.
+    /// An empty drawing with a white background and a title.
     pub(super) fn new(width: f64, height: f64, title: &str) -> Self {
         let title = escaped(title);
         let svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
              height=\"{height:.0}\" font-family=\"sans-serif\" font-size=\"13\" role=\"img\">\n<title>{title}</title>\n\
              <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-             <text x=\"16\" y=\"26\" font-size=\"16\" font-weight=\"bold\" fill=\"{INK}\">{title}</text>\n"
+             <text x=\"16\" y=\"26\" font-size=\"16\" font-weight=\"bold\" fill=\"{TEXT}\">{title}</text>\n"
         );
         Self { svg }
     }
@@ -49,14 +49,14 @@ impl Canvas {
     pub(super) fn line(&mut self, points: &[(f64, f64)], colour: &str, dashed: bool) {
         let points: Vec<_> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let dashes = if dashed { " stroke-dasharray=\"6 4\"" } else { "" };
-        let width = if colour == GUIDE { 1 } else { 2 };
+        let width = if colour == GRID { 1 } else { 2 };
         self.push(format_args!(
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"{dashes}/>",
             points.join(" ")
         ));
     }
 
-    /// A box; what is `faint` is of the same colour, and lighter.
+    /// Draws a bar. A `faint` bar is a lighter shade of its colour.
     pub(super) fn bar(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), colour: &str, faint: bool) {
         let opacity = if faint { " fill-opacity=\"0.4\"" } else { "" };
         self.push(format_args!(
@@ -71,13 +71,13 @@ impl Canvas {
     /// Writes the file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// The file is not writable.
     pub fn save(&self, path: &Path) -> Result<(), String> {
         std::fs::write(path, self.finished())
             .map_err(|error| format!("cannot write {}: {error}", path.display()))
     }
 
-    /// The whole file.
+    /// The content of the file.
     pub fn finished(&self) -> String {
         format!("{}</svg>\n", self.svg)
     }
@@ -90,17 +90,17 @@ impl Canvas {
         };
         let text = escaped(text);
         self.push(format_args!(
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{INK}\"{weight}>{text}</text>"
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{TEXT}\"{weight}>{text}</text>"
         ));
     }
 
     fn push(&mut self, element: std::fmt::Arguments<'_>) {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.svg, "{element}");
     }
 }
 
-/// The room that a text takes at most, in the fonts that browsers have.
+/// The maximum width of a text in the usual fonts of browsers.
 pub(super) fn width(text: &str) -> f64 {
     u32::try_from(text.chars().count()).map_or(0.0, f64::from) * 7.4
 }

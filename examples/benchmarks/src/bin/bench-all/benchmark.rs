@@ -1,4 +1,4 @@
-//! A benchmark, and the words that run it.
+//! A benchmark and its command lines.
 
 use std::path::Path;
 
@@ -9,31 +9,31 @@ pub(crate) struct Benchmark {
     pub(crate) title: &'static str,
     pub(crate) measures: &'static str,
     pub(crate) program: Program,
-    /// Options when it is to be short.
+    /// The run with `--quick`.
     pub(crate) quick: Run,
-    /// Options for figures that count.
+    /// The run for published figures.
     pub(crate) full: Run,
-    /// The package of a program that it starts, and would build itself.
+    /// The package of a program that the benchmark starts. It is built before the measurement.
     pub(crate) starts: Option<&'static str>,
-    /// Whether it takes `--svg`.
+    /// Whether it accepts `--svg`.
     pub(crate) has_plot: bool,
     pub(crate) only_when_named: bool,
 }
 
-/// What it is.
+/// The program of a benchmark.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Program {
-    /// Of a package.
+    /// A bench target of a package.
     Bench { package: &'static str, bench: &'static str },
-    /// By its path from the root of the repository.
+    /// A script, by its path from the root of the repository.
     Script(&'static str),
 }
 
-/// A run of it.
+/// The options and duration of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) options: &'static [&'static str],
-    /// How long that takes, without what is built first.
+    /// Duration without the build.
     pub(crate) seconds: u32,
 }
 
@@ -46,8 +46,8 @@ impl Benchmark {
         self.of(quick).seconds
     }
 
-    /// The words that run it, program first.
-    pub(crate) fn words(&self, cargo: &str, quick: bool, svg: Option<&Path>) -> Vec<String> {
+    /// The command line that runs it, program first.
+    pub(crate) fn command(&self, cargo: &str, quick: bool, svg: Option<&Path>) -> Vec<String> {
         let mut words = match self.program {
             Program::Bench { package, bench } => vec![cargo, "bench", "-p", package, "--bench", bench],
             Program::Script(path) => vec![path],
@@ -62,7 +62,7 @@ impl Benchmark {
         words
     }
 
-    /// The commands that build it, apart from the run: cargo would take a part of the time and of the machine.
+    /// The commands that build it. A build during the run would change the figures.
     pub(crate) fn builds(&self, cargo: &str) -> Vec<Vec<String>> {
         let bench = match self.program {
             Program::Bench { package, bench } => {
@@ -70,9 +70,9 @@ impl Benchmark {
             }
             Program::Script(_) => None,
         };
-        let started = self.starts.map(|package| vec![cargo, "build", "--release", "--package", package]);
+        let program = self.starts.map(|package| vec![cargo, "build", "--release", "--package", package]);
         let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
-        bench.into_iter().chain(started).map(owned).collect()
+        bench.into_iter().chain(program).map(owned).collect()
     }
 
     pub(crate) fn plot_file(&self) -> Option<String> {
@@ -84,7 +84,7 @@ impl Benchmark {
     }
 }
 
-/// About how long something takes.
+/// An approximate duration for readers.
 pub(crate) fn about(seconds: u32) -> String {
     match seconds {
         0..90 => format!("about {seconds} s"),
@@ -99,17 +99,17 @@ mod tests {
     use crate::catalogue::ALL;
 
     #[test]
-    fn commands_separate_the_options_of_cargo_from_those_of_the_bench() {
-        let words = ALL[0].words("cargo", true, Some(Path::new("/out/a.svg"))).join(" ");
+    fn command_separates_cargo_options_from_bench_options() {
+        let words = ALL[0].command("cargo", true, Some(Path::new("/out/a.svg"))).join(" ");
         let command = "cargo bench -p sqs-client --bench peers -- --seconds 0.3 --rounds 3 --svg /out/a.svg";
         assert_eq!(words, command);
     }
 
     #[test]
-    fn commands_without_options_have_nothing_to_separate() {
+    fn command_without_bench_options_has_no_separator() {
         let scale = ALL.iter().find(|benchmark| benchmark.name == "server-scale").unwrap();
         assert_eq!(
-            scale.words("cargo", false, None).join(" "),
+            scale.command("cargo", false, None).join(" "),
             "cargo bench -p sqs-mock-server --bench scale"
         );
     }

@@ -1,15 +1,15 @@
-//! Which benchmarks there are.
+//! The list of benchmarks.
 
 use std::fmt::Write as _;
 
 use crate::benchmark::{Benchmark, Program, Run, about};
 
-/// All of them, in the order in which they run.
+/// All benchmarks, in the order of their runs.
 pub(crate) const ALL: &[Benchmark] = &[
     Benchmark {
         name: "client-peers",
-        title: "What a request costs a client",
-        measures: "sqs-client beside aws-sdk-sqs, and beside bare hyper with bytes made beforehand",
+        title: "Client cost per request",
+        measures: "sqs-client, aws-sdk-sqs, and bare hyper with prepared requests as the floor",
         program: bench("sqs-client", "peers"),
         quick: run(&["--seconds", "0.3", "--rounds", "3"], 20),
         full: run(&["--seconds", "1", "--rounds", "5"], 110),
@@ -19,8 +19,8 @@ pub(crate) const ALL: &[Benchmark] = &[
     },
     Benchmark {
         name: "server-peers",
-        title: "What a request costs a server",
-        measures: "sqs-mock-server beside rustack, ElasticMQ and moto, and beside bare hyper that does nothing",
+        title: "Server cost per request",
+        measures: "sqs-mock-server, rustack, ElasticMQ, moto, and bare hyper with constant responses as the floor",
         program: bench("sqs-mock-server", "peers"),
         quick: run(&["--seconds", "0.5", "--rounds", "2"], 40),
         full: run(&["--seconds", "3", "--rounds", "4"], 240),
@@ -30,8 +30,8 @@ pub(crate) const ALL: &[Benchmark] = &[
     },
     Benchmark {
         name: "server-scale",
-        title: "How the server scales",
-        measures: "the cost of requests as queues, groups, pollers and messages grow",
+        title: "Server scalability",
+        measures: "cost of a request by number of queues, message groups, pollers and messages",
         program: bench("sqs-mock-server", "scale"),
         quick: run(&["--quick"], 5),
         full: run(&[], 180),
@@ -41,8 +41,8 @@ pub(crate) const ALL: &[Benchmark] = &[
     },
     Benchmark {
         name: "server-load",
-        title: "The server under load with faults",
-        measures: "messages a second while requests fail, and that none is lost, doubled or out of order",
+        title: "Server under load with faults",
+        measures: "messages per second while requests fail; lost, duplicated and reordered messages",
         program: bench("sqs-mock-server", "load"),
         quick: run(&["--seconds", "3"], 10),
         full: run(&["--seconds", "30"], 40),
@@ -52,8 +52,8 @@ pub(crate) const ALL: &[Benchmark] = &[
     },
     Benchmark {
         name: "buffered-throughput",
-        title: "Messages a second through batches",
-        measures: "single sends and sqs-buffered beside batches made by hand, which are the ceiling",
+        title: "Throughput of buffered sends",
+        measures: "single sends, sqs-buffered, and manual batches as the ceiling",
         program: bench("sqs-buffered", "throughput"),
         quick: run(&["--seconds", "0.3", "--producers", "64"], 15),
         full: run(&["--seconds", "3"], 210),
@@ -64,7 +64,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     Benchmark {
         name: "buffered-groups",
         title: "Timeouts of many message groups",
-        measures: "what an entry and its timeout cost, and how long other calls wait, while a FIFO queue does not answer",
+        measures: "cost of an entry and its timeout, and latency of other calls, while a FIFO queue does not respond",
         program: bench("sqs-buffered", "groups"),
         quick: run(&["--groups", "1000,10000"], 15),
         full: run(&[], 20),
@@ -75,7 +75,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     Benchmark {
         name: "buffered-in-flight",
         title: "Batches in flight",
-        measures: "the adaptive bound beside the best fixed one, also while the service throttles and for two queues",
+        measures: "adaptive limit and best fixed limit, with and without throttling, and fairness of two queues",
         program: bench("sqs-buffered", "in_flight"),
         quick: run(&["--seconds", "0.5", "--latency", "5", "--bounds", "10,40,100"], 75),
         full: run(&[], 900),
@@ -85,8 +85,8 @@ pub(crate) const ALL: &[Benchmark] = &[
     },
     Benchmark {
         name: "buffered-soak",
-        title: "Producers and consumers while requests fail",
-        measures: "what is lost, stored twice or out of order while a third of all requests fail, and memory",
+        title: "Buffered client under faults",
+        measures: "lost, duplicated and reordered messages while a third of all requests fail, and memory",
         program: bench("sqs-buffered", "soak"),
         quick: run(&["--seconds", "10"], 90),
         full: run(&["--seconds", "120"], 200),
@@ -96,8 +96,8 @@ pub(crate) const ALL: &[Benchmark] = &[
     },
     Benchmark {
         name: "extended-small",
-        title: "Messages that need no store",
-        measures: "calls through sqs-extended beside the same through the plain client",
+        title: "Overhead for small messages",
+        measures: "calls through sqs-extended and through the plain client, without payloads in a store",
         program: bench("sqs-extended", "small"),
         quick: run(&["--rounds", "30"], 10),
         full: run(&["--rounds", "100"], 35),
@@ -107,8 +107,8 @@ pub(crate) const ALL: &[Benchmark] = &[
     },
     Benchmark {
         name: "extended-stream",
-        title: "Streaming into S3 and out of it",
-        measures: "sqs-extended beside aws-sdk-s3 by hand, against a sink that keeps nothing and against s3s",
+        title: "Streaming to and from S3",
+        measures: "sqs-extended and hand-written aws-sdk-s3 code, against a sink without storage and against s3s",
         program: bench("sqs-extended", "stream"),
         quick: run(&["--mib", "64", "--rounds", "3"], 15),
         full: run(&["--mib", "256", "--rounds", "5"], 60),
@@ -118,8 +118,8 @@ pub(crate) const ALL: &[Benchmark] = &[
     },
     Benchmark {
         name: "client-adoption",
-        title: "What a program pays for its client",
-        measures: "crates, clean release builds and binaries of a minimal program, with sqs-client and aws-sdk-sqs",
+        title: "Build cost of a client",
+        measures: "crates, clean release build and binary size of a minimal program, with sqs-client and aws-sdk-sqs",
         program: Program::Script("sqs-client/benches/adoption/run"),
         quick: run(&[], 600),
         full: run(&[], 600),
@@ -142,11 +142,11 @@ pub(crate) fn list() -> String {
     let mut text = String::new();
     for benchmark in ALL {
         let [full, quick] = [false, true].map(|quick| about(benchmark.seconds(quick)));
-        let named = if benchmark.only_when_named { "; only when named, or with --all" } else { "" };
-        // A string takes everything.
+        let note = if benchmark.only_when_named { "; runs only with --only or --all" } else { "" };
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{}\n    {}\n    {full}, with --quick {quick}{named}",
+            "{}\n    {}\n    {full}, with --quick {quick}{note}",
             benchmark.name, benchmark.measures
         );
     }
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_bench_of_the_workspace_is_in_the_catalogue() {
+    fn catalogue_contains_every_bench_target() {
         for package in ["sqs-client", "sqs-mock-server", "sqs-buffered", "sqs-extended"] {
             let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
             let manifest = std::fs::read_to_string(format!("{manifest}/{package}/Cargo.toml")).unwrap();
@@ -166,8 +166,11 @@ mod tests {
             let names: Vec<_> = benches.filter_map(|bench| bench.split('"').nth(1)).collect();
             assert!(!names.is_empty());
             for name in names {
-                let is_it = |program| matches!(program, Program::Bench { package: of, bench } if of == package && bench == name);
-                assert!(ALL.iter().any(|benchmark| is_it(benchmark.program)), "{package} {name} is missing");
+                let matches = |program| matches!(program, Program::Bench { package: of, bench } if of == package && bench == name);
+                assert!(
+                    ALL.iter().any(|benchmark| matches(benchmark.program)),
+                    "{package} {name} is missing"
+                );
             }
         }
     }

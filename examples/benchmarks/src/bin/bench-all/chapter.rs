@@ -1,42 +1,42 @@
-//! What became of a benchmark.
+//! The result of a benchmark: one chapter of the report.
 
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use sqs_benchmarks::arguments::Failed;
+use sqs_benchmarks::arguments::BoxError;
 use sqs_benchmarks::process::now;
 
 use crate::benchmark::Benchmark;
-use crate::child::{self, Ended, Places, Stop};
+use crate::child::{self, Directories, Output, StopSignal};
 use crate::machine;
-use crate::temporary::Temporary;
+use crate::temporary::TemporaryDirectory;
 
-/// Lines of standard error that say what went wrong.
-const LAST_WORDS: usize = 12;
+/// Maximum number of lines of standard error in the report of a failure.
+const ERROR_LINES: usize = 12;
 
-/// A benchmark that has run, or should have.
+/// The result of a benchmark.
 #[derive(Debug)]
 pub(crate) struct Chapter {
     pub(crate) benchmark: &'static Benchmark,
-    /// What repeats it alone, for a shell in the root of the repository.
+    /// The shell command that repeats the benchmark, for the root of the repository.
     pub(crate) command: String,
     pub(crate) outcome: Outcome,
-    pub(crate) took: Duration,
-    /// How much of the machine's time was free just before.
+    pub(crate) elapsed: Duration,
+    /// Idle share of the processors before the run, from 0 to 1.
     pub(crate) idle: Option<f64>,
-    /// What it printed: tables as Markdown.
+    /// Standard output: tables as Markdown.
     pub(crate) output: String,
-    /// The name of its file.
+    /// File name of the plot.
     pub(crate) plot: Option<String>,
 }
 
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Done,
-    /// Why, in the words of what failed.
+    /// Exit status and the last lines of standard error.
     Failed(String),
-    /// What is missing here.
+    /// The reason, such as a missing program.
     CannotRun(String),
     Interrupted,
 }
@@ -44,9 +44,9 @@ pub(crate) enum Outcome {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Done => "is done",
+            Self::Done => "succeeded",
             Self::Failed(_) => "failed",
-            Self::CannotRun(_) => "cannot run here",
+            Self::CannotRun(_) => "could not start",
             Self::Interrupted => "was interrupted",
         })
     }
@@ -54,26 +54,31 @@ impl fmt::Display for Outcome {
 
 impl Chapter {
     /// Builds and runs a benchmark.
-    pub(crate) async fn of(benchmark: &'static Benchmark, quick: bool, out: &Path, stop: &mut Stop) -> Self {
+    pub(crate) async fn of(
+        benchmark: &'static Benchmark,
+        quick: bool,
+        out: &Path,
+        stop: &mut StopSignal,
+    ) -> Self {
         let mut chapter = Self {
             benchmark,
             command: command(benchmark, quick),
             outcome: Outcome::Done,
-            took: Duration::ZERO,
+            elapsed: Duration::ZERO,
             idle: None,
             output: String::new(),
             plot: benchmark.plot_file(),
         };
         let plot = chapter.plot.as_ref().map(|file| out.join(file));
         if let Some(plot) = &plot {
-            // That of another run is none of this; an error says that there is none.
+            // Removes the plot of an earlier run. An error means that none exists.
             let _ = std::fs::remove_file(plot);
         }
-        let ran = match Temporary::beside(out) {
+        let result = match TemporaryDirectory::for_report(out) {
             Ok(temporary) => chapter.run(quick, plot.as_deref(), temporary.path(), stop).await,
             Err(error) => Err(error),
         };
-        chapter.outcome = ran.unwrap_or_else(|error| Outcome::CannotRun(error.to_string()));
+        chapter.outcome = result.unwrap_or_else(|error| Outcome::CannotRun(error.to_string()));
         chapter.plot = chapter.plot.filter(|_| plot.is_some_and(|plot| plot.exists()));
         chapter
     }
@@ -83,53 +88,53 @@ impl Chapter {
         quick: bool,
         svg: Option<&Path>,
         temporary: &Path,
-        stop: &mut Stop,
-    ) -> Result<Outcome, Failed> {
+        stop: &mut StopSignal,
+    ) -> Result<Outcome, BoxError> {
         let root = machine::repository();
-        let places = Places { directory: &root, temporary };
-        // The cargo that has started this one.
+        let directories = Directories { working: &root, temporary };
+        // The cargo that started this program.
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         for build in self.benchmark.builds(&cargo) {
-            match outcome(&child::run(&build, places, stop).await?) {
+            match outcome(&child::run(&build, directories, stop).await?) {
                 Outcome::Done => {}
                 other => return Ok(other),
             }
         }
         self.idle = machine::idle_share().await;
         let start = now();
-        let ended = child::run(&self.benchmark.words(&cargo, quick, svg), places, stop).await?;
-        self.took = start.elapsed();
-        let outcome = outcome(&ended);
-        self.output = ended.stdout;
+        let output = child::run(&self.benchmark.command(&cargo, quick, svg), directories, stop).await?;
+        self.elapsed = start.elapsed();
+        let outcome = outcome(&output);
+        self.output = output.stdout;
         Ok(outcome)
     }
 
-    /// Peers that it left out, in the words of its output.
-    pub(crate) fn left_out(&self) -> usize {
+    /// Number of peers that the benchmark skipped, according to its output.
+    pub(crate) fn skipped(&self) -> usize {
         let lines = self.output.lines();
-        lines.filter(|line| line.starts_with("skipped: ") || line.starts_with("left out: ")).count()
+        lines.filter(|line| line.starts_with("skipped: ")).count()
     }
 }
 
-fn outcome(ended: &Ended) -> Outcome {
-    match ended.status {
+fn outcome(output: &Output) -> Outcome {
+    match output.status {
         None => Outcome::Interrupted,
         Some(status) if status.success() => Outcome::Done,
         Some(status) => {
-            // Progress is drawn over itself, and counts as what is there in the end.
-            let lines = ended.stderr.lines().map(|line| line.rsplit('\r').next().unwrap_or(line));
+            // Progress overwrites its line, so only the text after the last carriage return counts.
+            let lines = output.stderr.lines().map(|line| line.rsplit('\r').next().unwrap_or(line));
             let lines: Vec<_> = lines.filter(|line| !line.trim().is_empty()).collect();
-            let last = lines.split_at(lines.len().saturating_sub(LAST_WORDS)).1;
+            let last = lines.split_at(lines.len().saturating_sub(ERROR_LINES)).1;
             Outcome::Failed(format!("{status}\n{}", last.join("\n")))
         }
     }
 }
 
-/// As people type it. A bench runs in the directory of its package, hence `$PWD`.
+/// The command for readers. A bench runs in the directory of its package, so the path of the plot needs `$PWD`.
 fn command(benchmark: &Benchmark, quick: bool) -> String {
-    let temporary = std::env::var("TMPDIR").map_or(String::new(), |place| format!("TMPDIR={place} "));
+    let temporary = std::env::var("TMPDIR").map_or(String::new(), |path| format!("TMPDIR={path} "));
     let svg = benchmark.plot_file().map_or(String::new(), |file| format!(" --svg \"$PWD/{file}\""));
-    let words = benchmark.words("cargo", quick, None).join(" ");
+    let words = benchmark.command("cargo", quick, None).join(" ");
     let separator = if svg.is_empty() || words.contains(" -- ") { "" } else { " --" };
     format!("{temporary}{words}{separator}{svg}")
 }
@@ -140,23 +145,23 @@ mod tests {
     use crate::catalogue::ALL;
 
     #[cfg(unix)]
-    fn ended(code: i32, stderr: &str) -> Ended {
+    fn output(code: i32, stderr: &str) -> Output {
         let status = std::process::Command::new("sh").args(["-c", &format!("exit {code}")]).status().unwrap();
-        Ended { status: Some(status), stdout: String::new(), stderr: stderr.to_owned() }
+        Output { status: Some(status), stdout: String::new(), stderr: stderr.to_owned() }
     }
 
     #[cfg(unix)]
     #[test]
-    fn failures_have_their_last_words_without_progress() {
-        let Outcome::Failed(why) = outcome(&ended(3, "  1 s\r  2 s\n\nerror: 2 things went wrong\n")) else {
-            panic!("it failed");
+    fn failure_has_the_last_lines_without_overwritten_progress() {
+        let Outcome::Failed(why) = outcome(&output(3, "  1 s\r  2 s\n\nerror: 2 checks failed\n")) else {
+            panic!("not a failure");
         };
-        assert_eq!(why, "exit status: 3\n  2 s\nerror: 2 things went wrong");
-        assert!(matches!(outcome(&ended(0, "error: not really")), Outcome::Done));
+        assert_eq!(why, "exit status: 3\n  2 s\nerror: 2 checks failed");
+        assert!(matches!(outcome(&output(0, "error: ignored")), Outcome::Done));
     }
 
     #[test]
-    fn commands_write_their_plot_to_where_they_are_typed() {
+    fn command_writes_the_plot_to_the_working_directory() {
         let ends = [
             "--bench peers -- --seconds 1 --rounds 5 --svg \"$PWD/client-peers.svg\"",
             "--bench peers -- --seconds 3 --rounds 4 --svg \"$PWD/server-peers.svg\"",

@@ -1,14 +1,14 @@
-//! What the figures were measured on, and whether it did something else meanwhile.
+//! The machine of the benchmarks, and its load.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// A machine that has less than this to do, in processors, is idle.
+/// A machine with a lower load average is idle.
 const IDLE: f64 = 0.5;
-/// How long the machine is watched before each benchmark.
-const WATCH: Duration = Duration::from_secs(1);
+/// Duration of the check for idle time before each benchmark.
+const IDLE_CHECK: Duration = Duration::from_secs(1);
 
 /// The machine, its tools and the state of the repository.
 #[derive(Debug)]
@@ -23,13 +23,13 @@ pub(crate) struct Machine {
     load: Option<LoadAverage>,
 }
 
-/// How many processors had work, on average over 1, 5 and 15 minutes.
+/// Load average over 1, 5 and 15 minutes.
 #[derive(Debug, PartialEq)]
 struct LoadAverage([f64; 3]);
 
 impl Machine {
-    /// As it is now. What nobody can tell is said to be unknown.
-    pub(crate) fn now() -> Self {
+    /// The current state. Unavailable values are "unknown".
+    pub(crate) fn detect() -> Self {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
         let release = read("/proc/sys/kernel/osrelease");
@@ -40,18 +40,18 @@ impl Machine {
             cores,
             memory_gib: memory_gib(&read("/proc/meminfo")),
             kernel: format!("{} {} {}", std::env::consts::OS, release.trim(), std::env::consts::ARCH),
-            rustc: said("rustc", &["--version"]).unwrap_or_else(unknown),
+            rustc: output_of("rustc", &["--version"]).unwrap_or_else(unknown),
             commit: commit().unwrap_or_else(unknown),
             load: LoadAverage::read(&read("/proc/loadavg")),
         }
     }
 
-    /// Whether the load average says so; a machine that has none may be.
+    /// Whether the load average is low. `true` if it is unknown.
     pub(crate) fn was_idle(&self) -> bool {
         self.load.as_ref().is_none_or(|LoadAverage([minute, ..])| *minute < IDLE)
     }
 
-    pub(crate) fn load(&self) -> String {
+    pub(crate) fn load_average(&self) -> String {
         self.load.as_ref().map_or("unknown".to_owned(), LoadAverage::to_string)
     }
 }
@@ -70,15 +70,15 @@ impl fmt::Display for LoadAverage {
     }
 }
 
-/// How much of the time of its processors the machine does nothing, 0 to 1, watched for a second.
+/// Idle share of the processors during one second, from 0 to 1.
 pub(crate) async fn idle_share() -> Option<f64> {
     let read = || Jiffies::read(&std::fs::read_to_string("/proc/stat").ok()?);
     let before = read()?;
-    tokio::time::sleep(WATCH).await;
+    tokio::time::sleep(IDLE_CHECK).await;
     Some(read()?.idle_since(&before))
 }
 
-/// Time of all processors together, in a unit that does not matter.
+/// Total time of all processors, in the unit of `/proc/stat`.
 #[derive(Debug)]
 struct Jiffies {
     idle: f64,
@@ -86,7 +86,7 @@ struct Jiffies {
 }
 
 impl Jiffies {
-    /// Of the first line: user, nice, system, idle, waiting for disks, interrupts twice, stolen by other machines.
+    /// Parses the first line: user, nice, system, idle, iowait, irq, softirq, steal.
     fn read(stat: &str) -> Option<Self> {
         let line = stat.lines().next()?.strip_prefix("cpu ")?;
         let times: Vec<f64> = line.split_whitespace().map_while(|word| word.parse().ok()).take(8).collect();
@@ -104,19 +104,19 @@ pub(crate) fn repository() -> PathBuf {
     package.ancestors().nth(2).unwrap_or(package).to_owned()
 }
 
-#[expect(clippy::disallowed_methods, reason = "a report has the date of the day")]
+#[expect(clippy::disallowed_methods, reason = "the report has the current date")]
 fn date() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }
 
 fn commit() -> Option<String> {
-    let commit = said("git", &["rev-parse", "--short=12", "HEAD"])?;
-    let changes = said("git", &["status", "--porcelain"])?;
+    let commit = output_of("git", &["rev-parse", "--short=12", "HEAD"])?;
+    let changes = output_of("git", &["status", "--porcelain"])?;
     Some(if changes.is_empty() { commit } else { format!("{commit}, with changes") })
 }
 
-/// What a program prints, if it can be run and does well.
-fn said(program: &str, arguments: &[&str]) -> Option<String> {
+/// The output of a program, or `None` if it fails.
+fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).current_dir(repository()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
@@ -126,7 +126,7 @@ fn memory_gib(meminfo: &str) -> Option<u64> {
     Some((kib + (1 << 19)) >> 20)
 }
 
-/// A value of `name: value` lines.
+/// The value of a name in lines of `name: value`.
 fn field(text: &str, name: &str) -> Option<String> {
     let pairs = text.lines().filter_map(|line| line.split_once(':'));
     pairs.filter(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned()).next()
@@ -137,25 +137,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_found_whatever_blanks_surround_them() {
+    fn field_is_found_despite_surrounding_blanks() {
         let text = "processor\t: 0\nmodel name\t: A Fast One @ 3 GHz\nMemTotal:       24574432 kB\n";
         assert_eq!(field(text, "model name").as_deref(), Some("A Fast One @ 3 GHz"));
         assert_eq!((memory_gib(text), memory_gib("")), (Some(23), None));
     }
 
     #[test]
-    fn a_machine_is_idle_while_less_than_half_a_processor_has_work() {
-        let machine = |load| Machine { load: LoadAverage::read(load), ..Machine::now() };
+    fn machine_with_a_load_below_one_half_is_idle() {
+        let machine = |load| Machine { load: LoadAverage::read(load), ..Machine::detect() };
         assert!(machine("0.49 3.00 3.00 1/200 4711").was_idle());
         assert!(!machine("0.50 0.00 0.00 1/200 4711").was_idle());
         assert!(machine("").was_idle());
     }
 
     #[test]
-    fn idle_time_includes_waits_for_disks() {
+    fn idle_time_includes_iowait() {
         let before = Jiffies::read("cpu  100 0 100 1000 0 0 0 0 0 0\ncpu0 1").unwrap();
         let after = Jiffies::read("cpu  110 0 110 1060 20 0 0 0 0 0\ncpu0 1").unwrap();
         assert!((after.idle_since(&before) - 0.8).abs() < 1e-9);
-        assert!(Jiffies::read("nothing of this kind").is_none());
+        assert!(Jiffies::read("not a line of /proc/stat").is_none());
     }
 }

@@ -1,18 +1,18 @@
-//! `cargo bench-all`: every benchmark of the workspace, one after the other, and one report.
+//! `cargo bench-all`: runs all benchmarks of the workspace and writes one report.
 //!
 //! ```text
-//! options -> catalogue -> for each { build -> idle? -> child (its output passes through) } -> report.md
+//! options -> catalogue -> for each { build -> idle check -> child } -> report.md
 //! ```
 //!
-//! | Module | What it is about |
+//! | Module | Contents |
 //! |---|---|
 //! | `options` | the command line |
-//! | `catalogue` | which benchmarks there are |
-//! | `benchmark` | one of them, and the words that run it |
-//! | `child` | a process whose output passes through and is kept, and which ends with this one |
-//! | `machine` | what the figures were measured on, and whether it did something else |
-//! | `chapter` | what became of a benchmark |
-//! | `temporary` | what benchmarks write and nobody keeps |
+//! | `catalogue` | the list of benchmarks |
+//! | `benchmark` | a benchmark and its command lines |
+//! | `child` | a child process and its output |
+//! | `machine` | the machine and its load |
+//! | `chapter` | the result of a benchmark |
+//! | `temporary` | the directory for temporary files |
 //! | `report` | the report, as Markdown |
 
 mod benchmark;
@@ -29,26 +29,26 @@ use std::process::ExitCode;
 
 use benchmark::about;
 use chapter::{Chapter, Outcome};
-use child::Stop;
+use child::StopSignal;
 use machine::Machine;
 use options::{Mode, Options};
 use report::Report;
-use sqs_benchmarks::arguments::{Arguments, Failed};
+use sqs_benchmarks::arguments::{Arguments, BoxError};
 
-/// As shells count a program that ended by Ctrl-c.
+/// The exit status of shells for a program that Ctrl-c ended.
 const INTERRUPTED: u8 = 130;
 const BAD_OPTIONS: u8 = 2;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let mode = match options::read(Arguments::of_process()) {
+    let mode = match options::read(Arguments::from_env()) {
         Ok(mode) => mode,
         Err(error) => {
-            eprintln!("error: {error}\n\n`cargo bench-all --help` says more.");
+            eprintln!("error: {error}\n\nSee `cargo bench-all --help`.");
             return ExitCode::from(BAD_OPTIONS);
         }
     };
-    let ran = match mode {
+    let result = match mode {
         Mode::Help => {
             println!("{}", options::HELP);
             Ok(ExitCode::SUCCESS)
@@ -57,27 +57,27 @@ async fn main() -> ExitCode {
             print!("{}", catalogue::list());
             Ok(ExitCode::SUCCESS)
         }
-        Mode::Run(options) => all(&options).await,
+        Mode::Run(options) => run_all(&options).await,
     };
-    ran.unwrap_or_else(|error| {
+    result.unwrap_or_else(|error| {
         eprintln!("error: {error}");
         ExitCode::FAILURE
     })
 }
 
-/// Runs them all. The report is written after each, so that nothing is lost whatever comes.
-async fn all(options: &Options) -> Result<ExitCode, Failed> {
+/// Runs the benchmarks. Writes the report after each one, so that an interruption loses no results.
+async fn run_all(options: &Options) -> Result<ExitCode, BoxError> {
     std::fs::create_dir_all(&options.out)
-        .map_err(|error| format!("cannot make {}: {error}", options.out.display()))?;
+        .map_err(|error| format!("cannot create {}: {error}", options.out.display()))?;
     let out = std::path::absolute(&options.out)?;
-    let mut stop = Stop::new()?;
-    let mut report = Report { machine: Machine::now(), quick: options.quick, chapters: Vec::new() };
+    let mut stop = StopSignal::new()?;
+    let mut report = Report { machine: Machine::detect(), quick: options.quick, chapters: Vec::new() };
     eprintln!("{}", announcement(options, &out, &report.machine));
     let count = options.benchmarks.len();
     for (number, benchmark) in options.benchmarks.iter().enumerate() {
-        let minutes = about(benchmark.seconds(options.quick));
+        let duration = about(benchmark.seconds(options.quick));
         eprintln!(
-            "\n=== {} of {count}: {}, {minutes} once it is built\n    {}\n",
+            "\n=== {} of {count}: {}, {duration} after the build\n    {}\n",
             number + 1,
             benchmark.name,
             benchmark.measures
@@ -91,24 +91,23 @@ async fn all(options: &Options) -> Result<ExitCode, Failed> {
             break;
         }
     }
-    eprintln!("\nThe report is {}", out.join(report::FILE).display());
+    eprintln!("\nReport: {}", out.join(report::FILE).display());
     Ok(exit_code(&report.chapters))
 }
 
 fn announcement(options: &Options, out: &Path, machine: &Machine) -> String {
     let seconds = options.benchmarks.iter().map(|benchmark| benchmark.seconds(options.quick)).sum();
-    let quiet =
-        if machine.was_idle() { "" } else { ", which is not idle: figures will be worse than they are" };
+    let warning = if machine.was_idle() { "" } else { " (warning: the machine is not idle)" };
     format!(
-        "{}: {} without what is built first; load average {}{quiet}\nreport and plots go to {}",
-        counted(options.benchmarks.len()),
+        "{}: {} without builds; load average {}{warning}\nreport and plots: {}",
+        benchmark_count(options.benchmarks.len()),
         about(seconds),
-        machine.load(),
+        machine.load_average(),
         out.display()
     )
 }
 
-fn counted(benchmarks: usize) -> String {
+fn benchmark_count(benchmarks: usize) -> String {
     if benchmarks == 1 { "1 benchmark".to_owned() } else { format!("{benchmarks} benchmarks") }
 }
 

@@ -2,43 +2,42 @@
 
 use std::path::PathBuf;
 
-use sqs_benchmarks::arguments::{Arguments, Failed};
+use sqs_benchmarks::arguments::{Arguments, BoxError};
 
 use crate::benchmark::Benchmark;
 use crate::catalogue::ALL;
 
 pub(crate) const HELP: &str = "\
-Runs every benchmark of the workspace, one after the other, and writes one report with tables and plots.
+Runs all benchmarks of the workspace, one after the other, and writes one report with tables and plots.
 
 cargo bench-all [OPTION..]
 
-  --quick        each as short as it gives a figure at all: about 3 minutes instead of 18, without what is built first.
-                 To see that all work; figures are rough, and servers that get faster as they run stay cold
-  --only LIST    only these, in this order; --list names them
-  --all          also those that run only when they are named: client-adoption, which builds four programs from clean
-                 (ten minutes, and downloads of crates)
-  --list         names, what they measure, and how long they take
-  --out DIR      where report and plots go; bench-all in the target folder by default
-  --help         this text
+  --quick        check only that all benchmarks work: about 3 minutes instead of 18, without builds; the figures are
+                 rough, and servers that need a warm-up stay slow
+  --only LIST    run only these benchmarks, in this order; --list prints the names
+  --all          also run the benchmarks that need --only by default, such as client-adoption, which builds four
+                 programs from clean (ten minutes, and downloads of crates)
+  --list         print the names of the benchmarks, what they measure and their durations
+  --out DIR      directory of the report and the plots (default: bench-all in the target directory)
+  --help         print this help
 
-What comes out is DIR/report.md: the machine, whether it was idle, and a chapter for each benchmark with the command that
-repeats it alone, its tables and its plots, which are SVGs beside the report. Figures stand beside those of others and of
-the floor (the same work without what is measured) in the same run. Tables appear on standard output as they come, what is
-going on appears on standard error. The report is written anew after each benchmark, so that Ctrl-c, which ends whatever
-runs, loses nothing that was measured. Files that benchmarks write on the way lie in a folder below DIR, or below TMPDIR
-where that is set, which is removed after each.
+The report, DIR/report.md, describes the machine and whether it was idle. It has a chapter for each benchmark with the
+command that repeats it, its tables and its plots (SVG files). Figures are compared with those of other programs, and with
+a floor, in the same run. The report is written after each benchmark, so Ctrl-c loses no finished results. Tables go to
+standard output, progress to standard error. Temporary files are in DIR, or in TMPDIR if that is set, and are removed
+after each benchmark.
 
-The first run builds each package with optimizations: 20 minutes on two cores. server-peers installs the servers that it
-compares below the target folder: rustack with cargo, ElasticMQ with mvn and java, moto with python3. What cannot be had is
-left out, and the report says why. Times and memory come from /proc of Linux.
+The first run builds each package with optimizations: 20 minutes on two cores. server-peers installs other servers into the
+target directory: rustack (with cargo), ElasticMQ (with mvn and java) and moto (with python3). It skips a server that
+cannot be installed, and the report states the reason. CPU times and memory require Linux.
 
-For figures that count: leave the machine alone, and do not use --quick. TMPDIR=/dev/shm keeps the disk out of
+For figures to publish, use an idle machine and do not set --quick. TMPDIR=/dev/shm excludes the disk from
 extended-stream, which needs 7 GiB there.
 
-Exit status: 0 when all went well, 1 when a benchmark failed (the others run all the same), 2 for options that there are
-not, 130 after Ctrl-c.";
+Exit status: 0 if all benchmarks succeed, 1 if a benchmark fails (the others still run), 2 for invalid options, 130 after
+Ctrl-c.";
 
-/// What the command does.
+/// The mode of the program.
 #[derive(Debug)]
 pub(crate) enum Mode {
     Help,
@@ -46,7 +45,7 @@ pub(crate) enum Mode {
     Run(Options),
 }
 
-/// How it runs benchmarks.
+/// The options of a run.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) quick: bool,
@@ -54,33 +53,33 @@ pub(crate) struct Options {
     pub(crate) out: PathBuf,
 }
 
-/// The first of the wishes for help or a list wins.
-pub(crate) fn read(mut arguments: Arguments) -> Result<Mode, Failed> {
+/// Parses the command line. The first of `--help` and `--list` wins.
+pub(crate) fn read(mut arguments: Arguments) -> Result<Mode, BoxError> {
     let (mut quick, mut all, mut only, mut out) = (false, false, None, None);
     while let Some(option) = arguments.option() {
         match option.as_str() {
             "--quick" => quick = true,
             "--all" => all = true,
-            "--only" => only = Some(arguments.words::<Named>()?),
+            "--only" => only = Some(arguments.parse_list::<Named>()?),
             "--out" => out = Some(arguments.path()?),
             "--list" => return Ok(Mode::List),
             "--help" | "-h" => return Ok(Mode::Help),
-            _ => return Err(arguments.unknown(HELP)),
+            _ => return Err(arguments.unknown_option(HELP)),
         }
     }
     if all && only.is_some() {
-        return Err("--all and --only contradict each other; give one of them".into());
+        return Err("--all and --only cannot be combined".into());
     }
     let benchmarks = match only {
-        Some(only) => once_each(only),
+        Some(only) => deduplicated(only),
         None => ALL.iter().filter(|benchmark| all || !benchmark.only_when_named).collect(),
     };
     let out = out.map_or_else(default_out, Ok)?;
     Ok(Mode::Run(Options { quick, benchmarks, out }))
 }
 
-/// Two runs of the same would write the same plot.
-fn once_each(named: Vec<Named>) -> Vec<&'static Benchmark> {
+/// Removes duplicates, because two runs of one benchmark would write the same plot.
+fn deduplicated(named: Vec<Named>) -> Vec<&'static Benchmark> {
     let mut benchmarks: Vec<&Benchmark> = Vec::new();
     for Named(benchmark) in named {
         if benchmarks.iter().all(|other| other.name != benchmark.name) {
@@ -99,14 +98,14 @@ impl std::str::FromStr for Named {
     fn from_str(text: &str) -> Result<Self, String> {
         let named = ALL.iter().find(|benchmark| benchmark.name == text).map(Self);
         let names: Vec<_> = ALL.iter().map(|benchmark| benchmark.name).collect();
-        named.ok_or_else(|| format!("{text:?} is no benchmark; there are {}", names.join(", ")))
+        named.ok_or_else(|| format!("unknown benchmark {text:?}; allowed are {}", names.join(", ")))
     }
 }
 
-/// In the target folder, of which this program lies in `debug` or `release`.
-fn default_out() -> Result<PathBuf, Failed> {
+/// The target directory. This program is in its `debug` or `release` directory.
+fn default_out() -> Result<PathBuf, BoxError> {
     let program = std::env::current_exe()?;
-    let target = program.ancestors().nth(2).ok_or("this program lies in no target folder; give --out")?;
+    let target = program.ancestors().nth(2).ok_or("the program is not in a target directory; set --out")?;
     Ok(target.join("bench-all"))
 }
 
@@ -114,7 +113,7 @@ fn default_out() -> Result<PathBuf, Failed> {
 mod tests {
     use super::*;
 
-    fn read_line(line: &'static str) -> Result<Mode, Failed> {
+    fn read_line(line: &'static str) -> Result<Mode, BoxError> {
         read(Arguments::new(line.split_whitespace().map(str::to_owned)))
     }
 
@@ -124,30 +123,33 @@ mod tests {
     }
 
     #[test]
-    fn adoption_runs_only_when_it_is_named_or_all_are() {
+    fn adoption_runs_only_with_only_or_all() {
         assert!(!names("").contains(&"client-adoption"));
         assert!(names("--all").contains(&"client-adoption"));
         assert_eq!(names("--only client-adoption"), ["client-adoption"]);
     }
 
     #[test]
-    fn benchmarks_run_in_the_order_in_which_they_are_named() {
+    fn benchmarks_run_in_the_order_of_the_option() {
         assert_eq!(names("--quick --only server-load,client-peers"), ["server-load", "client-peers"]);
         assert_eq!(names("--only server-load,client-peers,server-load"), ["server-load", "client-peers"]);
     }
 
     #[test]
-    fn names_that_there_are_not_are_refused_with_those_that_there_are() {
+    fn unknown_benchmark_is_rejected_with_the_allowed_names() {
         let error = read_line("--only server-peers,peers").unwrap_err().to_string();
-        assert!(error.starts_with("--only: \"peers\" is no benchmark; there are client-peers, "), "{error}");
+        assert!(
+            error.starts_with("--only: unknown benchmark \"peers\"; allowed are client-peers, "),
+            "{error}"
+        );
         assert!(ALL.iter().all(|benchmark| error.contains(benchmark.name)), "{error}");
     }
 
     #[test]
-    fn options_that_there_are_not_are_refused_with_those_that_there_are() {
+    fn unknown_option_is_rejected_with_the_allowed_options() {
         let error = read_line("--fast").unwrap_err().to_string();
         let options = "--quick, --only, --all, --list, --out, --help";
-        assert_eq!(error, format!("\"--fast\" is no option; there are {options}"));
+        assert_eq!(error, format!("unknown option \"--fast\"; allowed are {options}"));
         assert!(read_line("--all --only server-load").is_err());
         assert!(read_line("--out").is_err());
     }

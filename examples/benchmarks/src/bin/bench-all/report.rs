@@ -3,15 +3,15 @@
 use std::fmt;
 use std::path::Path;
 
-use sqs_benchmarks::arguments::Failed;
+use sqs_benchmarks::arguments::BoxError;
 
 use crate::chapter::{Chapter, Outcome};
 use crate::machine::Machine;
 
-/// Its name, beside the plots.
+/// File name of the report. The plots are in the same directory.
 pub(crate) const FILE: &str = "report.md";
 
-/// All of it.
+/// The report of all benchmarks.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) machine: Machine,
@@ -20,7 +20,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn write(&self, out: &Path) -> Result<(), Failed> {
+    pub(crate) fn write(&self, out: &Path) -> Result<(), BoxError> {
         let file = out.join(FILE);
         Ok(std::fs::write(&file, self.to_string())
             .map_err(|error| format!("cannot write {}: {error}", file.display()))?)
@@ -33,22 +33,22 @@ impl fmt::Display for Report {
         if self.quick {
             writeln!(
                 f,
-                "A run with `--quick`, which shows that everything works: figures are rough, and those of servers that get \
-                 faster as they run (ElasticMQ) are far from what they reach.\n"
+                "This run used `--quick`, which only checks that all benchmarks work. The figures are rough, in \
+                 particular those of servers that need a warm-up (ElasticMQ).\n"
             )?;
         }
         writeln!(f, "{}", self.machine)?;
-        writeln!(f, "| Benchmark | What became of it | Took | Machine free just before |")?;
+        writeln!(f, "| Benchmark | Result | Duration | Idle processors before |")?;
         writeln!(f, "|---|---|--:|--:|")?;
         for chapter in &self.chapters {
-            let left_out = match chapter.left_out() {
+            let skipped = match chapter.skipped() {
                 0 => String::new(),
-                count => format!(", {count} left out"),
+                count => format!(", {count} skipped"),
             };
             let (title, anchor) = (chapter.benchmark.title, anchor(chapter.benchmark.title));
-            let (outcome, seconds) = (&chapter.outcome, chapter.took.as_secs());
+            let (outcome, seconds) = (&chapter.outcome, chapter.elapsed.as_secs());
             let idle = chapter.idle.map_or("unknown".to_owned(), |share| format!("{:.0} %", share * 100.0));
-            writeln!(f, "| [{title}](#{anchor}) | {outcome}{left_out} | {seconds} s | {idle} |")?;
+            writeln!(f, "| [{title}](#{anchor}) | {outcome}{skipped} | {seconds} s | {idle} |")?;
         }
         self.chapters.iter().try_for_each(|chapter| write!(f, "\n{chapter}"))
     }
@@ -56,7 +56,11 @@ impl fmt::Display for Report {
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let idle = if self.was_idle() { "idle" } else { "not idle: figures are worse than they would be" };
+        let idle = if self.was_idle() {
+            "idle"
+        } else {
+            "not idle, so the figures are worse than on an idle machine"
+        };
         let memory = self.memory_gib.map_or("unknown".to_owned(), |gib| format!("{gib} GiB"));
         writeln!(f, "| Machine | |\n|---|---|")?;
         writeln!(f, "| date | {} |", self.date)?;
@@ -65,7 +69,11 @@ impl fmt::Display for Machine {
         writeln!(f, "| system | {} |", self.kernel)?;
         writeln!(f, "| compiler | {} |", self.rustc)?;
         writeln!(f, "| commit | {} |", self.commit)?;
-        writeln!(f, "| load average at the start, over 1, 5 and 15 minutes | {}: {idle} |", self.load())
+        writeln!(
+            f,
+            "| load average at the start, over 1, 5 and 15 minutes | {}: {idle} |",
+            self.load_average()
+        )
     }
 }
 
@@ -73,12 +81,12 @@ impl fmt::Display for Chapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { benchmark, command, outcome, output, plot, .. } = self;
         writeln!(f, "## {}\n", benchmark.title)?;
-        writeln!(f, "What is measured: {}.\n\n```console\n{command}\n```\n", benchmark.measures)?;
+        writeln!(f, "Measures {}.\n\n```console\n{command}\n```\n", benchmark.measures)?;
         match outcome {
             Outcome::Done => {}
-            Outcome::Failed(why) => writeln!(f, "**It failed**: {}\n", quoted(why))?,
-            Outcome::CannotRun(why) => writeln!(f, "**It cannot run here**: {why}\n")?,
-            Outcome::Interrupted => writeln!(f, "**It was interrupted**; what it printed before is this.\n")?,
+            Outcome::Failed(why) => writeln!(f, "**Failed**: {}\n", quoted(why))?,
+            Outcome::CannotRun(why) => writeln!(f, "**Could not start**: {why}\n")?,
+            Outcome::Interrupted => writeln!(f, "**Interrupted.** The output until then:\n")?,
         }
         if !output.trim().is_empty() {
             writeln!(f, "{}", output.trim())?;
@@ -90,13 +98,13 @@ impl fmt::Display for Chapter {
     }
 }
 
-/// Lines as they came.
+/// The first line, and the other lines as a code block.
 fn quoted(text: &str) -> String {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     if rest.is_empty() { first.to_owned() } else { format!("{first}\n\n```text\n{rest}\n```") }
 }
 
-/// Where a heading is, as GitHub has it.
+/// The anchor of a heading on GitHub.
 fn anchor(heading: &str) -> String {
     let known =
         heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect::<String>();
@@ -115,7 +123,7 @@ mod tests {
             benchmark: &ALL[number],
             command: format!("cargo bench {number}"),
             outcome,
-            took: Duration::from_secs(7),
+            elapsed: Duration::from_secs(7),
             idle: Some(0.987),
             output: output.to_owned(),
             plot: ALL[number].plot_file(),
@@ -123,38 +131,38 @@ mod tests {
     }
 
     fn report(chapters: Vec<Chapter>) -> String {
-        Report { machine: Machine::now(), quick: true, chapters }.to_string()
+        Report { machine: Machine::detect(), quick: true, chapters }.to_string()
     }
 
     #[test]
-    fn chapters_have_command_tables_and_plot() {
+    fn chapter_has_command_tables_and_plot() {
         let report = report(vec![chapter(0, Outcome::Done, "| a |\n|---|\n| 1 |\n\n")]);
         let (head, chapter) = report.split_once("\n## ").unwrap();
-        assert!(head.contains("is done | 7 s | 99 % |") && head.contains("--quick"), "{head}");
-        let expected = "What a request costs a client\n\nWhat is measured: sqs-client beside aws-sdk-sqs, and beside bare hyper with bytes \
-            made beforehand.\n\n```console\ncargo bench 0\n```\n\n| a |\n|---|\n| 1 |\n\n\
-            ![What a request costs a client](client-peers.svg)\n";
+        assert!(head.contains("succeeded | 7 s | 99 % |") && head.contains("--quick"), "{head}");
+        let expected = "Client cost per request\n\nMeasures sqs-client, aws-sdk-sqs, and bare hyper with prepared \
+            requests as the floor.\n\n```console\ncargo bench 0\n```\n\n| a |\n|---|\n| 1 |\n\n\
+            ![Client cost per request](client-peers.svg)\n";
         assert_eq!(chapter, expected);
     }
 
     #[test]
-    fn failures_are_told_with_what_was_printed_before() {
-        let failed = Outcome::Failed("exit status: 1\nerror: it is broken".to_owned());
+    fn failure_is_reported_with_the_output() {
+        let failed = Outcome::Failed("exit status: 1\nerror: no route".to_owned());
         let report = report(vec![chapter(3, failed, "| so far |"), chapter(4, Outcome::Interrupted, "")]);
-        let expected = "**It failed**: exit status: 1\n\n```text\nerror: it is broken\n```\n\n| so far |\n";
+        let expected = "**Failed**: exit status: 1\n\n```text\nerror: no route\n```\n\n| so far |\n";
         assert!(report.contains(expected), "{report}");
         assert!(report.contains("failed | 7 s") && report.contains("was interrupted | 7 s"), "{report}");
     }
 
     #[test]
-    fn peers_that_were_left_out_are_counted() {
+    fn skipped_peers_are_counted() {
         let output =
-            "skipped: moto, because python3 is not installed\n\nleft out: rustack, because of an error: x\n";
-        assert!(report(vec![chapter(1, Outcome::Done, output)]).contains("is done, 2 left out |"));
+            "skipped: moto, because python3 is not installed\n\nskipped: rustack, because of an error: x\n";
+        assert!(report(vec![chapter(1, Outcome::Done, output)]).contains("succeeded, 2 skipped |"));
     }
 
     #[test]
-    fn headings_are_found_from_the_first_table() {
-        assert_eq!(anchor("What a request costs a client"), "what-a-request-costs-a-client");
+    fn anchor_is_the_heading_in_lower_case_with_dashes() {
+        assert_eq!(anchor("Client cost per request"), "client-cost-per-request");
     }
 }

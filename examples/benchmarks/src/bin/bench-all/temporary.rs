@@ -1,23 +1,24 @@
-//! A folder for what benchmarks write and nobody keeps, up to gigabytes: a benchmark that is stopped leaves it as it is.
+//! A directory for temporary files of a benchmark. A stopped benchmark may leave gigabytes there.
 
 use std::path::{Path, PathBuf};
 
-use sqs_benchmarks::arguments::Failed;
+use sqs_benchmarks::arguments::BoxError;
 
-/// A folder that is removed when this is dropped.
+/// A directory that is removed on drop.
 #[derive(Debug)]
-pub(crate) struct Temporary(PathBuf);
+pub(crate) struct TemporaryDirectory(PathBuf);
 
-impl Temporary {
-    /// Below the folder for temporary files that the caller has chosen, or else below that of the report.
-    pub(crate) fn beside(out: &Path) -> Result<Self, Failed> {
-        let chosen = std::env::var_os("TMPDIR").filter(|place| !place.is_empty()).map(PathBuf::from);
-        Self::below(&chosen.unwrap_or_else(|| out.to_owned()))
+impl TemporaryDirectory {
+    /// Creates a directory in `TMPDIR`, or in the directory of the report if that is not set.
+    pub(crate) fn for_report(out: &Path) -> Result<Self, BoxError> {
+        let parent = std::env::var_os("TMPDIR").filter(|path| !path.is_empty()).map(PathBuf::from);
+        Self::create_in(&parent.unwrap_or_else(|| out.to_owned()))
     }
 
-    fn below(parent: &Path) -> Result<Self, Failed> {
+    fn create_in(parent: &Path) -> Result<Self, BoxError> {
         let path = std::path::absolute(parent)?.join(format!("bench-all-{}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(|error| format!("cannot make {}: {error}", path.display()))?;
+        std::fs::create_dir_all(&path)
+            .map_err(|error| format!("cannot create {}: {error}", path.display()))?;
         Ok(Self(path))
     }
 
@@ -26,10 +27,10 @@ impl Temporary {
     }
 }
 
-impl Drop for Temporary {
+impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            eprintln!("warning: {} stays: {error}", self.0.display());
+            eprintln!("warning: cannot remove {}: {error}", self.0.display());
         }
     }
 }
@@ -39,8 +40,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_removed() {
-        let temporary = Temporary::below(&std::env::temp_dir()).unwrap();
+    fn drop_removes_the_directory_with_its_files() {
+        let temporary = TemporaryDirectory::create_in(&std::env::temp_dir()).unwrap();
         let path = temporary.path().to_owned();
         std::fs::create_dir(path.join("queue")).unwrap();
         std::fs::write(path.join("queue/payload"), "x").unwrap();

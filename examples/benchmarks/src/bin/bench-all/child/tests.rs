@@ -1,39 +1,39 @@
-//! What a process leaves behind, and what it says.
+//! Tests of captured output and of leftover processes.
 
 use super::*;
 
-fn places() -> Places<'static> {
-    Places { directory: Path::new("/"), temporary: Path::new("/nowhere") }
+fn directories() -> Directories<'static> {
+    Directories { working: Path::new("/"), temporary: Path::new("/nowhere") }
 }
 
-async fn shell(script: &str) -> Ended {
-    let words = ["sh", "-c", script].map(str::to_owned);
-    run(&words, places(), &mut Stop::new().unwrap()).await.unwrap()
-}
-
-#[tokio::test]
-async fn output_is_kept_apart_by_stream() {
-    let ended = shell("echo table; echo progress >&2; exit 3").await;
-    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("table\n", "progress\n"));
-    assert_eq!(ended.status.and_then(|status| status.code()), Some(3));
+async fn shell(script: &str) -> Output {
+    let command_line = ["sh", "-c", script].map(str::to_owned);
+    run(&command_line, directories(), &mut StopSignal::new().unwrap()).await.unwrap()
 }
 
 #[tokio::test]
-async fn output_is_kept_up_to_its_bound() {
-    let mut kept = Vec::new();
-    pass(vec![7; MOST + 1000].as_slice(), std::io::sink(), &mut kept).await;
-    assert_eq!(kept.len(), MOST);
+async fn output_streams_are_captured_separately() {
+    let output = shell("echo table; echo progress >&2; exit 3").await;
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("table\n", "progress\n"));
+    assert_eq!(output.status.and_then(|status| status.code()), Some(3));
 }
 
 #[tokio::test]
-async fn programs_that_there_are_not_are_named() {
-    let words = ["no-such-program".to_owned()];
-    let error = run(&words, places(), &mut Stop::new().unwrap()).await.unwrap_err();
+async fn captured_output_is_bounded() {
+    let mut captured = Vec::new();
+    tee(vec![7; MAX_CAPTURE + 1000].as_slice(), std::io::sink(), &mut captured).await;
+    assert_eq!(captured.len(), MAX_CAPTURE);
+}
+
+#[tokio::test]
+async fn missing_program_is_named_in_the_error() {
+    let command_line = ["no-such-program".to_owned()];
+    let error = run(&command_line, directories(), &mut StopSignal::new().unwrap()).await.unwrap_err();
     assert!(error.to_string().starts_with("cannot run no-such-program: "), "{error}");
 }
 
 #[tokio::test]
-async fn a_group_that_is_told_to_end_does_so_with_what_it_has_started() {
+async fn stopped_group_ends_with_its_child_processes() {
     let mut command = Command::new("sh");
     command.args(["-c", "sleep 1000 & echo $!; wait"]).process_group(0).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -42,19 +42,19 @@ async fn a_group_that_is_told_to_end_does_so_with_what_it_has_started() {
     assert_ne!(stdout.read(&mut line).await.unwrap(), 0);
     let group = child.id();
     end(&mut child, group).await.unwrap();
-    // The grandchild held the other end of the pipe: it is gone when that is closed.
+    // The grandchild holds the other end of the pipe, which closes when it ends.
     let closed = tokio::time::timeout(GRACE, stdout.read(&mut line)).await;
-    assert_eq!(closed.expect("what it has started still runs").unwrap(), 0);
+    assert_eq!(closed.expect("the grandchild still runs").unwrap(), 0);
 }
 
 #[tokio::test]
-async fn what_outlives_its_parent_ends_with_it() {
-    let ended = shell("sleep 1000 & echo table").await;
-    assert_eq!(ended.stdout, "table\n");
-    assert!(ended.status.is_some_and(|status| status.success()));
+async fn leftover_process_ends_with_its_parent() {
+    let output = shell("sleep 1000 & echo table").await;
+    assert_eq!(output.stdout, "table\n");
+    assert!(output.status.is_some_and(|status| status.success()));
 }
 
 #[tokio::test]
-async fn temporary_files_have_a_place() {
+async fn child_gets_the_temporary_directory() {
     assert_eq!(shell("echo $TMPDIR").await.stdout, "/nowhere\n");
 }

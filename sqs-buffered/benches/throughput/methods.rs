@@ -1,4 +1,4 @@
-//! The ways to send.
+//! The methods of sending.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use sqs_buffered::{BufferedClient, Builder, Entry, InFlight};
 use sqs_client::Client;
 use sqs_client::types::SendMessageBatchRequestEntry;
 
-use crate::Failed;
+use crate::BoxError;
 use crate::measured::Measured;
 
-/// A way to send.
+/// A method of sending.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum How {
-    /// Batches of ten by hand, from this many tasks.
-    ByHand(usize),
-    Singly,
-    /// How many sends of a producer may be unanswered (1: each send is awaited before the next one), and how many
-    /// batches may be in flight, if not the default.
+pub(crate) enum Method {
+    /// Batches of ten without the buffered client, from this number of tasks.
+    ManualBatches(usize),
+    SingleSends,
     Buffered {
+        /// Pending sends per producer. With 1, a producer awaits each send.
         window: usize,
+        /// Limit of batches in flight, if not the default.
         in_flight: Option<usize>,
     },
 }
 
-/// The settings of a run.
+/// The parameters of all methods.
 pub(crate) struct Bench {
     pub(crate) client: Client,
     pub(crate) time: Duration,
@@ -35,21 +35,21 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    pub(crate) async fn run(&self, how: How, producers: usize) -> Result<Measured, Failed> {
-        match how {
-            How::ByHand(tasks) => self.by_hand(tasks).await,
-            How::Singly => self.singly(producers).await,
-            How::Buffered { window, in_flight } => self.buffered(producers, window, in_flight).await,
+    pub(crate) async fn run(&self, method: Method, producers: usize) -> Result<Measured, BoxError> {
+        match method {
+            Method::ManualBatches(tasks) => self.manual_batches(tasks).await,
+            Method::SingleSends => self.single_sends(producers).await,
+            Method::Buffered { window, in_flight } => self.buffered(producers, window, in_flight).await,
         }
     }
 
-    /// Runs `tasks` tasks of `work` until the time is over. `work` returns how many messages it has sent.
-    async fn measure<F, R>(&self, tasks: usize, per_request: f64, work: F) -> Result<Measured, Failed>
+    /// Runs `work` in `tasks` tasks. `work` returns the duration of each send.
+    async fn measure<F, R>(&self, tasks: usize, per_request: f64, work: F) -> Result<Measured, BoxError>
     where
         F: Fn(Client, String) -> R,
-        R: Future<Output = Result<Vec<Duration>, Failed>> + Send + 'static,
+        R: Future<Output = Result<Vec<Duration>, BoxError>> + Send + 'static,
     {
-        let url = self.queue().await?;
+        let url = self.create_queue().await?;
         let (start, cpu) = (now(), Cpu::of_this_process()?);
         let tasks: Vec<_> =
             (0..tasks).map(|_| tokio::spawn(work(self.client.clone(), url.clone()))).collect();
@@ -57,21 +57,21 @@ impl Bench {
         for task in tasks {
             times.extend(task.await??);
         }
-        let (took, cpu) = (start.elapsed(), Cpu::of_this_process()?.since(cpu).total());
+        let (elapsed, cpu) = (start.elapsed(), Cpu::of_this_process()?.since(cpu).total());
         times.sort_unstable();
         self.client.delete_queue().queue_url(url).send().await?;
         let messages = times.len();
-        Ok(Measured { messages, took, cpu, times, fill: per_request })
+        Ok(Measured { messages, elapsed, cpu, times, fill: per_request })
     }
 
-    async fn queue(&self) -> Result<String, Failed> {
+    async fn create_queue(&self) -> Result<String, BoxError> {
         static QUEUES: AtomicUsize = AtomicUsize::new(0);
         let name = format!("bench-{}", QUEUES.fetch_add(1, Ordering::Relaxed));
         let created = self.client.create_queue().queue_name(name).send().await?;
         Ok(created.queue_url.unwrap_or_default())
     }
 
-    async fn singly(&self, producers: usize) -> Result<Measured, Failed> {
+    async fn single_sends(&self, producers: usize) -> Result<Measured, BoxError> {
         let (time, body) = (self.time, self.body.clone());
         let work = move |client: Client, url: String| {
             let body = body.clone();
@@ -88,7 +88,7 @@ impl Bench {
         self.measure(producers, 1.0, work).await
     }
 
-    async fn by_hand(&self, tasks: usize) -> Result<Measured, Failed> {
+    async fn manual_batches(&self, tasks: usize) -> Result<Measured, BoxError> {
         let (time, body) = (self.time, self.body.clone());
         let work = move |client: Client, url: String| {
             let body = body.clone();
@@ -116,7 +116,7 @@ impl Bench {
         producers: usize,
         window: usize,
         in_flight: Option<usize>,
-    ) -> Result<Measured, Failed> {
+    ) -> Result<Measured, BoxError> {
         let (time, body) = (self.time, self.body.clone());
         let builder = BufferedClient::builder(self.client.clone());
         let builder = in_flight.map(InFlight::Fixed).into_iter().fold(builder, Builder::in_flight);
@@ -125,20 +125,20 @@ impl Bench {
         let work = move |_: Client, url: String| {
             let (body, buffered) = (body.clone(), Arc::clone(&sender));
             async move {
-                let mut clock = now();
-                let (end, mut times) = (clock + time, Vec::new());
-                let mut unanswered = VecDeque::with_capacity(window);
-                while clock < end {
-                    unanswered.push_back((clock, buffered.enqueue(Entry::new(&url, &body)).await?));
-                    if unanswered.len() >= window
-                        && let Some((start, ticket)) = unanswered.pop_front()
+                let mut current = now();
+                let (end, mut times) = (current + time, Vec::new());
+                let mut pending = VecDeque::with_capacity(window);
+                while current < end {
+                    pending.push_back((current, buffered.enqueue(Entry::new(&url, &body)).await?));
+                    if pending.len() >= window
+                        && let Some((start, ticket)) = pending.pop_front()
                     {
                         ticket.await?;
-                        clock = now();
-                        times.push(clock.duration_since(start));
+                        current = now();
+                        times.push(current.duration_since(start));
                     }
                 }
-                for (start, ticket) in unanswered {
+                for (start, ticket) in pending {
                     ticket.await?;
                     times.push(start.elapsed());
                 }
