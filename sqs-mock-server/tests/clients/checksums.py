@@ -1,7 +1,7 @@
-"""MD5 of bodies and message attributes, as the documentation of Amazon SQS describes it.
+"""MD5 digests of bodies and message attributes, according to the Amazon SQS Developer Guide.
 
-Written apart from the Rust code on purpose: what both compute alike is right. As a program it reads the
-attributes from standard input, as JSON in the form that version 1 of the AWS CLI takes.
+This implementation is independent of the Rust code, so that equal results confirm both. As a program, it reads
+attributes from standard input, in the JSON form of version 1 of the AWS CLI.
 """
 
 import hashlib

@@ -1,5 +1,5 @@
-# The tours in Java, JavaScript and Go, for `run`: what each needs, how it is built, and how it is called.
-# The versions of the clients are in pom.xml, package-lock.json and go.mod; what was built of the same files is kept.
+# The tours in Java, JavaScript and Go, for `run`: requirements, builds and commands.
+# pom.xml, package-lock.json and go.mod have the versions of the clients. Builds of unchanged files are cached.
 
 declare -A needs=(
     [java]="mvn and Java 17 or later"
@@ -7,7 +7,7 @@ declare -A needs=(
     [go]="Go 1.24 or later"
 )
 
-# at_least VERSION TEXT: whether the first number in the text, or the two with a dot between them, are that much.
+# at_least VERSION TEXT: whether the first version in the text (N or N.N) is at least VERSION.
 at_least() {
     [[ $2 =~ [0-9]+(\.[0-9]+)? ]] && [ "$(printf '%s\n' "$1" "${BASH_REMATCH[0]}" | sort -V | head -n 1)" = "$1" ]
 }
@@ -21,12 +21,12 @@ has_javascript() {
 }
 
 has_go() {
-    # The Go that is here, not another one that it would fetch for the sake of go.mod.
+    # Go must not download another toolchain for go.mod.
     export GOTOOLCHAIN=local
     at_least 1.24 "$(go version 2>/dev/null | cut -d ' ' -f 3)"
 }
 
-# prepare LANGUAGE: builds its tour, unless that of the same files is there.
+# prepare LANGUAGE: builds its tour, unless the cache has a build of the same files.
 prepare() {
     local directory=$target/clients/$1 files
     files=$(cd "$here/$1" && cksum ./*)
@@ -50,7 +50,7 @@ tour_java() { # ENDPOINT
 }
 
 build_javascript() { # SOURCE DIRECTORY
-    # Beside the sources, because that is where Node.js looks for packages.
+    # Node.js looks for packages next to the sources.
     cp "$1"/*.js* "$2"
     npm ci --prefix "$2" --no-audit --no-fund --loglevel error >/dev/null
 }

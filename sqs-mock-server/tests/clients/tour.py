@@ -1,6 +1,6 @@
-"""A tour through a server with boto3: `tour.py ENDPOINT PROTOCOL`, where PROTOCOL is `json` or `query`.
+"""Tests the server with boto3: `tour.py ENDPOINT PROTOCOL`, where PROTOCOL is `json` or `query`.
 
-The protocol is the one that this version of botocore speaks; naming it makes sure that it is the one meant.
+The version of botocore determines the protocol. The argument only checks it.
 """
 
 import json
@@ -37,17 +37,17 @@ def connect(endpoint, protocol, **more):
     return client
 
 
-def refused(status, code, call, **arguments):
-    """Asserts that a call is refused with this code and status; returns the error."""
+def rejected(status, code, call, **arguments):
+    """Asserts that a call is rejected with this code and status. Returns the error."""
     try:
         call(**arguments)
     except ClientError as error:
-        answer = error.response
-        assert answer["Error"]["Code"] == code, answer
-        assert answer["ResponseMetadata"]["HTTPStatusCode"] == status, answer
-        assert answer["ResponseMetadata"]["RequestId"], answer
+        response = error.response
+        assert response["Error"]["Code"] == code, response
+        assert response["ResponseMetadata"]["HTTPStatusCode"] == status, response
+        assert response["ResponseMetadata"]["RequestId"], response
         return error
-    raise AssertionError(f"{call.__name__} was not refused with {code}")
+    raise AssertionError(f"{call.__name__} was not rejected with {code}")
 
 
 def only(messages):
@@ -69,7 +69,7 @@ def queues(sqs):
     url = sqs.create_queue(QueueName="tour", Attributes={"DelaySeconds": "0"}, tags={"team": "a & b"})["QueueUrl"]
     assert url == sqs.create_queue(QueueName="tour")["QueueUrl"]
     assert url == sqs.get_queue_url(QueueName="tour")["QueueUrl"]
-    error = refused(
+    error = rejected(
         400, "QueueAlreadyExists", sqs.create_queue, QueueName="tour", Attributes={"DelaySeconds": "9"}
     )
     assert isinstance(error, sqs.exceptions.QueueNameExists), type(error)
@@ -90,8 +90,8 @@ def attributes_and_tags(sqs, url):
     assert attributes["QueueArn"] == "arn:aws:sqs:us-east-1:000000000000:tour", attributes
     assert len(attributes) == 12, sorted(attributes)
     assert "Attributes" not in sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["Policy"])
-    refused(400, "InvalidAttributeName", sqs.get_queue_attributes, QueueUrl=url, AttributeNames=["Colour"])
-    refused(
+    rejected(400, "InvalidAttributeName", sqs.get_queue_attributes, QueueUrl=url, AttributeNames=["Colour"])
+    rejected(
         400, "InvalidAttributeValue", sqs.set_queue_attributes, QueueUrl=url, Attributes={"VisibilityTimeout": "-1"}
     )
     assert sqs.list_queue_tags(QueueUrl=url)["Tags"] == {"team": "a & b"}
@@ -123,11 +123,11 @@ def messages(sqs, url):
     assert again["Attributes"]["ApproximateReceiveCount"] == "2", again
     for _ in range(2):
         sqs.delete_message(QueueUrl=url, ReceiptHandle=again["ReceiptHandle"])
-    refused(404, "ReceiptHandleIsInvalid", sqs.delete_message, QueueUrl=url, ReceiptHandle="garbage")
-    refused(400, "InvalidParameterValue", receive, sqs=sqs, url=url, MaxNumberOfMessages=11)
-    refused(400, "InvalidMessageContents", sqs.send_message, QueueUrl=url, MessageBody="\x01")
-    refused(400, "MissingParameter", sqs.send_message, QueueUrl=url, MessageBody="")
-    refused(400, "InvalidParameterValue", sqs.send_message, QueueUrl=url, MessageBody="x" * 4097)
+    rejected(404, "ReceiptHandleIsInvalid", sqs.delete_message, QueueUrl=url, ReceiptHandle="garbage")
+    rejected(400, "InvalidParameterValue", receive, sqs=sqs, url=url, MaxNumberOfMessages=11)
+    rejected(400, "InvalidMessageContents", sqs.send_message, QueueUrl=url, MessageBody="\x01")
+    rejected(400, "MissingParameter", sqs.send_message, QueueUrl=url, MessageBody="")
+    rejected(400, "InvalidParameterValue", sqs.send_message, QueueUrl=url, MessageBody="x" * 4097)
 
 
 def batches(sqs, url):
@@ -150,11 +150,11 @@ def batches(sqs, url):
     assert len(deleted["Successful"]) == 4, deleted
     assert only(deleted["Failed"])["Code"] == "ReceiptHandleIsInvalid", deleted
     prefix = "AWS.SimpleQueueService."
-    refused(400, prefix + "EmptyBatchRequest", sqs.send_message_batch, QueueUrl=url, Entries=[])
+    rejected(400, prefix + "EmptyBatchRequest", sqs.send_message_batch, QueueUrl=url, Entries=[])
     many = [{"Id": str(n), "MessageBody": "x"} for n in range(11)]
-    refused(400, prefix + "TooManyEntriesInBatchRequest", sqs.send_message_batch, QueueUrl=url, Entries=many)
+    rejected(400, prefix + "TooManyEntriesInBatchRequest", sqs.send_message_batch, QueueUrl=url, Entries=many)
     twice = [{"Id": "a", "MessageBody": "x"}] * 2
-    refused(400, prefix + "BatchEntryIdsNotDistinct", sqs.send_message_batch, QueueUrl=url, Entries=twice)
+    rejected(400, prefix + "BatchEntryIdsNotDistinct", sqs.send_message_batch, QueueUrl=url, Entries=twice)
 
 
 def long_poll(sqs, url):
@@ -170,13 +170,13 @@ def purge(sqs, url):
     sqs.send_message(QueueUrl=url, MessageBody="x")
     sqs.purge_queue(QueueUrl=url)
     assert receive(sqs, url) == []
-    refused(403, "AWS.SimpleQueueService.PurgeQueueInProgress", sqs.purge_queue, QueueUrl=url)
+    rejected(403, "AWS.SimpleQueueService.PurgeQueueInProgress", sqs.purge_queue, QueueUrl=url)
 
 
 def fifo(sqs):
     attributes = {"FifoQueue": "true", "ContentBasedDeduplication": "true"}
     url = sqs.create_queue(QueueName="tour.fifo", Attributes=attributes)["QueueUrl"]
-    refused(400, "MissingParameter", sqs.send_message, QueueUrl=url, MessageBody="x")
+    rejected(400, "MissingParameter", sqs.send_message, QueueUrl=url, MessageBody="x")
     numbers = []
     for group, body in [("a", "1"), ("a", "2"), ("b", "3")]:
         sent = sqs.send_message(
@@ -213,18 +213,18 @@ def dead_letters(sqs):
     task = only(sqs.list_message_move_tasks(SourceArn=arn)["Results"])
     assert task["SourceArn"] == arn and task["Status"] in ("RUNNING", "COMPLETED"), task
     assert only(receive(sqs, source, WaitTimeSeconds=5))["Body"] == "poison"
-    refused(400, "InvalidParameterValue", sqs.cancel_message_move_task, TaskHandle="garbage")
+    rejected(400, "InvalidParameterValue", sqs.cancel_message_move_task, TaskHandle="garbage")
 
 
 def unknown_queue(sqs, endpoint):
     url = f"{endpoint}/000000000000/nowhere"
     code = "AWS.SimpleQueueService.NonExistentQueue"
-    error = refused(400, code, sqs.send_message, QueueUrl=url, MessageBody="x")
+    error = rejected(400, code, sqs.send_message, QueueUrl=url, MessageBody="x")
     assert isinstance(error, sqs.exceptions.QueueDoesNotExist), type(error)
-    refused(400, code, sqs.get_queue_url, QueueName="nowhere")
+    rejected(400, code, sqs.get_queue_url, QueueName="nowhere")
 
 
-def worlds(endpoint):
+def other_account_and_region(endpoint):
     other = boto3.client(
         "sqs", endpoint_url=endpoint, region_name="eu-west-1", aws_access_key_id="123456789012", aws_secret_access_key="x"
     )
@@ -244,7 +244,7 @@ def main(endpoint, protocol):
     fifo(sqs)
     dead_letters(sqs)
     unknown_queue(sqs, endpoint)
-    worlds(endpoint)
+    other_account_and_region(endpoint)
     sqs.delete_queue(QueueUrl=url)
     print(f"ok: boto3 {boto3.__version__}, protocol {protocol}")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A tour through a server with the AWS CLI: tour_cli.sh ENDPOINT, with `aws` and `python3` on the path.
+# Tests the server with the AWS CLI. Usage: tour_cli.sh ENDPOINT; `aws` and `python3` must be on the path.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -9,7 +9,7 @@ export AWS_REGION=us-west-2 AWS_DEFAULT_REGION=us-west-2 AWS_MAX_ATTEMPTS=1
 export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_OUTPUT=text AWS_PAGER=""
 export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null
 
-# The CLI takes the text of a binary value as its bytes, and prints bytes in base64.
+# The CLI reads a binary value as text and prints it in base64.
 attributes='{"text":{"DataType":"String","StringValue":"Zürich <&>"},"number":{"DataType":"Number","StringValue":"42"},"bytes":{"DataType":"Binary","BinaryValue":"12 bytes <&>"}}'
 body='№ 42: a "message" & more'
 
@@ -22,17 +22,17 @@ equal() {
     [ "$1" = "$2" ] || fail "line ${BASH_LINENO[0]}: expected '$2', got '$1'"
 }
 
-refused() {
+rejected() {
     local code=$1 message
     shift
-    if message=$("$@" 2>&1); then fail "line ${BASH_LINENO[0]}: not refused: $*"; fi
+    if message=$("$@" 2>&1); then fail "line ${BASH_LINENO[0]}: not rejected: $*"; fi
     case $message in
     *"($code)"*) ;;
     *) fail "line ${BASH_LINENO[0]}: expected $code, got $message" ;;
     esac
 }
 
-# Version 1 of the AWS CLI ignores AWS_ENDPOINT_URL_SQS in the regions that once had SQS hosts of another form.
+# Version 1 of the AWS CLI ignores AWS_ENDPOINT_URL_SQS in regions with legacy SQS hosts.
 sqs() {
     aws --endpoint-url "$endpoint" sqs "$@"
 }
@@ -62,7 +62,7 @@ handle=$(field "['ReceiptHandle']")
 sqs change-message-visibility --queue-url "$url" --receipt-handle "$handle" --visibility-timeout 0
 handle=$(sqs receive-message --queue-url "$url" --query 'Messages[0].ReceiptHandle')
 sqs delete-message --queue-url "$url" --receipt-handle "$handle"
-refused ReceiptHandleIsInvalid sqs delete-message --queue-url "$url" --receipt-handle garbage
+rejected ReceiptHandleIsInvalid sqs delete-message --queue-url "$url" --receipt-handle garbage
 
 batch=$(sqs send-message-batch --queue-url "$url" --entries Id=a,MessageBody=one Id=b,MessageBody=two \
     --query 'Successful[].Id')
@@ -86,8 +86,8 @@ sqs send-message --queue-url "$fifo" --message-body one --message-group-id g --m
 sqs send-message --queue-url "$fifo" --message-body two --message-group-id g --message-deduplication-id 2 >/dev/null
 equal "$(sqs receive-message --queue-url "$fifo" --max-number-of-messages 10 --query 'Messages[].Body')" $'one\ttwo'
 
-refused AWS.SimpleQueueService.NonExistentQueue sqs get-queue-url --queue-name nowhere
-refused MissingParameter sqs send-message --queue-url "$fifo" --message-body x
+rejected AWS.SimpleQueueService.NonExistentQueue sqs get-queue-url --queue-name nowhere
+rejected MissingParameter sqs send-message --queue-url "$fifo" --message-body x
 sqs delete-queue --queue-url "$fifo"
 sqs delete-queue --queue-url "$url"
 equal "$(sqs list-queues --queue-name-prefix cli --query 'QueueUrls[]')" None

@@ -1,4 +1,4 @@
-"""S3 beside SQS, as boto3 and Amazon's extended client see it: `tour_s3.py ENDPOINT S3_ENDPOINT`."""
+"""Tests S3 of the server with boto3 and the Amazon SQS Extended Client Library: `tour_s3.py ENDPOINT S3_ENDPOINT`."""
 
 import io
 import json
@@ -7,7 +7,7 @@ import urllib.request
 from importlib.metadata import version
 
 import boto3
-import sqs_extended_client  # noqa: F401, which gives boto3's SQS clients large payloads
+import sqs_extended_client  # noqa: F401, adds support for large payloads to boto3
 from botocore.exceptions import ClientError
 
 SQS, S3 = sys.argv[1:]
@@ -17,40 +17,40 @@ s3 = boto3.client("s3", endpoint_url=S3, **COMMON)
 
 
 def equal(given, expected):
-    assert given == expected, f"{given!r:.200} is not {expected!r:.200}"
+    assert given == expected, f"expected {expected!r:.200}, got {given!r:.200}"
 
 
-def refused(code, call, **arguments):
+def rejected(code, call, **arguments):
     try:
         call(**arguments)
     except ClientError as error:
         equal(error.response["Error"]["Code"], code)
     else:
-        raise AssertionError(f"not refused with {code}")
+        raise AssertionError(f"not rejected with {code}")
 
 
 def keys():
     return [row["Key"] for row in s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])]
 
 
-def fault(**said):
-    request = urllib.request.Request(f"{SQS}/_mock/faults", data=json.dumps(said).encode(), method="POST")
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)
+def fault(**settings):
+    request = urllib.request.Request(f"{SQS}/_mock/faults", data=json.dumps(settings).encode(), method="POST")
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)
 
 
-def objects_come_back_with_metadata_and_in_part():
+def object_is_returned_with_metadata_and_by_range():
     s3.put_object(Bucket=BUCKET, Key="a", Body=b"abcdef", Metadata={"m": "1"}, ContentEncoding="gzip")
     got = s3.get_object(Bucket=BUCKET, Key="a")
     equal((got["Body"].read(), got["Metadata"], got["ContentEncoding"]), (b"abcdef", {"m": "1"}, "gzip"))
     part = s3.get_object(Bucket=BUCKET, Key="a", Range="bytes=1-2")
     equal((part["Body"].read(), part["ResponseMetadata"]["HTTPStatusCode"]), (b"bc", 206))
-    refused("PreconditionFailed", s3.put_object, Bucket=BUCKET, Key="a", Body=b"x", IfNoneMatch="*")
-    refused("NoSuchKey", s3.get_object, Bucket=BUCKET, Key="nothing")
-    refused("NoSuchBucket", s3.put_object, Bucket="nowhere", Key="a", Body=b"x")
+    rejected("PreconditionFailed", s3.put_object, Bucket=BUCKET, Key="a", Body=b"x", IfNoneMatch="*")
+    rejected("NoSuchKey", s3.get_object, Bucket=BUCKET, Key="nothing")
+    rejected("NoSuchBucket", s3.put_object, Bucket="nowhere", Key="a", Body=b"x")
 
 
-def keys_of_any_kind_are_listed_and_deleted():
+def keys_with_special_characters_are_listed_and_deleted():
     odd = ["a b+c", "100%", "x//y", "ü/日本", "<&>"]
     for key in odd:
         s3.put_object(Bucket=BUCKET, Key=key, Body=key.encode())
@@ -60,7 +60,7 @@ def keys_of_any_kind_are_listed_and_deleted():
     equal(keys(), [])
 
 
-def large_bodies_go_up_in_parts():
+def large_body_is_uploaded_in_parts():
     body = bytes(range(251)) * 50_000
     s3.upload_fileobj(io.BytesIO(body), BUCKET, "big")
     assert s3.head_object(Bucket=BUCKET, Key="big")["ETag"].endswith('-2"')
@@ -70,13 +70,13 @@ def large_bodies_go_up_in_parts():
     s3.delete_object(Bucket=BUCKET, Key="big")
 
 
-def faults_are_tried_again():
+def throttled_and_lost_requests_are_retried():
     fault(effect="throttle", actions=["PutObject"], times=1)
     fault(effect="reset_after", actions=["PutObject"], times=1)
     sent = s3.put_object(Bucket=BUCKET, Key="a", Body=b"tea")
     equal(sent["ResponseMetadata"]["RetryAttempts"], 2)
     fault(effect="error", code="AccessDenied", bucket=BUCKET, times=1)
-    refused("AccessDenied", s3.get_object, Bucket=BUCKET, Key="a")
+    rejected("AccessDenied", s3.get_object, Bucket=BUCKET, Key="a")
     s3.delete_object(Bucket=BUCKET, Key="a")
 
 
@@ -107,10 +107,10 @@ def extended_client_sends_and_receives_through_s3():
 
 
 TOUR = [
-    objects_come_back_with_metadata_and_in_part,
-    keys_of_any_kind_are_listed_and_deleted,
-    large_bodies_go_up_in_parts,
-    faults_are_tried_again,
+    object_is_returned_with_metadata_and_by_range,
+    keys_with_special_characters_are_listed_and_deleted,
+    large_body_is_uploaded_in_parts,
+    throttled_and_lost_requests_are_retried,
     extended_client_sends_and_receives_through_s3,
 ]
 for step in TOUR:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# S3 beside SQS, as the AWS CLI sees it: tour_s3_cli.sh S3_ENDPOINT
+# Tests S3 of the server with the AWS CLI. Usage: tour_s3_cli.sh S3_ENDPOINT
 set -euo pipefail
 export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION=us-east-1
 files=$(mktemp -d)

@@ -44,20 +44,20 @@ func entries(t tour, fifo bool) {
 	equal([2]string{"0", "0"}, q.counts())
 }
 
-// batchRefusals has what is wrong with a batch as a whole.
-func batchRefusals(t tour, fifo bool) {
-	q := makeQueue(t.sqs, "batch-refusals", fifo, nil)
+// batchRejections sends invalid batches.
+func batchRejections(t tour, fifo bool) {
+	q := makeQueue(t.sqs, "batch-rejections", fifo, nil)
 	err := func(_ *sqs.SendMessageBatchOutput, err error) error { return err }
 	half := strings.Repeat("x", 600_000)
-	refusedAs[*types.EmptyBatchRequest](prefix+"EmptyBatchRequest", 400,
+	rejectedAs[*types.EmptyBatchRequest](prefix+"EmptyBatchRequest", 400,
 		err(q.sendBatch([]types.SendMessageBatchRequestEntry{})))
-	refusedAs[*types.TooManyEntriesInBatchRequest](prefix+"TooManyEntriesInBatchRequest", 400,
+	rejectedAs[*types.TooManyEntriesInBatchRequest](prefix+"TooManyEntriesInBatchRequest", 400,
 		err(q.sendBatch(q.named(strings.Split("abcdefghijk", "")...))))
-	refusedAs[*types.BatchEntryIdsNotDistinct](prefix+"BatchEntryIdsNotDistinct", 400,
+	rejectedAs[*types.BatchEntryIdsNotDistinct](prefix+"BatchEntryIdsNotDistinct", 400,
 		err(q.sendBatch(q.named("a", "a"))))
-	refusedAs[*types.InvalidBatchEntryId](prefix+"InvalidBatchEntryId", 400,
+	rejectedAs[*types.InvalidBatchEntryId](prefix+"InvalidBatchEntryId", 400,
 		err(q.sendBatch(q.named("not an id"))))
-	refusedAs[*types.BatchRequestTooLong](prefix+"BatchRequestTooLong", 400,
+	rejectedAs[*types.BatchRequestTooLong](prefix+"BatchRequestTooLong", 400,
 		err(q.sendBatch([]types.SendMessageBatchRequestEntry{q.entry("a", half), q.entry("b", half)})))
 	equal([2]string{"0", "0"}, q.counts())
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// fail ends the tour; main says with what.
+// fail ends the tour. main prints the reason.
 func fail(format string, arguments ...any) {
 	panic(fmt.Sprintf(format, arguments...))
 }
@@ -29,21 +29,21 @@ func equal(expected, got any) {
 
 func only[T any](things []T) T {
 	if len(things) != 1 {
-		fail("expected one thing, got %+v", things)
+		fail("expected one element, got %+v", things)
 	}
 	return things[0]
 }
 
-// must takes what a call answers that has to work.
-func must[T any](answer T, err error) T {
+// must returns the response of a call that must succeed.
+func must[T any](response T, err error) T {
 	if err != nil {
-		fail("expected an answer, got %v", err)
+		fail("expected a response, got %v", err)
 	}
-	return answer
+	return response
 }
 
-// refused asserts an error that has this code in the Query protocol and this status.
-func refused(code string, status int, err error) {
+// rejected asserts an error with this code of the Query protocol and this status.
+func rejected(code string, status int, err error) {
 	var failure smithy.APIError
 	var response *awshttp.ResponseError
 	if !errors.As(err, &failure) || !errors.As(err, &response) {
@@ -54,12 +54,12 @@ func refused(code string, status int, err error) {
 	}
 }
 
-// refusedAs asserts an error that is also one of the types of the SDK.
-func refusedAs[E error](code string, status int, err error) {
+// rejectedAs also asserts the error type of the SDK.
+func rejectedAs[E error](code string, status int, err error) {
 	if !isA[E](err) {
-		fail("expected %s as a type, got %v", code, err)
+		fail("expected an error of type %s, got %v", code, err)
 	}
-	refused(code, status, err)
+	rejected(code, status, err)
 }
 
 func isA[E error](err error) bool {
@@ -67,18 +67,18 @@ func isA[E error](err error) bool {
 	return errors.As(err, &typed)
 }
 
-// eventually looks until it is so: what the server does in the background takes it a moment.
-func eventually(what string, look func() bool) {
+// eventually waits for background work of the server: it repeats the condition until it is true.
+func eventually(what string, condition func() bool) {
 	for range 500 {
-		if look() {
+		if condition() {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	fail("expected that %s, which did not come", what)
+	fail("timeout: expected that %s", what)
 }
 
-// checksum is the MD5 of message attributes, which the client does not compare by itself.
+// checksum returns the MD5 digest of message attributes. The client does not verify it.
 func checksum(attributes map[string]types.MessageAttributeValue) string {
 	hash := md5.New()
 	part := func(bytes []byte) {

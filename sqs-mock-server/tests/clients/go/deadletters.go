@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-func burial(t tour, fifo bool) {
+func moveToDeadLetters(t tour, fifo bool) {
 	dead := makeQueue(t.sqs, "dead", fifo, nil)
 	source, other := sourceOf(dead, "source-1"), sourceOf(dead, "source-2")
 	var urls []string
@@ -22,12 +22,12 @@ func burial(t tour, fifo bool) {
 	sent := source.send(source.message("poison"))
 	equal([]string{"poison"}, source.bodies())
 	equal([]string{}, source.bodies())
-	letter := only(dead.receive(dead.everything()))
-	equal(*sent.MessageId, *letter.MessageId)
-	equal("2", letter.Attributes["ApproximateReceiveCount"])
-	equal(source.arn(), letter.Attributes["DeadLetterQueueSourceArn"])
-	_, err := tryMake(t.sqs, "astray", fifo, redrive(dead.arn()+"-nowhere"))
-	refused("InvalidParameterValue", 400, err)
+	deadLetter := only(dead.receive(dead.everything()))
+	equal(*sent.MessageId, *deadLetter.MessageId)
+	equal("2", deadLetter.Attributes["ApproximateReceiveCount"])
+	equal(source.arn(), deadLetter.Attributes["DeadLetterQueueSourceArn"])
+	_, err := tryMake(t.sqs, "invalid-target", fifo, redrive(dead.arn()+"-nowhere"))
+	rejected("InvalidParameterValue", 400, err)
 }
 
 func moves(t tour, fifo bool) {
@@ -35,7 +35,7 @@ func moves(t tour, fifo bool) {
 	source := sourceOf(dead, "moved-source")
 	source.send(source.message("1"))
 	source.send(source.message("2"))
-	eventually("both are buried", func() bool { return len(source.bodies()) == 0 && dead.counts()[0] == "2" })
+	eventually("both messages are dead letters", func() bool { return len(source.bodies()) == 0 && dead.counts()[0] == "2" })
 	start := func(arn string) error {
 		_, err := t.sqs.StartMessageMoveTask(background, &sqs.StartMessageMoveTaskInput{SourceArn: &arn})
 		return err
@@ -49,13 +49,13 @@ func moves(t tour, fifo bool) {
 	kept.VisibilityTimeout = 30
 	equal([]string{"1", "2"}, bodiesOf(source.receive(kept)))
 
-	refusedAs[*types.ResourceNotFoundException]("ResourceNotFoundException", 404, start(dead.arn()+"-nowhere"))
-	refused("InvalidParameterValue", 400, start(source.arn()))
+	rejectedAs[*types.ResourceNotFoundException]("ResourceNotFoundException", 404, start(dead.arn()+"-nowhere"))
+	rejected("InvalidParameterValue", 400, start(source.arn()))
 	_, err := t.sqs.CancelMessageMoveTask(background, &sqs.CancelMessageMoveTaskInput{TaskHandle: aws.String("garbage")})
-	refused("InvalidParameterValue", 400, err)
+	rejected("InvalidParameterValue", 400, err)
 }
 
-// cancelledMove has a task that moves one message a second to a queue of one's own, until it is told to stop.
+// cancelledMove runs a task with a custom destination and one message per second, and cancels it.
 func cancelledMove(t tour, fifo bool) {
 	dead := makeQueue(t.sqs, "slow", fifo, nil)
 	sourceOf(dead, "slow-source")
@@ -74,7 +74,7 @@ func cancelledMove(t tour, fifo bool) {
 			*running.MaxNumberOfMessagesPerSecond, *running.ApproximateNumberOfMessagesToMove},
 	)
 	_, err := t.sqs.StartMessageMoveTask(background, request)
-	refused("InvalidParameterValue", 400, err)
+	rejected("InvalidParameterValue", 400, err)
 	cancelled := must(t.sqs.CancelMessageMoveTask(
 		background, &sqs.CancelMessageMoveTaskInput{TaskHandle: started.TaskHandle},
 	))

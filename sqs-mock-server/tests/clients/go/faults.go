@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// checksums shows that the client compares those of bodies.
+// checksums tests that the client verifies checksums of bodies.
 func checksums(t tour, fifo bool) {
 	q := makeQueue(t.sqs, "checksums", fifo, nil)
 	t.mock.next("SendMessage", q, "corrupt")
@@ -19,18 +19,18 @@ func checksums(t tour, fifo bool) {
 	mismatch(err)
 }
 
-// throttling shows what the client repeats.
+// throttling tests the retries of the client.
 func throttling(t tour, fifo bool) {
 	q := makeQueue(t.sqs, "throttled", fifo, nil)
-	patient := q
-	patient.sqs = t.patient
+	retrying := q
+	retrying.sqs = t.retrying
 	t.mock.next("SendMessage", q, "throttle")
-	refusedAs[*types.RequestThrottled]("RequestThrottled", 403, q.trySend(q.message("x")))
+	rejectedAs[*types.RequestThrottled]("RequestThrottled", 403, q.trySend(q.message("x")))
 	t.mock.next("SendMessage", q, "throttle")
-	patient.send(q.message("again"))
+	retrying.send(q.message("again"))
 	t.mock.next("SendMessage", q, "reset_after")
-	patient.send(q.message("lost"))
-	// The answer was lost, so that the client sent again: of which only a FIFO queue knows.
+	retrying.send(q.message("lost"))
+	// The client retries after the lost response. Only a FIFO queue detects the duplicate.
 	expected := []string{"again", "lost", "lost"}
 	if fifo {
 		expected = expected[:2]
@@ -41,6 +41,6 @@ func throttling(t tour, fifo bool) {
 
 func mismatch(err error) {
 	if err == nil || !strings.Contains(err.Error(), "expected MD5 checksum") {
-		fail("expected a checksum that does not match, got %v", err)
+		fail("expected a checksum mismatch, got %v", err)
 	}
 }

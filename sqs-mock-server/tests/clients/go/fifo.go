@@ -19,7 +19,7 @@ func order(t tour, _ bool) {
 	one.MaxNumberOfMessages = 1
 	first := only(q.receive(one))
 	equal([2]string{"a1", numbers[0]}, [2]string{*first.Body, first.Attributes["SequenceNumber"]})
-	// Group a is locked by its first message.
+	// The first message locks group a.
 	equal([]string{"b1"}, q.bodies())
 	equal([]string{}, q.bodies())
 	equal(nil, q.release(first.ReceiptHandle))

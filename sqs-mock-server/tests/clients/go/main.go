@@ -1,4 +1,4 @@
-// A tour through a server with the AWS SDK for Go: `tour ENDPOINT`.
+// Tests the server with the AWS SDK for Go: `tour ENDPOINT`.
 package main
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// tour has what the steps work with: a client that tries once, one that tries three times, and the server's own HTTP.
+// tour has the clients of the steps: one without retries, one with up to three attempts, and the admin API.
 type tour struct {
-	sqs, patient *sqs.Client
-	mock         mock
+	sqs, retrying *sqs.Client
+	mock          mock
 }
 
 var standard, fifo, both = []bool{false}, []bool{true}, []bool{false, true}
@@ -25,28 +25,28 @@ var steps = []struct {
 	run   func(tour, bool)
 }{
 	{"queues", both, names},
-	{"pages of queues", standard, pages},
+	{"pagination of queues", standard, pages},
 	{"attributes of queues", both, attributes},
 	{"tags and permissions", both, tags},
 	{"purges", both, purges},
 	{"messages with every attribute", both, everyAttribute},
 	{"visibility and deletes", both, visibility},
-	{"refused messages", both, refusals},
+	{"rejected messages", both, rejections},
 	{"long polls", both, longPolls},
 	{"batches", both, entries},
-	{"refused batches", both, batchRefusals},
+	{"rejected batches", both, batchRejections},
 	{"order of groups", fifo, order},
 	{"deduplication", fifo, deduplication},
-	{"dead letters", both, burial},
+	{"dead letters", both, moveToDeadLetters},
 	{"moved messages", both, moves},
 	{"cancelled move", both, cancelledMove},
 	{"wrong checksums", both, checksums},
-	{"throttling and lost answers", both, throttling},
+	{"throttling and lost responses", both, throttling},
 }
 
 func main() {
 	endpoint := os.Args[1]
-	t := tour{sqs: client(endpoint, 1), patient: client(endpoint, 3), mock: mock{endpoint}}
+	t := tour{sqs: client(endpoint, 1), retrying: client(endpoint, 3), mock: mock{endpoint}}
 	for _, step := range steps {
 		for _, fifo := range step.types {
 			step.run(t, fifo)
@@ -72,5 +72,5 @@ func version() string {
 			}
 		}
 	}
-	return "of no version"
+	return "of unknown version"
 }

@@ -53,39 +53,39 @@ func visibility(t tour, fifo bool) {
 	equal(nil, q.delete(again.ReceiptHandle))
 	equal(nil, q.delete(again.ReceiptHandle))
 	equal([2]string{"0", "0"}, q.counts())
-	refused("InvalidParameterValue", 400, q.release(again.ReceiptHandle))
-	refusedAs[*types.ReceiptHandleIsInvalid]("ReceiptHandleIsInvalid", 404, q.delete(aws.String("garbage")))
+	rejected("InvalidParameterValue", 400, q.release(again.ReceiptHandle))
+	rejectedAs[*types.ReceiptHandleIsInvalid]("ReceiptHandleIsInvalid", 404, q.delete(aws.String("garbage")))
 }
 
-func refusals(t tour, fifo bool) {
-	q := makeQueue(t.sqs, "refusals", fifo, map[string]string{"MaximumMessageSize": "4096"})
+func rejections(t tour, fifo bool) {
+	q := makeQueue(t.sqs, "rejections", fifo, map[string]string{"MaximumMessageSize": "4096"})
 	with := func(attribute types.MessageAttributeValue) error {
 		message := q.message("x")
 		message.MessageAttributes = map[string]types.MessageAttributeValue{"a": attribute}
 		return q.trySend(message)
 	}
-	refusedAs[*types.InvalidMessageContents]("InvalidMessageContents", 400, q.trySend(q.message("\x01")))
-	refused("MissingParameter", 400, q.trySend(q.message("")))
-	refused("InvalidParameterValue", 400, q.trySend(q.message(strings.Repeat("x", 4097))))
-	refused("InvalidParameterValue", 400, with(text("Number", "seven")))
+	rejectedAs[*types.InvalidMessageContents]("InvalidMessageContents", 400, q.trySend(q.message("\x01")))
+	rejected("MissingParameter", 400, q.trySend(q.message("")))
+	rejected("InvalidParameterValue", 400, q.trySend(q.message(strings.Repeat("x", 4097))))
+	rejected("InvalidParameterValue", 400, with(text("Number", "seven")))
 	list := text("String", "x")
 	list.StringListValues = []string{"a", "b"}
-	refusedAs[*types.UnsupportedOperation](prefix+"UnsupportedOperation", 400, with(list))
+	rejectedAs[*types.UnsupportedOperation](prefix+"UnsupportedOperation", 400, with(list))
 	tooMany := q.everything()
 	tooMany.MaxNumberOfMessages = 11
 	_, err := t.sqs.ReceiveMessage(background, tooMany)
-	refused("InvalidParameterValue", 400, err)
+	rejected("InvalidParameterValue", 400, err)
 	alone := q.message("x")
 	alone.MessageGroupId, alone.MessageDeduplicationId = nil, aws.String("once")
 	code := "InvalidParameterValue"
 	if fifo {
 		code = "MissingParameter"
 	}
-	refused(code, 400, q.trySend(alone))
+	rejected(code, 400, q.trySend(alone))
 	equal([2]string{"0", "0"}, q.counts())
 }
 
-// longPolls has a poll that is woken by a message, and one that need not wait.
+// longPolls tests that a long poll ends when a message arrives, and returns at once if a message is available.
 func longPolls(t tour, fifo bool) {
 	q := makeQueue(t.sqs, "polls", fifo, nil)
 	poll := q.everything()
@@ -93,17 +93,17 @@ func longPolls(t tour, fifo bool) {
 	answers := make(chan []types.Message, 1)
 	go func() { answers <- q.receive(poll) }()
 	select {
-	case answer := <-answers:
-		fail("expected a poll that waits, got %+v", answer)
+	case response := <-answers:
+		fail("expected a waiting poll, got %+v", response)
 	case <-time.After(50 * time.Millisecond):
 	}
 	q.send(q.message("wake up"))
 	select {
-	case answer := <-answers:
-		equal([]string{"wake up"}, bodiesOf(answer))
-		equal(nil, q.delete(answer[0].ReceiptHandle))
+	case response := <-answers:
+		equal([]string{"wake up"}, bodiesOf(response))
+		equal(nil, q.delete(response[0].ReceiptHandle))
 	case <-time.After(5 * time.Second):
-		fail("expected a poll that is woken, got none")
+		fail("timeout: expected the poll to end")
 	}
 	q.send(q.message("at once"))
 	equal([]string{"at once"}, bodiesOf(q.receive(poll)))

@@ -11,7 +11,7 @@ import (
 
 var background = context.Background()
 
-// every has attributes of every type, with labels of one's own.
+// every contains attributes of every type, with custom labels.
 var every = map[string]types.MessageAttributeValue{
 	"text":   text("String", `Zürich <&> "€"`),
 	"note":   text("String.note", "𝄞"),
@@ -25,7 +25,7 @@ func text(label, value string) types.MessageAttributeValue {
 	return types.MessageAttributeValue{DataType: &label, StringValue: &value}
 }
 
-// queue is a queue of its own for a step: standard, or FIFO with deduplication by content.
+// queue is a new queue for a step: standard, or FIFO with content-based deduplication.
 type queue struct {
 	sqs  *sqs.Client
 	name string
@@ -43,9 +43,9 @@ func tryMake(client *sqs.Client, name string, fifo bool, attributes map[string]s
 		}
 		all["FifoQueue"], all["ContentBasedDeduplication"] = "true", "true"
 	}
-	answer, err := client.CreateQueue(background, &sqs.CreateQueueInput{QueueName: &made.name, Attributes: all})
+	response, err := client.CreateQueue(background, &sqs.CreateQueueInput{QueueName: &made.name, Attributes: all})
 	if err == nil {
-		made.url = answer.QueueUrl
+		made.url = response.QueueUrl
 	}
 	return made, err
 }
@@ -54,7 +54,7 @@ func makeQueue(client *sqs.Client, name string, fifo bool, attributes map[string
 	return must(tryMake(client, name, fifo, attributes))
 }
 
-// group is where there are groups.
+// group returns the message group, or nil if the queue is not FIFO.
 func (q queue) group() *string {
 	if q.fifo {
 		return aws.String("g")
@@ -62,7 +62,7 @@ func (q queue) group() *string {
 	return nil
 }
 
-// message is one for this queue.
+// message returns a send request for this queue.
 func (q queue) message(body string) *sqs.SendMessageInput {
 	return &sqs.SendMessageInput{QueueUrl: q.url, MessageBody: &body, MessageGroupId: q.group()}
 }
@@ -80,7 +80,7 @@ func (q queue) send(message *sqs.SendMessageInput) *sqs.SendMessageOutput {
 	return sent
 }
 
-// everything asks for all that a receive can bring.
+// everything returns a receive request for all attributes.
 func (q queue) everything() *sqs.ReceiveMessageInput {
 	return &sqs.ReceiveMessageInput{
 		QueueUrl: q.url, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"},
@@ -115,7 +115,7 @@ func (q queue) delete(handle *string) error {
 	return err
 }
 
-// release makes a message visible at once.
+// release makes a message visible.
 func (q queue) release(handle *string) error {
 	_, err := q.sqs.ChangeMessageVisibility(background, &sqs.ChangeMessageVisibilityInput{
 		QueueUrl: q.url, ReceiptHandle: handle, VisibilityTimeout: 0,
@@ -125,18 +125,18 @@ func (q queue) release(handle *string) error {
 
 func (q queue) attributes(names ...types.QueueAttributeName) (map[string]string, error) {
 	request := &sqs.GetQueueAttributesInput{QueueUrl: q.url, AttributeNames: names}
-	answer, err := q.sqs.GetQueueAttributes(background, request)
+	response, err := q.sqs.GetQueueAttributes(background, request)
 	if err != nil {
 		return nil, err
 	}
-	return answer.Attributes, nil
+	return response.Attributes, nil
 }
 
 func (q queue) arn() string {
 	return must(q.attributes(types.QueueAttributeNameQueueArn))["QueueArn"]
 }
 
-// counts says how many messages are visible, and how many are in flight.
+// counts returns the numbers of visible and in-flight messages.
 func (q queue) counts() [2]string {
 	all := must(q.attributes(types.QueueAttributeNameAll))
 	return [2]string{all["ApproximateNumberOfMessages"], all["ApproximateNumberOfMessagesNotVisible"]}

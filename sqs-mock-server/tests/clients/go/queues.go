@@ -19,15 +19,15 @@ func names(t tour, fifo bool) {
 	listed := must(t.sqs.ListQueues(background, &sqs.ListQueuesInput{QueueNamePrefix: &q.name}))
 	equal([]string{*q.url}, listed.QueueUrls)
 	_, err := tryMake(t.sqs, "names", fifo, map[string]string{"VisibilityTimeout": "31"})
-	refusedAs[*types.QueueNameExists]("QueueAlreadyExists", 400, err)
+	rejectedAs[*types.QueueNameExists]("QueueAlreadyExists", 400, err)
 	_, err = tryMake(t.sqs, "no spaces", fifo, nil)
-	refused("InvalidParameterValue", 400, err)
+	rejected("InvalidParameterValue", 400, err)
 	must(t.sqs.DeleteQueue(background, &sqs.DeleteQueueInput{QueueUrl: q.url}))
-	refusedAs[*types.QueueDoesNotExist](prefix+"NonExistentQueue", 400, q.trySend(q.message("x")))
+	rejectedAs[*types.QueueDoesNotExist](prefix+"NonExistentQueue", 400, q.trySend(q.message("x")))
 	_, err = t.sqs.GetQueueUrl(background, get)
-	refusedAs[*types.QueueDoesNotExist](prefix+"NonExistentQueue", 400, err)
+	rejectedAs[*types.QueueDoesNotExist](prefix+"NonExistentQueue", 400, err)
 	_, err = tryMake(t.sqs, "names", fifo, nil)
-	refusedAs[*types.QueueDeletedRecently](prefix+"QueueDeletedRecently", 400, err)
+	rejectedAs[*types.QueueDeletedRecently](prefix+"QueueDeletedRecently", 400, err)
 }
 
 func pages(t tour, _ bool) {
@@ -64,10 +64,10 @@ func attributes(t tour, fifo bool) {
 	equal("arn:aws:sqs:us-east-1:000000000000:"+q.name, all["QueueArn"])
 	equal(0, len(must(q.attributes(types.QueueAttributeNamePolicy))))
 	_, err := q.attributes("Hue")
-	refusedAs[*types.InvalidAttributeName]("InvalidAttributeName", 400, err)
+	rejectedAs[*types.InvalidAttributeName]("InvalidAttributeName", 400, err)
 	set.Attributes["VisibilityTimeout"] = "-1"
 	_, err = t.sqs.SetQueueAttributes(background, set)
-	refusedAs[*types.InvalidAttributeValue]("InvalidAttributeValue", 400, err)
+	rejectedAs[*types.InvalidAttributeValue]("InvalidAttributeValue", 400, err)
 }
 
 func tags(t tour, fifo bool) {
@@ -95,7 +95,7 @@ func tags(t tour, fifo bool) {
 		"GetQueueAttributes", "ListDeadLetterSourceQueues", "PurgeQueue",
 	}
 	_, err := t.sqs.AddPermission(background, reader)
-	refusedAs[*types.OverLimit]("OverLimit", 403, err)
+	rejectedAs[*types.OverLimit]("OverLimit", 403, err)
 	remove := &sqs.RemovePermissionInput{QueueUrl: q.url, Label: aws.String("reader")}
 	must(t.sqs.RemovePermission(background, remove))
 	equal(0, len(must(q.attributes(types.QueueAttributeNamePolicy))))
@@ -108,5 +108,5 @@ func purges(t tour, fifo bool) {
 	must(t.sqs.PurgeQueue(background, purge))
 	equal([]string{}, q.bodies())
 	_, err := t.sqs.PurgeQueue(background, purge)
-	refusedAs[*types.PurgeQueueInProgress](prefix+"PurgeQueueInProgress", 403, err)
+	rejectedAs[*types.PurgeQueueInProgress](prefix+"PurgeQueueInProgress", 403, err)
 }

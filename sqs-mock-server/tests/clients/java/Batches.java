@@ -13,7 +13,7 @@ import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchResponse;
 import software.amazon.awssdk.services.sqs.model.TooManyEntriesInBatchRequestException;
 
-/** Batches of requests, in which an entry may fail alone. */
+/** Batches in which a single entry may fail. */
 final class Batches {
     static void entries(SqsClient sqs, boolean fifo) {
         var queue = Queue.make(sqs, "batches", fifo);
@@ -41,19 +41,19 @@ final class Batches {
         Checks.equal(List.of("0", "0"), queue.counts());
     }
 
-    /** What is wrong with a batch as a whole. */
-    static void refusals(SqsClient sqs, boolean fifo) {
+    /** Invalid batches. */
+    static void rejections(SqsClient sqs, boolean fifo) {
         var prefix = "AWS.SimpleQueueService.";
-        var queue = Queue.make(sqs, "batch-refusals", fifo);
-        Checks.refused(EmptyBatchRequestException.class, prefix + "EmptyBatchRequest", 400, () -> send(queue, List.of()));
-        Checks.refused(TooManyEntriesInBatchRequestException.class, prefix + "TooManyEntriesInBatchRequest", 400,
+        var queue = Queue.make(sqs, "batch-rejections", fifo);
+        Checks.rejected(EmptyBatchRequestException.class, prefix + "EmptyBatchRequest", 400, () -> send(queue, List.of()));
+        Checks.rejected(TooManyEntriesInBatchRequestException.class, prefix + "TooManyEntriesInBatchRequest", 400,
                 () -> send(queue, entries(queue, "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10")));
-        Checks.refused(BatchEntryIdsNotDistinctException.class, prefix + "BatchEntryIdsNotDistinct", 400,
+        Checks.rejected(BatchEntryIdsNotDistinctException.class, prefix + "BatchEntryIdsNotDistinct", 400,
                 () -> send(queue, entries(queue, "a", "a")));
-        Checks.refused(InvalidBatchEntryIdException.class, prefix + "InvalidBatchEntryId", 400,
+        Checks.rejected(InvalidBatchEntryIdException.class, prefix + "InvalidBatchEntryId", 400,
                 () -> send(queue, entries(queue, "not an id")));
         var half = "x".repeat(600_000);
-        Checks.refused(BatchRequestTooLongException.class, prefix + "BatchRequestTooLong", 400,
+        Checks.rejected(BatchRequestTooLongException.class, prefix + "BatchRequestTooLong", 400,
                 () -> send(queue, List.of(entry(queue, "a", half), entry(queue, "b", half))));
         Checks.equal(List.of("0", "0"), queue.counts());
     }

@@ -4,7 +4,7 @@ import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
-/** What the steps of the tour assert with. */
+/** Assertions of the tour. */
 final class Checks {
     interface Call {
         void run() throws Exception;
@@ -18,12 +18,12 @@ final class Checks {
 
     static <T> T only(List<T> things) {
         if (things.size() != 1) {
-            throw new AssertionError("expected one thing, got " + things);
+            throw new AssertionError("expected one element, got " + things);
         }
         return things.get(0);
     }
 
-    /** A call that fails with exactly this exception, in an async client too; returns it. */
+    /** Asserts that a call, also of an async client, fails with exactly this exception. Returns the exception. */
     static <E extends Throwable> E fails(Class<E> type, Call call) {
         try {
             call.run();
@@ -34,25 +34,25 @@ final class Checks {
             }
             return type.cast(cause);
         }
-        throw new AssertionError("expected " + type.getSimpleName() + ", got an answer");
+        throw new AssertionError("expected " + type.getSimpleName() + ", got a response");
     }
 
-    /** A call that the server refuses with exactly this exception, code and status. */
-    static <E extends SqsException> void refused(Class<E> type, String code, int status, Call call) {
+    /** Asserts that the server rejects a call with exactly this exception, code and status. */
+    static <E extends SqsException> void rejected(Class<E> type, String code, int status, Call call) {
         var error = fails(type, call);
         equal(code, error.awsErrorDetails().errorCode());
         equal(status, error.statusCode());
         equal(false, error.requestId() == null || error.requestId().isEmpty());
     }
 
-    /** Looks until it is so: what the server does in the background takes it a moment. */
-    static void eventually(String what, BooleanSupplier look) throws InterruptedException {
+    /** Waits for background work of the server: repeats the condition until it is true. */
+    static void eventually(String what, BooleanSupplier condition) throws InterruptedException {
         for (var attempt = 0; attempt < 500; attempt++) {
-            if (look.getAsBoolean()) {
+            if (condition.getAsBoolean()) {
                 return;
             }
             Thread.sleep(10);
         }
-        throw new AssertionError("expected that " + what + ", which did not come");
+        throw new AssertionError("timeout: expected that " + what);
     }
 }

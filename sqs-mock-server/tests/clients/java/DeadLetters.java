@@ -6,9 +6,9 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 import software.amazon.awssdk.services.sqs.model.ResourceNotFoundException;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
-/** Messages that were received too often, and tasks that move them back. */
+/** Dead-letter queues and message move tasks. */
 final class DeadLetters {
-    static void burial(SqsClient sqs, boolean fifo) {
+    static void moveToDeadLetters(SqsClient sqs, boolean fifo) {
         var dead = Queue.make(sqs, "dead", fifo);
         var source = source(dead, "source-1", fifo);
         var other = source(dead, "source-2", fifo);
@@ -17,35 +17,35 @@ final class DeadLetters {
         var sent = source.send("poison");
         Checks.equal(1, source.receive().size());
         Checks.equal(List.of(), source.receive());
-        var letter = Checks.only(dead.receive());
-        Checks.equal(sent.messageId(), letter.messageId());
-        Checks.equal("2", letter.attributes().get(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT));
-        Checks.equal(source.arn(), letter.attributes().get(MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN));
+        var deadLetter = Checks.only(dead.receive());
+        Checks.equal(sent.messageId(), deadLetter.messageId());
+        Checks.equal("2", deadLetter.attributes().get(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT));
+        Checks.equal(source.arn(), deadLetter.attributes().get(MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN));
         var nowhere = "{\"deadLetterTargetArn\":\"%s-nowhere\",\"maxReceiveCount\":1}".formatted(dead.arn());
-        Checks.refused(SqsException.class, "InvalidParameterValue", 400,
-                () -> Queue.make(sqs, "astray", fifo, Map.of("RedrivePolicy", nowhere)));
+        Checks.rejected(SqsException.class, "InvalidParameterValue", 400,
+                () -> Queue.make(sqs, "invalid-target", fifo, Map.of("RedrivePolicy", nowhere)));
     }
 
     static void moves(SqsClient sqs, boolean fifo) throws Exception {
         var dead = Queue.make(sqs, "moved", fifo);
         var source = source(dead, "moved-source", fifo);
         source.sendAll("1", "2");
-        Checks.eventually("both are buried", () -> source.receive().isEmpty() && dead.counts().get(0).equals("2"));
+        Checks.eventually("both messages are dead letters", () -> source.receive().isEmpty() && dead.counts().get(0).equals("2"));
         sqs.startMessageMoveTask(request -> request.sourceArn(dead.arn()));
         Checks.eventually("the task ends", () -> task(dead).status().equals("COMPLETED"));
         Checks.equal(List.of(2L, dead.arn()), List.of(task(dead).approximateNumberOfMessagesMoved(), task(dead).sourceArn()));
         Checks.equal(List.of("0", "0"), dead.counts());
         Checks.equal(List.of("1", "2"), Queue.bodies(source.receive(request -> request.visibilityTimeout(30))));
 
-        Checks.refused(ResourceNotFoundException.class, "ResourceNotFoundException", 404,
+        Checks.rejected(ResourceNotFoundException.class, "ResourceNotFoundException", 404,
                 () -> sqs.startMessageMoveTask(request -> request.sourceArn(dead.arn() + "-nowhere")));
-        Checks.refused(SqsException.class, "InvalidParameterValue", 400,
+        Checks.rejected(SqsException.class, "InvalidParameterValue", 400,
                 () -> sqs.startMessageMoveTask(request -> request.sourceArn(source.arn())));
-        Checks.refused(SqsException.class, "InvalidParameterValue", 400,
+        Checks.rejected(SqsException.class, "InvalidParameterValue", 400,
                 () -> sqs.cancelMessageMoveTask(request -> request.taskHandle("garbage")));
     }
 
-    /** A task that moves one message a second to a queue of one's own, until it is told to stop. */
+    /** A task with a custom destination and one message per second, until it is cancelled. */
     static void cancelledMove(SqsClient sqs, boolean fifo) throws Exception {
         var dead = Queue.make(sqs, "slow", fifo);
         source(dead, "slow-source", fifo);
@@ -58,7 +58,7 @@ final class DeadLetters {
                 List.of("RUNNING", started.taskHandle(), destination.arn(), 1, 5L),
                 List.of(running.status(), running.taskHandle(), running.destinationArn(),
                         running.maxNumberOfMessagesPerSecond(), running.approximateNumberOfMessagesToMove()));
-        Checks.refused(SqsException.class, "InvalidParameterValue", 400,
+        Checks.rejected(SqsException.class, "InvalidParameterValue", 400,
                 () -> sqs.startMessageMoveTask(request -> request.sourceArn(dead.arn())));
         var cancelled = sqs.cancelMessageMoveTask(request -> request.taskHandle(started.taskHandle()));
         Checks.equal(true, cancelled.approximateNumberOfMessagesMoved() < 5);

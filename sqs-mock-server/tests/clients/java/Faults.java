@@ -3,7 +3,7 @@ import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.RequestThrottledException;
 
-/** Failures on demand, which show that the client looks at what it compares and repeats. */
+/** Injected faults, which test the checksums and the retries of the client. */
 final class Faults {
     static void checksums(SqsClient sqs, Mock mock, boolean fifo) throws Exception {
         var queue = Queue.make(sqs, "checksums", fifo);
@@ -15,15 +15,15 @@ final class Faults {
         mismatch(queue::receive);
     }
 
-    static void throttling(SqsClient sqs, SqsClient patient, Mock mock, boolean fifo) throws Exception {
+    static void throttling(SqsClient sqs, SqsClient retrying, Mock mock, boolean fifo) throws Exception {
         var queue = Queue.make(sqs, "throttled", fifo);
         mock.next("SendMessage", queue, "throttle");
-        Checks.refused(RequestThrottledException.class, "RequestThrottled", 403, () -> queue.send("x"));
+        Checks.rejected(RequestThrottledException.class, "RequestThrottled", 403, () -> queue.send("x"));
         mock.next("SendMessage", queue, "throttle");
-        patient.sendMessage(queue.message("again").build());
+        retrying.sendMessage(queue.message("again").build());
         mock.next("SendMessage", queue, "reset_after");
-        patient.sendMessage(queue.message("lost").build());
-        // The answer was lost, so that the client sent again: of which only a FIFO queue knows.
+        retrying.sendMessage(queue.message("lost").build());
+        // The client retries after the lost response. Only a FIFO queue detects the duplicate.
         Checks.equal(fifo ? List.of("again", "lost") : List.of("again", "lost", "lost"), Queue.bodies(queue.receive()));
         Checks.equal(5, mock.requests("SendMessage", queue));
     }
@@ -31,7 +31,7 @@ final class Faults {
     private static void mismatch(Checks.Call call) {
         var message = Checks.fails(SdkClientException.class, call).getMessage();
         if (!message.contains("MD5 returned by SQS does not match")) {
-            throw new AssertionError("expected a checksum that does not match, got " + message);
+            throw new AssertionError("expected a checksum mismatch, got " + message);
         }
     }
 }

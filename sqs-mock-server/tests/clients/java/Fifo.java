@@ -4,7 +4,7 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-/** What FIFO queues alone do: order and locks of groups, deduplication, receives that are tried again. */
+/** FIFO queues: order and locks of message groups, deduplication, repeated receive attempts. */
 final class Fifo {
     static void order(SqsClient sqs) {
         var queue = Queue.make(sqs, "order", true);
@@ -16,7 +16,7 @@ final class Fifo {
         var first = Checks.only(queue.receive(request -> request.maxNumberOfMessages(1)));
         Checks.equal("a1", first.body());
         Checks.equal(numbers.get(0), first.attributes().get(MessageSystemAttributeName.SEQUENCE_NUMBER));
-        // Group a is locked by its first message.
+        // The first message locks group a.
         Checks.equal(List.of("b1"), Queue.bodies(queue.receive()));
         Checks.equal(List.of(), queue.receive());
         queue.release(first);

@@ -18,9 +18,9 @@ import software.amazon.awssdk.services.sqs.model.QueueDoesNotExistException;
 import software.amazon.awssdk.services.sqs.model.SendMessageResponse;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
-/** The SDK's manager of batches: it gathers single calls, and tells each caller what became of its own. */
+/** The batch manager of the SDK. It combines single calls to batches and returns each caller its own result. */
 final class Manager {
-    /** Full batches leave at once, so that nothing hangs on how fast they are filled. */
+    /** The manager sends full batches at once, so the test does not depend on timing. */
     private static final int FULL = 7;
 
     static void batches(SqsClient sqs, SqsAsyncClient async, Mock mock, boolean fifo) throws Exception {
@@ -37,13 +37,13 @@ final class Manager {
             var messages = receives(manager, queue, sent);
             settles(manager, queue, messages);
             checksums(manager, queue, mock);
-            queueThatIsNone(manager, queue);
+            unknownQueue(manager, queue);
         } finally {
             executor.shutdownNow();
         }
     }
 
-    /** Seven messages in a batch: the fourth fails alone. Each caller gets the id of its own message. */
+    /** A batch of seven messages, of which the fourth fails. Each caller gets the id of its own message. */
     private static Map<String, String> sends(SqsAsyncBatchManager manager, Queue queue, Mock mock) throws Exception {
         var bodies = List.of("m0", "m1", "m2", "\u0001", "m4", "m5", "m6");
         var waiting = new ArrayList<CompletableFuture<SendMessageResponse>>();
@@ -54,12 +54,12 @@ final class Manager {
         }
         var sent = new HashMap<String, String>();
         for (var at = 0; at < bodies.size(); at++) {
-            var answer = waiting.get(at);
+            var response = waiting.get(at);
             if (at == 3) {
-                failed("InvalidMessageContents", answer::join);
+                failed("InvalidMessageContents", response::join);
             } else {
-                sent.put(answer.join().messageId(), bodies.get(at));
-                Checks.equal(queue.fifo(), answer.join().sequenceNumber() != null);
+                sent.put(response.join().messageId(), bodies.get(at));
+                Checks.equal(queue.fifo(), response.join().sequenceNumber() != null);
             }
         }
         Checks.equal(FULL - 1, sent.size());
@@ -105,24 +105,24 @@ final class Manager {
         Checks.equal(List.of("0", "0"), queue.counts());
     }
 
-    /** A checksum that is not that of the body fails the whole batch. */
+    /** A wrong checksum fails the whole batch. */
     private static void checksums(SqsAsyncBatchManager manager, Queue queue, Mock mock) throws Exception {
         mock.next("SendMessageBatch", queue, "corrupt");
         var waiting = IntStream.range(0, FULL).mapToObj(n -> manager.sendMessage(queue.message("c" + n).build())).toList();
-        for (var answer : waiting) {
-            var error = Checks.fails(SdkClientException.class, answer::join);
+        for (var response : waiting) {
+            var error = Checks.fails(SdkClientException.class, response::join);
             Checks.equal(true, error.getMessage().contains("MD5 returned by SQS does not match"));
         }
     }
 
-    /** A batch that does not get full leaves when it is time. */
-    private static void queueThatIsNone(SqsAsyncBatchManager manager, Queue queue) {
+    /** The manager sends a partial batch after the send interval. */
+    private static void unknownQueue(SqsAsyncBatchManager manager, Queue queue) {
         var nowhere = new Queue(queue.sqs(), "nowhere", queue.fifo(), queue.url() + "-nowhere");
-        Checks.refused(QueueDoesNotExistException.class,
+        Checks.rejected(QueueDoesNotExistException.class,
                 "AWS.SimpleQueueService.NonExistentQueue", 400, () -> manager.sendMessage(nowhere.message("x").build()).join());
     }
 
-    /** An entry that fails alone has its code, but no type of its own. */
+    /** A failed entry has an error code, but no specific exception class. */
     private static void failed(String code, Checks.Call call) {
         Checks.equal(code, Checks.fails(SqsException.class, call).awsErrorDetails().errorCode());
     }

@@ -12,7 +12,7 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 import software.amazon.awssdk.services.sqs.model.UnsupportedOperationException;
 
-/** One message after the other. The client itself compares the checksums of bodies and attributes, both ways. */
+/** Single messages. The client verifies the checksums of bodies and attributes on send and on receive. */
 final class Messages {
     private static final String BODY = "{\"order\":\"№ 42 – žluťoučký\",\"n\":1}\r\n\t<end/>";
     private static final String TRACE = "Root=1-5759e988-bd862e3fe1be46a994272793";
@@ -48,29 +48,29 @@ final class Messages {
         queue.delete(again);
         queue.delete(again);
         Checks.equal(List.of("0", "0"), queue.counts());
-        Checks.refused(SqsException.class, "InvalidParameterValue", 400, () -> queue.release(again));
-        Checks.refused(ReceiptHandleIsInvalidException.class, "ReceiptHandleIsInvalid", 404,
+        Checks.rejected(SqsException.class, "InvalidParameterValue", 400, () -> queue.release(again));
+        Checks.rejected(ReceiptHandleIsInvalidException.class, "ReceiptHandleIsInvalid", 404,
                 () -> queue.delete(again.toBuilder().receiptHandle("garbage").build()));
     }
 
-    static void refusals(SqsClient sqs, boolean fifo) {
-        var queue = Queue.make(sqs, "refusals", fifo, Map.of("MaximumMessageSize", "4096"));
-        Checks.refused(InvalidMessageContentsException.class, "InvalidMessageContents", 400, () -> queue.send("\u0001"));
-        Checks.refused(SqsException.class, "MissingParameter", 400, () -> queue.send(""));
-        Checks.refused(SqsException.class, "InvalidParameterValue", 400, () -> queue.send("x".repeat(4097)));
-        Checks.refused(SqsException.class, "InvalidParameterValue", 400,
+    static void rejections(SqsClient sqs, boolean fifo) {
+        var queue = Queue.make(sqs, "rejections", fifo, Map.of("MaximumMessageSize", "4096"));
+        Checks.rejected(InvalidMessageContentsException.class, "InvalidMessageContents", 400, () -> queue.send("\u0001"));
+        Checks.rejected(SqsException.class, "MissingParameter", 400, () -> queue.send(""));
+        Checks.rejected(SqsException.class, "InvalidParameterValue", 400, () -> queue.send("x".repeat(4097)));
+        Checks.rejected(SqsException.class, "InvalidParameterValue", 400,
                 () -> queue.receive(request -> request.maxNumberOfMessages(11)));
-        Checks.refused(SqsException.class, "InvalidParameterValue", 400, () -> queue.send("x",
+        Checks.rejected(SqsException.class, "InvalidParameterValue", 400, () -> queue.send("x",
                 request -> request.messageAttributes(Map.of("n", Queue.text("Number", "seven")))));
-        Checks.refused(UnsupportedOperationException.class, "AWS.SimpleQueueService.UnsupportedOperation", 400,
+        Checks.rejected(UnsupportedOperationException.class, "AWS.SimpleQueueService.UnsupportedOperation", 400,
                 () -> queue.send("x", request -> request.messageAttributes(
                         Map.of("list", Queue.text("String", "x").toBuilder().stringListValues("a", "b").build()))));
-        Checks.refused(SqsException.class, fifo ? "MissingParameter" : "InvalidParameterValue", 400,
+        Checks.rejected(SqsException.class, fifo ? "MissingParameter" : "InvalidParameterValue", 400,
                 () -> queue.send("x", request -> request.messageGroupId(null).messageDeduplicationId("once")));
         Checks.equal(List.of("0", "0"), queue.counts());
     }
 
-    /** A poll that waits is woken by a message, and one that need not wait does not. */
+    /** A long poll ends when a message arrives, and returns at once if a message is available. */
     static void longPolls(SqsClient sqs, SqsAsyncClient async, boolean fifo) throws Exception {
         var queue = Queue.make(sqs, "polls", fifo);
         var poll = queue.everything().waitTimeSeconds(20).maxNumberOfMessages(1).build();

@@ -16,9 +16,9 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.SendMessageRequest;
 import software.amazon.awssdk.services.sqs.model.SendMessageResponse;
 
-/** A queue of its own for a step: standard, or FIFO with deduplication by content. */
+/** A new queue for a step: standard, or FIFO with content-based deduplication. */
 record Queue(SqsClient sqs, String name, boolean fifo, String url) {
-    /** Attributes of every type, with labels of one's own. */
+    /** Attributes of every type, with custom labels. */
     static final Map<String, MessageAttributeValue> ATTRIBUTES = Map.ofEntries(
             entry("text", text("String", "Zürich <&> \"€\"")),
             entry("note", text("String.note", "𝄞")),
@@ -62,7 +62,7 @@ record Queue(SqsClient sqs, String name, boolean fifo, String url) {
         return sqs.sendMessage(message(body).applyMutation(more).build());
     }
 
-    /** A message for this queue: in the group {@code g} where there are groups. */
+    /** A message for this queue. Its message group is {@code g} if the queue is FIFO. */
     SendMessageRequest.Builder message(String body) {
         return SendMessageRequest.builder().queueUrl(url).messageBody(body).messageGroupId(fifo ? "g" : null);
     }
@@ -88,7 +88,7 @@ record Queue(SqsClient sqs, String name, boolean fifo, String url) {
         sqs.deleteMessage(request -> request.queueUrl(url).receiptHandle(message.receiptHandle()));
     }
 
-    /** Makes a message visible at once. */
+    /** Makes a message visible. */
     void release(Message message) {
         sqs.changeMessageVisibility(
                 request -> request.queueUrl(url).receiptHandle(message.receiptHandle()).visibilityTimeout(0));
@@ -102,7 +102,7 @@ record Queue(SqsClient sqs, String name, boolean fifo, String url) {
         return attribute(QueueAttributeName.QUEUE_ARN);
     }
 
-    /** How many messages are visible, and how many are in flight. */
+    /** The numbers of visible and in-flight messages. */
     List<String> counts() {
         return Stream.of(
                         QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES,

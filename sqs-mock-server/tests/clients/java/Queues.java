@@ -13,7 +13,7 @@ import software.amazon.awssdk.services.sqs.model.QueueDoesNotExistException;
 import software.amazon.awssdk.services.sqs.model.QueueNameExistsException;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
-/** Queues themselves: names, attributes, tags, permissions, pages of them, and their end. */
+/** Queues: names, pagination, attributes, tags, permissions, purge and deletion. */
 final class Queues {
     private static final String PREFIX = "AWS.SimpleQueueService.";
 
@@ -22,15 +22,15 @@ final class Queues {
         Checks.equal(queue, Queue.make(sqs, "names", fifo));
         Checks.equal(queue.url(), sqs.getQueueUrl(request -> request.queueName(queue.name())).queueUrl());
         Checks.equal(List.of(queue.url()), sqs.listQueues(request -> request.queueNamePrefix(queue.name())).queueUrls());
-        Checks.refused(QueueNameExistsException.class, "QueueAlreadyExists", 400,
+        Checks.rejected(QueueNameExistsException.class, "QueueAlreadyExists", 400,
                 () -> Queue.make(sqs, "names", fifo, Map.of("VisibilityTimeout", "31")));
-        Checks.refused(SqsException.class, "InvalidParameterValue", 400,
+        Checks.rejected(SqsException.class, "InvalidParameterValue", 400,
                 () -> sqs.createQueue(request -> request.queueName("no spaces" + (fifo ? ".fifo" : ""))));
         sqs.deleteQueue(request -> request.queueUrl(queue.url()));
-        Checks.refused(QueueDoesNotExistException.class, PREFIX + "NonExistentQueue", 400, () -> queue.send("x"));
-        Checks.refused(QueueDoesNotExistException.class, PREFIX + "NonExistentQueue", 400,
+        Checks.rejected(QueueDoesNotExistException.class, PREFIX + "NonExistentQueue", 400, () -> queue.send("x"));
+        Checks.rejected(QueueDoesNotExistException.class, PREFIX + "NonExistentQueue", 400,
                 () -> sqs.getQueueUrl(request -> request.queueName(queue.name())));
-        Checks.refused(QueueDeletedRecentlyException.class, PREFIX + "QueueDeletedRecently", 400,
+        Checks.rejected(QueueDeletedRecentlyException.class, PREFIX + "QueueDeletedRecently", 400,
                 () -> Queue.make(sqs, "names", fifo));
     }
 
@@ -60,9 +60,9 @@ final class Queues {
         Checks.equal(fifo ? "queue" : null, all.get(QueueAttributeName.DEDUPLICATION_SCOPE));
         Checks.equal("arn:aws:sqs:us-east-1:000000000000:" + queue.name(), all.get(QueueAttributeName.QUEUE_ARN));
         Checks.equal(null, queue.attribute(QueueAttributeName.POLICY));
-        Checks.refused(InvalidAttributeNameException.class, "InvalidAttributeName", 400,
+        Checks.rejected(InvalidAttributeNameException.class, "InvalidAttributeName", 400,
                 () -> sqs.getQueueAttributes(request -> request.queueUrl(queue.url()).attributeNamesWithStrings("Hue")));
-        Checks.refused(InvalidAttributeValueException.class, "InvalidAttributeValue", 400,
+        Checks.rejected(InvalidAttributeValueException.class, "InvalidAttributeValue", 400,
                 () -> sqs.setQueueAttributes(request -> request.queueUrl(queue.url())
                         .attributes(Map.of(QueueAttributeName.VISIBILITY_TIMEOUT, "-1"))));
     }
@@ -80,7 +80,7 @@ final class Queues {
         sqs.addPermission(request -> request.queueUrl(queue.url()).label("reader").awsAccountIds("123456789012")
                 .actions("ReceiveMessage"));
         Checks.equal(true, queue.attribute(QueueAttributeName.POLICY).contains("\"SQS:ReceiveMessage\""));
-        Checks.refused(OverLimitException.class, "OverLimit", 403, () -> sqs.addPermission(request -> request
+        Checks.rejected(OverLimitException.class, "OverLimit", 403, () -> sqs.addPermission(request -> request
                 .queueUrl(queue.url()).label("many").awsAccountIds("123456789012")
                 .actions("SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueUrl",
                         "GetQueueAttributes", "ListDeadLetterSourceQueues", "PurgeQueue")));
@@ -93,7 +93,7 @@ final class Queues {
         queue.sendAll("1", "2");
         sqs.purgeQueue(request -> request.queueUrl(queue.url()));
         Checks.equal(List.of(), queue.receive());
-        Checks.refused(PurgeQueueInProgressException.class, PREFIX + "PurgeQueueInProgress", 403,
+        Checks.rejected(PurgeQueueInProgressException.class, PREFIX + "PurgeQueueInProgress", 403,
                 () -> sqs.purgeQueue(request -> request.queueUrl(queue.url())));
     }
 }

@@ -7,14 +7,14 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
-/** A tour through a server with the AWS SDK for Java: {@code Tour ENDPOINT}. */
+/** Tests the server with the AWS SDK for Java: {@code Tour ENDPOINT}. */
 public final class Tour {
     interface Step {
         void run(boolean fifo) throws Exception;
     }
 
     public static void main(String[] arguments) {
-        // The threads of the clients must not outlive a step that failed.
+        // Ends the threads of the clients after a failed step.
         try {
             tour(arguments[0]);
         } catch (Throwable thrown) {
@@ -27,29 +27,29 @@ public final class Tour {
     private static void tour(String endpoint) throws Exception {
         var mock = new Mock(endpoint);
         try (var sqs = client(SqsClient.builder(), endpoint, 1).build();
-                var patient = client(SqsClient.builder(), endpoint, 3).build();
+                var retrying = client(SqsClient.builder(), endpoint, 3).build();
                 var async = client(SqsAsyncClient.builder(), endpoint, 1).build()) {
             step("queues", fifo -> Queues.names(sqs, fifo));
             Queues.pages(sqs, async);
-            passed("pages of queues");
+            passed("pagination of queues");
             step("attributes of queues", fifo -> Queues.attributes(sqs, fifo));
             step("tags and permissions", fifo -> Queues.tags(sqs, fifo));
             step("purges", fifo -> Queues.purges(sqs, fifo));
             step("messages with every attribute", fifo -> Messages.everyAttribute(sqs, fifo));
             step("visibility and deletes", fifo -> Messages.visibility(sqs, fifo));
-            step("refused messages", fifo -> Messages.refusals(sqs, fifo));
+            step("rejected messages", fifo -> Messages.rejections(sqs, fifo));
             step("long polls", fifo -> Messages.longPolls(sqs, async, fifo));
             step("batches", fifo -> Batches.entries(sqs, fifo));
-            step("refused batches", fifo -> Batches.refusals(sqs, fifo));
+            step("rejected batches", fifo -> Batches.rejections(sqs, fifo));
             Fifo.order(sqs);
             Fifo.deduplication(sqs);
             passed("order and deduplication");
-            step("dead letters", fifo -> DeadLetters.burial(sqs, fifo));
+            step("dead letters", fifo -> DeadLetters.moveToDeadLetters(sqs, fifo));
             step("moved messages", fifo -> DeadLetters.moves(sqs, fifo));
             step("cancelled move", fifo -> DeadLetters.cancelledMove(sqs, fifo));
             step("wrong checksums", fifo -> Faults.checksums(sqs, mock, fifo));
-            step("throttling and lost answers", fifo -> Faults.throttling(sqs, patient, mock, fifo));
-            step("manager of batches", fifo -> Manager.batches(sqs, async, mock, fifo));
+            step("throttling and lost responses", fifo -> Faults.throttling(sqs, retrying, mock, fifo));
+            step("batch manager", fifo -> Manager.batches(sqs, async, mock, fifo));
         }
     }
 
@@ -60,7 +60,7 @@ public final class Tour {
                 .overrideConfiguration(settings -> settings.retryStrategy(retries -> retries.maxAttempts(attempts)));
     }
 
-    /** A step on standard queues, and on FIFO queues. */
+    /** Runs a step with a standard queue and with a FIFO queue. */
     private static void step(String what, Step step) throws Exception {
         step.run(false);
         step.run(true);

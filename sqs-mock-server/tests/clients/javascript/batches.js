@@ -1,4 +1,4 @@
-// Batches of requests, in which an entry may fail alone.
+// Batches in which a single entry may fail.
 import {
   BatchEntryIdsNotDistinct,
   BatchRequestTooLong,
@@ -6,7 +6,7 @@ import {
   InvalidBatchEntryId,
   TooManyEntriesInBatchRequest,
 } from "@aws-sdk/client-sqs";
-import { checksum, equal, only, refused } from "./checks.js";
+import { checksum, equal, only, rejected } from "./checks.js";
 import { ATTRIBUTES, Queue } from "./queue.js";
 
 export async function entries({ sqs }, fifo) {
@@ -32,9 +32,9 @@ export async function entries({ sqs }, fifo) {
   equal(await queue.counts(), [0, 0]);
 }
 
-// What is wrong with a batch as a whole.
-export async function refusals({ sqs }, fifo) {
-  const queue = await Queue.make(sqs, "batch-refusals", fifo);
+// Invalid batches.
+export async function rejections({ sqs }, fifo) {
+  const queue = await Queue.make(sqs, "batch-rejections", fifo);
   const half = "x".repeat(600_000);
   const wrong = [
     [EmptyBatchRequest, []],
@@ -44,7 +44,7 @@ export async function refusals({ sqs }, fifo) {
     [BatchRequestTooLong, [entry("a", half), entry("b", half)]],
   ];
   for (const [type, entries] of wrong) {
-    await refused(type, `AWS.SimpleQueueService.${type.name}`, 400, () => send(queue, entries));
+    await rejected(type, `AWS.SimpleQueueService.${type.name}`, 400, () => send(queue, entries));
   }
   equal(await queue.counts(), [0, 0]);
 }

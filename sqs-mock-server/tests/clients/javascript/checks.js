@@ -1,4 +1,4 @@
-// What the steps of the tour assert with.
+// Assertions of the tour.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,15 +6,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 export const equal = assert.deepEqual;
 
 export function only(things) {
-  assert.equal(things?.length, 1, `expected one thing, got ${JSON.stringify(things)}`);
+  assert.equal(things?.length, 1, `expected one element, got ${JSON.stringify(things)}`);
   return things[0];
 }
 
-// A call that the server refuses with this error class, name, code of the Query protocol and status.
-export async function refused(type, code, status, call) {
-  let answer;
+// Asserts that a call fails with this error class, code of the Query protocol and status.
+export async function rejected(type, code, status, call) {
+  let response;
   try {
-    answer = await call();
+    response = await call();
   } catch (error) {
     assert.equal(error.constructor, type, `expected ${type.name} (${code}), got ${error}`);
     assert.equal(error.Code, code, `expected ${code}, got ${error.Code}`);
@@ -23,21 +23,21 @@ export async function refused(type, code, status, call) {
     assert.ok(error.$metadata.requestId, "expected a request id");
     return;
   }
-  assert.fail(`expected ${code}, got ${JSON.stringify(answer)}`);
+  assert.fail(`expected ${code}, got ${JSON.stringify(response)}`);
 }
 
-// Looks until it is so: what the server does in the background takes it a moment.
-export async function eventually(what, look) {
+// Waits for background work of the server: repeats the condition until it is true.
+export async function eventually(what, condition) {
   for (let attempt = 0; attempt < 500; attempt++) {
-    if (await look()) {
+    if (await condition()) {
       return;
     }
     await sleep(10);
   }
-  assert.fail(`expected that ${what}, which did not come`);
+  assert.fail(`timeout: expected that ${what}`);
 }
 
-// The MD5 of message attributes, which the client does not compare by itself.
+// The MD5 digest of message attributes. The client does not verify it.
 export function checksum(attributes) {
   const hash = createHash("md5");
   const part = (bytes) => {

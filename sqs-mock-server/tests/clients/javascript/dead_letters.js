@@ -1,10 +1,10 @@
-// Messages that were received too often, and tasks that move them back.
+// Dead-letter queues and message move tasks.
 import { paginateListDeadLetterSourceQueues, ResourceNotFoundException, SQSServiceException } from "@aws-sdk/client-sqs";
 import assert from "node:assert/strict";
-import { equal, eventually, only, refused } from "./checks.js";
+import { equal, eventually, only, rejected } from "./checks.js";
 import { Queue } from "./queue.js";
 
-export async function burial({ sqs }, fifo) {
+export async function moveToDeadLetters({ sqs }, fifo) {
   const dead = await Queue.make(sqs, "dead", fifo);
   const sources = [await source(dead, "source-1"), await source(dead, "source-2")];
   const urls = [];
@@ -15,13 +15,13 @@ export async function burial({ sqs }, fifo) {
   const sent = await sources[0].send("poison");
   equal(await sources[0].bodies(), ["poison"]);
   equal(await sources[0].bodies(), []);
-  const letter = only(await dead.receive());
-  equal(letter.MessageId, sent.MessageId);
-  equal(letter.Attributes.ApproximateReceiveCount, "2");
-  equal(letter.Attributes.DeadLetterQueueSourceArn, await sources[0].arn());
+  const deadLetter = only(await dead.receive());
+  equal(deadLetter.MessageId, sent.MessageId);
+  equal(deadLetter.Attributes.ApproximateReceiveCount, "2");
+  equal(deadLetter.Attributes.DeadLetterQueueSourceArn, await sources[0].arn());
   const RedrivePolicy = policy(`${await dead.arn()}-nowhere`);
-  await refused(SQSServiceException, "InvalidParameterValue", 400, () =>
-    Queue.make(sqs, "astray", fifo, { RedrivePolicy }));
+  await rejected(SQSServiceException, "InvalidParameterValue", 400, () =>
+    Queue.make(sqs, "invalid-target", fifo, { RedrivePolicy }));
 }
 
 export async function moves({ sqs }, fifo) {
@@ -30,7 +30,7 @@ export async function moves({ sqs }, fifo) {
   const SourceArn = await dead.arn();
   await from.send("1");
   await from.send("2");
-  await eventually("both are buried", async () =>
+  await eventually("both messages are dead letters", async () =>
     (await from.receive()).length === 0 && (await dead.counts())[0] === 2);
   await sqs.startMessageMoveTask({ SourceArn });
   await eventually("the task ends", async () => (await task(dead)).Status === "COMPLETED");
@@ -40,15 +40,15 @@ export async function moves({ sqs }, fifo) {
   equal(await from.bodies({ VisibilityTimeout: 30 }), ["1", "2"]);
 
   const sourceArn = await from.arn();
-  await refused(ResourceNotFoundException, "ResourceNotFoundException", 404, () =>
+  await rejected(ResourceNotFoundException, "ResourceNotFoundException", 404, () =>
     sqs.startMessageMoveTask({ SourceArn: `${SourceArn}-nowhere` }));
-  await refused(SQSServiceException, "InvalidParameterValue", 400, () =>
+  await rejected(SQSServiceException, "InvalidParameterValue", 400, () =>
     sqs.startMessageMoveTask({ SourceArn: sourceArn }));
-  await refused(SQSServiceException, "InvalidParameterValue", 400, () =>
+  await rejected(SQSServiceException, "InvalidParameterValue", 400, () =>
     sqs.cancelMessageMoveTask({ TaskHandle: "garbage" }));
 }
 
-// A task that moves one message a second to a queue of one's own, until it is told to stop.
+// A task with a custom destination and one message per second, until it is cancelled.
 export async function cancelledMove({ sqs }, fifo) {
   const dead = await Queue.make(sqs, "slow", fifo);
   await source(dead, "slow-source");
@@ -65,11 +65,11 @@ export async function cancelledMove({ sqs }, fifo) {
   equal(running.DestinationArn, DestinationArn);
   equal(running.MaxNumberOfMessagesPerSecond, 1);
   equal(running.ApproximateNumberOfMessagesToMove, 5);
-  await refused(SQSServiceException, "InvalidParameterValue", 400, () => sqs.startMessageMoveTask({ SourceArn }));
+  await rejected(SQSServiceException, "InvalidParameterValue", 400, () => sqs.startMessageMoveTask({ SourceArn }));
   const cancelled = await sqs.cancelMessageMoveTask({ TaskHandle });
-  assert.ok(cancelled.ApproximateNumberOfMessagesMoved < 5, "expected a task that is not done");
+  assert.ok(cancelled.ApproximateNumberOfMessagesMoved < 5, "expected an unfinished task");
   await eventually("the task is cancelled", async () => (await task(dead)).Status === "CANCELLED");
-  assert.ok((await dead.counts())[0] > 0, "expected messages that stay");
+  assert.ok((await dead.counts())[0] > 0, "expected remaining messages");
 }
 
 function policy(deadLetterTargetArn) {

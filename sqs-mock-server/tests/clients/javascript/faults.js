@@ -1,8 +1,8 @@
-// Failures on demand, which show that the client looks at what it compares and repeats.
+// Injected faults, which test the checksums and the retries of the client.
 import { RequestThrottled } from "@aws-sdk/client-sqs";
 import assert from "node:assert/strict";
 import { named, send } from "./batches.js";
-import { equal, refused } from "./checks.js";
+import { equal, rejected } from "./checks.js";
 import { Queue } from "./queue.js";
 
 export async function checksums({ sqs, mock }, fifo) {
@@ -15,16 +15,16 @@ export async function checksums({ sqs, mock }, fifo) {
   await assert.rejects(queue.receive(), /Invalid MD5 checksum on messages/);
 }
 
-export async function throttling({ sqs, patient, mock }, fifo) {
+export async function throttling({ sqs, retrying, mock }, fifo) {
   const queue = await Queue.make(sqs, "throttled", fifo);
   const request = { QueueUrl: queue.url, ...queue.group };
   await mock.next("SendMessage", queue, "throttle");
-  await refused(RequestThrottled, "RequestThrottled", 403, () => queue.send("x"));
+  await rejected(RequestThrottled, "RequestThrottled", 403, () => queue.send("x"));
   await mock.next("SendMessage", queue, "throttle");
-  await patient.sendMessage({ ...request, MessageBody: "again" });
+  await retrying.sendMessage({ ...request, MessageBody: "again" });
   await mock.next("SendMessage", queue, "reset_after");
-  await patient.sendMessage({ ...request, MessageBody: "lost" });
-  // The answer was lost, so that the client sent again: of which only a FIFO queue knows.
+  await retrying.sendMessage({ ...request, MessageBody: "lost" });
+  // The client retries after the lost response. Only a FIFO queue detects the duplicate.
   equal(await queue.bodies(), fifo ? ["again", "lost"] : ["again", "lost", "lost"]);
   equal(await mock.requests("SendMessage", queue), 5);
 }

@@ -1,4 +1,4 @@
-// What FIFO queues alone do: order and locks of groups, deduplication, receives that are tried again.
+// FIFO queues: order and locks of message groups, deduplication, repeated receive attempts.
 import assert from "node:assert/strict";
 import { equal, only } from "./checks.js";
 import { Queue } from "./queue.js";
@@ -12,7 +12,7 @@ export async function order({ sqs }) {
   equal(numbers, numbers.toSorted());
   const first = only(await queue.receive({ MaxNumberOfMessages: 1 }));
   equal([first.Body, first.Attributes.SequenceNumber], ["a1", numbers[0]]);
-  // Group a is locked by its first message.
+  // The first message locks group a.
   equal(await queue.bodies(), ["b1"]);
   equal(await queue.bodies(), []);
   await queue.release(first);

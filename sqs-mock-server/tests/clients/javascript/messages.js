@@ -1,4 +1,4 @@
-// One message after the other. The client itself compares the checksums of bodies, both ways.
+// Single messages. The client verifies the checksums of bodies on send and on receive.
 import {
   InvalidMessageContents,
   ReceiptHandleIsInvalid,
@@ -6,7 +6,7 @@ import {
   UnsupportedOperation,
 } from "@aws-sdk/client-sqs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { checksum, equal, only, refused } from "./checks.js";
+import { checksum, equal, only, rejected } from "./checks.js";
 import { ATTRIBUTES, Queue } from "./queue.js";
 
 const BODY = '{"order":"№ 42 – žluťoučký","n":1}\r\n\t<end/>';
@@ -40,28 +40,28 @@ export async function visibility({ sqs }, fifo) {
   await queue.delete(again);
   await queue.delete(again);
   equal(await queue.counts(), [0, 0]);
-  await refused(SQSServiceException, "InvalidParameterValue", 400, () => queue.release(again));
-  await refused(ReceiptHandleIsInvalid, "ReceiptHandleIsInvalid", 404, () => queue.delete({ ReceiptHandle: "garbage" }));
+  await rejected(SQSServiceException, "InvalidParameterValue", 400, () => queue.release(again));
+  await rejected(ReceiptHandleIsInvalid, "ReceiptHandleIsInvalid", 404, () => queue.delete({ ReceiptHandle: "garbage" }));
 }
 
-export async function refusals({ sqs }, fifo) {
-  const queue = await Queue.make(sqs, "refusals", fifo, { MaximumMessageSize: "4096" });
+export async function rejections({ sqs }, fifo) {
+  const queue = await Queue.make(sqs, "rejections", fifo, { MaximumMessageSize: "4096" });
   const number = { n: { DataType: "Number", StringValue: "seven" } };
   const list = { l: { DataType: "String", StringListValues: ["a", "b"], StringValue: "x" } };
   const alone = { MessageGroupId: undefined, MessageDeduplicationId: "once" };
-  const unmodelled = (code, call) => refused(SQSServiceException, code, 400, call);
-  await refused(InvalidMessageContents, "InvalidMessageContents", 400, () => queue.send("\u0001"));
-  await unmodelled("MissingParameter", () => queue.send(""));
-  await unmodelled("InvalidParameterValue", () => queue.send("x".repeat(4097)));
-  await unmodelled("InvalidParameterValue", () => queue.receive({ MaxNumberOfMessages: 11 }));
-  await unmodelled("InvalidParameterValue", () => queue.send("x", { MessageAttributes: number }));
-  await refused(UnsupportedOperation, "AWS.SimpleQueueService.UnsupportedOperation", 400, () =>
+  const rejectedWithoutClass = (code, call) => rejected(SQSServiceException, code, 400, call);
+  await rejected(InvalidMessageContents, "InvalidMessageContents", 400, () => queue.send("\u0001"));
+  await rejectedWithoutClass("MissingParameter", () => queue.send(""));
+  await rejectedWithoutClass("InvalidParameterValue", () => queue.send("x".repeat(4097)));
+  await rejectedWithoutClass("InvalidParameterValue", () => queue.receive({ MaxNumberOfMessages: 11 }));
+  await rejectedWithoutClass("InvalidParameterValue", () => queue.send("x", { MessageAttributes: number }));
+  await rejected(UnsupportedOperation, "AWS.SimpleQueueService.UnsupportedOperation", 400, () =>
     queue.send("x", { MessageAttributes: list }));
-  await unmodelled(fifo ? "MissingParameter" : "InvalidParameterValue", () => queue.send("x", alone));
+  await rejectedWithoutClass(fifo ? "MissingParameter" : "InvalidParameterValue", () => queue.send("x", alone));
   equal(await queue.counts(), [0, 0]);
 }
 
-// A poll that waits is woken by a message, and one that need not wait does not.
+// A long poll ends when a message arrives, and returns at once if a message is available.
 export async function longPolls({ sqs }, fifo) {
   const queue = await Queue.make(sqs, "polls", fifo);
   let done = false;

@@ -1,4 +1,4 @@
-// What the server offers over HTTP besides SQS: failures on demand, and the record of requests.
+// The admin API of the server: injected faults and recorded requests.
 import assert from "node:assert/strict";
 
 export class Mock {
@@ -6,21 +6,21 @@ export class Mock {
     this.endpoint = endpoint;
   }
 
-  // Lets the next call of an action on a queue go wrong.
+  // Injects a fault into the next request of an action on a queue.
   async next(action, queue, effect) {
     await this.#call("faults", "POST", { effect, actions: [action], queue: queue.name, times: 1 });
   }
 
-  // How many requests of an action a queue has had.
+  // The number of requests of an action on a queue.
   async requests(action, queue) {
-    const answer = await this.#call(`requests?limit=1000&action=${action}&queue=${queue.name}`, "GET");
-    return answer.requests.length;
+    const response = await this.#call(`requests?limit=1000&action=${action}&queue=${queue.name}`, "GET");
+    return response.requests.length;
   }
 
   async #call(path, method, content) {
     const body = content && JSON.stringify(content);
-    const answer = await fetch(`${this.endpoint}/_mock/${path}`, { method, body });
-    assert.ok(answer.ok, `expected ${path} to work, got ${answer.status}`);
-    return answer.json();
+    const response = await fetch(`${this.endpoint}/_mock/${path}`, { method, body });
+    assert.ok(response.ok, `${path} failed with status ${response.status}`);
+    return response.json();
   }
 }

@@ -1,7 +1,7 @@
-// A queue of its own for a step: standard, or FIFO with deduplication by content.
+// A new queue for a step: standard, or FIFO with content-based deduplication.
 import { equal, checksum } from "./checks.js";
 
-// Attributes of every type, with labels of one's own.
+// Attributes of every type, with custom labels.
 export const ATTRIBUTES = {
   text: { DataType: "String", StringValue: 'Zürich <&> "€"' },
   note: { DataType: "String.note", StringValue: "𝄞" },
@@ -22,7 +22,7 @@ export class Queue {
     return queue;
   }
 
-  // The group, where there are groups.
+  // The message group, if the queue is FIFO.
   get group() {
     return this.fifo ? { MessageGroupId: "g" } : {};
   }
@@ -60,7 +60,7 @@ export class Queue {
     await this.sqs.deleteMessage({ QueueUrl: this.url, ReceiptHandle });
   }
 
-  // Makes a message visible at once.
+  // Makes a message visible.
   async release({ ReceiptHandle }) {
     await this.sqs.changeMessageVisibility({ QueueUrl: this.url, ReceiptHandle, VisibilityTimeout: 0 });
   }
@@ -74,7 +74,7 @@ export class Queue {
     return (await this.attributes("QueueArn")).QueueArn;
   }
 
-  // How many messages are visible, and how many are in flight.
+  // The numbers of visible and in-flight messages.
   async counts() {
     const all = await this.attributes("All");
     return [all.ApproximateNumberOfMessages, all.ApproximateNumberOfMessagesNotVisible].map(Number);

@@ -1,4 +1,4 @@
-// Queues themselves: names, attributes, tags, permissions, pages of them, and their end.
+// Queues: names, pagination, attributes, tags, permissions, purge and deletion.
 import {
   InvalidAttributeName,
   InvalidAttributeValue,
@@ -10,7 +10,7 @@ import {
   QueueNameExists,
   SQSServiceException,
 } from "@aws-sdk/client-sqs";
-import { equal, refused } from "./checks.js";
+import { equal, rejected } from "./checks.js";
 import { Queue } from "./queue.js";
 
 const PREFIX = "AWS.SimpleQueueService.";
@@ -20,13 +20,13 @@ export async function names({ sqs }, fifo) {
   equal((await Queue.make(sqs, "names", fifo)).url, queue.url);
   equal((await sqs.getQueueUrl({ QueueName: queue.name })).QueueUrl, queue.url);
   equal((await sqs.listQueues({ QueueNamePrefix: queue.name })).QueueUrls, [queue.url]);
-  await refused(QueueNameExists, "QueueAlreadyExists", 400, () =>
+  await rejected(QueueNameExists, "QueueAlreadyExists", 400, () =>
     Queue.make(sqs, "names", fifo, { VisibilityTimeout: "31" }));
-  await refused(SQSServiceException, "InvalidParameterValue", 400, () => Queue.make(sqs, "no spaces", fifo));
+  await rejected(SQSServiceException, "InvalidParameterValue", 400, () => Queue.make(sqs, "no spaces", fifo));
   await sqs.deleteQueue({ QueueUrl: queue.url });
-  await refused(QueueDoesNotExist, PREFIX + "NonExistentQueue", 400, () => queue.send("x"));
-  await refused(QueueDoesNotExist, PREFIX + "NonExistentQueue", 400, () => sqs.getQueueUrl({ QueueName: queue.name }));
-  await refused(QueueDeletedRecently, PREFIX + "QueueDeletedRecently", 400, () => Queue.make(sqs, "names", fifo));
+  await rejected(QueueDoesNotExist, PREFIX + "NonExistentQueue", 400, () => queue.send("x"));
+  await rejected(QueueDoesNotExist, PREFIX + "NonExistentQueue", 400, () => sqs.getQueueUrl({ QueueName: queue.name }));
+  await rejected(QueueDeletedRecently, PREFIX + "QueueDeletedRecently", 400, () => Queue.make(sqs, "names", fifo));
 }
 
 export async function pages({ sqs }) {
@@ -52,8 +52,8 @@ export async function attributes({ sqs }, fifo) {
   equal(all.DeduplicationScope, fifo ? "queue" : undefined);
   equal(all.QueueArn, `arn:aws:sqs:us-east-1:000000000000:${queue.name}`);
   equal(await queue.attributes("Policy"), undefined);
-  await refused(InvalidAttributeName, "InvalidAttributeName", 400, () => queue.attributes("Hue"));
-  await refused(InvalidAttributeValue, "InvalidAttributeValue", 400, () =>
+  await rejected(InvalidAttributeName, "InvalidAttributeName", 400, () => queue.attributes("Hue"));
+  await rejected(InvalidAttributeValue, "InvalidAttributeValue", 400, () =>
     sqs.setQueueAttributes({ QueueUrl: queue.url, Attributes: { VisibilityTimeout: "-1" } }));
 }
 
@@ -71,7 +71,7 @@ export async function tags({ sqs }, fifo) {
   equal(JSON.parse(Policy).Statement.map((statement) => statement.Action), ["SQS:ReceiveMessage"]);
   const Actions = ["SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueUrl",
     "GetQueueAttributes", "ListDeadLetterSourceQueues", "PurgeQueue"];
-  await refused(OverLimit, "OverLimit", 403, () => sqs.addPermission({ ...reader, Label: "many", Actions }));
+  await rejected(OverLimit, "OverLimit", 403, () => sqs.addPermission({ ...reader, Label: "many", Actions }));
   await sqs.removePermission({ QueueUrl, Label: "reader" });
   equal(await queue.attributes("Policy"), undefined);
 }
@@ -81,6 +81,6 @@ export async function purges({ sqs }, fifo) {
   await queue.send("1");
   await sqs.purgeQueue({ QueueUrl: queue.url });
   equal(await queue.receive(), []);
-  await refused(PurgeQueueInProgress, PREFIX + "PurgeQueueInProgress", 403, () =>
+  await rejected(PurgeQueueInProgress, PREFIX + "PurgeQueueInProgress", 403, () =>
     sqs.purgeQueue({ QueueUrl: queue.url }));
 }

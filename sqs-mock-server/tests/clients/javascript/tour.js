@@ -1,4 +1,4 @@
-// A tour through a server with the AWS SDK for JavaScript: `tour.js ENDPOINT`.
+// Tests the server with the AWS SDK for JavaScript: `tour.js ENDPOINT`.
 import { SQS } from "@aws-sdk/client-sqs";
 import { createRequire } from "node:module";
 import * as batches from "./batches.js";
@@ -17,28 +17,28 @@ function client(maxAttempts) {
   return new SQS({ endpoint, region: "us-east-1", credentials, maxAttempts });
 }
 
-const tour = { sqs: client(1), patient: client(3), mock: new Mock(endpoint) };
+const tour = { sqs: client(1), retrying: client(3), mock: new Mock(endpoint) };
 const standard = [false];
 const both = [false, true];
 const steps = [
   ["queues", both, queues.names],
-  ["pages of queues", standard, queues.pages],
+  ["pagination of queues", standard, queues.pages],
   ["attributes of queues", both, queues.attributes],
   ["tags and permissions", both, queues.tags],
   ["purges", both, queues.purges],
   ["messages with every attribute", both, messages.everyAttribute],
   ["visibility and deletes", both, messages.visibility],
-  ["refused messages", both, messages.refusals],
+  ["rejected messages", both, messages.rejections],
   ["long polls", both, messages.longPolls],
   ["batches", both, batches.entries],
-  ["refused batches", both, batches.refusals],
+  ["rejected batches", both, batches.rejections],
   ["order of groups", [true], fifo.order],
   ["deduplication", [true], fifo.deduplication],
-  ["dead letters", both, deadLetters.burial],
+  ["dead letters", both, deadLetters.moveToDeadLetters],
   ["moved messages", both, deadLetters.moves],
   ["cancelled move", both, deadLetters.cancelledMove],
   ["wrong checksums", both, faults.checksums],
-  ["throttling and lost answers", both, faults.throttling],
+  ["throttling and lost responses", both, faults.throttling],
 ];
 for (const [what, types, step] of steps) {
   for (const type of types) {
@@ -47,4 +47,4 @@ for (const [what, types, step] of steps) {
   console.log(`ok: @aws-sdk/client-sqs ${version}: ${what}`);
 }
 tour.sqs.destroy();
-tour.patient.destroy();
+tour.retrying.destroy();

@@ -1,8 +1,8 @@
-"""What queues do over time, as boto3 sees it: `python scenarios ENDPOINT PROTOCOL [WORD]`.
+"""Tests queues over time with boto3: `python scenarios ENDPOINT PROTOCOL [WORD]`.
 
-Every function of the modules below that takes a `mock` is a scenario, and its name says what holds. Each has queues
-of its own. The clock of the server stands still and is moved over HTTP, so that no scenario waits for real. With a
-WORD, only scenarios with it in their names run.
+Every function of the modules below with the parameter `mock` is a scenario. Each scenario creates its own queues. The
+clock of the server is frozen and advanced over HTTP, so that no scenario waits for real time. With a WORD, only
+scenarios with that word in their names run.
 """
 
 import inspect
@@ -52,11 +52,11 @@ def main(endpoint, protocol, word=""):
         except Exception:
             traceback.print_exc()
             failed.append(name)
-        mock.no_faults()
+        mock.clear_faults()
     for name in failed:
         print("failed:", name.replace("_", " "))
-    took = time.monotonic() - start
-    passed = f"{len(found) - len(failed)} of {len(found)} scenarios in {took:.1f} s"
+    elapsed = time.monotonic() - start
+    passed = f"{len(found) - len(failed)} of {len(found)} scenarios in {elapsed:.1f} s"
     print(f"{'failed' if failed else 'ok'}: {passed}, boto3 {boto3.__version__}, protocol {protocol}")
     sys.exit(1 if failed or not found else 0)
 

@@ -1,4 +1,4 @@
-"""What scenarios assert with."""
+"""Assertions of the scenarios."""
 
 import time
 
@@ -11,24 +11,24 @@ def only(things):
 
 
 def equal(given, expected):
-    assert given == expected, f"{given!r} is not {expected!r}"
+    assert given == expected, f"expected {expected!r}, got {given!r}"
 
 
-def refused(code, call, **arguments):
-    """Asserts that a call is refused with this code; returns the text."""
+def rejected(code, call, **arguments):
+    """Asserts that a call is rejected with this code. Returns the error message."""
     try:
         call(**arguments)
     except ClientError as error:
         equal(error.response["Error"]["Code"], code)
         return error.response["Error"]["Message"]
-    raise AssertionError(f"not refused with {code}")
+    raise AssertionError(f"not rejected with {code}")
 
 
-def eventually(look):
-    """Looks until there is something to see: what the server does in the background takes it a moment."""
+def eventually(condition):
+    """Waits for background work of the server: repeats the condition until its result is true, and returns the result."""
     for _ in range(500):
-        seen = look()
-        if seen:
-            return seen
+        result = condition()
+        if result:
+            return result
         time.sleep(0.01)
-    raise AssertionError("it does not come")
+    raise AssertionError("the condition did not become true within 5 seconds")

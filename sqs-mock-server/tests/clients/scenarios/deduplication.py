@@ -1,40 +1,40 @@
-"""Messages that are sent more than once."""
+"""Deduplication on FIFO queues."""
 
 import hashlib
 
-from checks import equal, only, refused
+from checks import equal, only, rejected
 
 
-def duplicate_within_five_minutes_is_answered_like_the_original_and_not_stored(mock):
+def duplicate_within_five_minutes_gets_the_same_response_and_is_not_stored(mock):
     queue = mock.fifo()
-    first = queue.send("1", group="g", once="x")
+    first = queue.send("1", group="g", deduplication_id="x")
     mock.advance(150)
-    again = queue.send("another text", group="g", once="x")
+    again = queue.send("another text", group="g", deduplication_id="x")
     equal(again["MessageId"], first["MessageId"])
     equal(again["SequenceNumber"], first["SequenceNumber"])
     equal(queue.counts(), (1, 0, 0))
 
 
-def window_counts_from_the_first_send_and_no_longer(mock):
+def deduplication_window_ends_five_minutes_after_the_first_send(mock):
     queue = mock.fifo()
-    first = queue.send("1", group="g", once="x")
+    first = queue.send("1", group="g", deduplication_id="x")
     mock.advance(299)
-    equal(queue.send("2", group="g", once="x")["MessageId"], first["MessageId"])
+    equal(queue.send("2", group="g", deduplication_id="x")["MessageId"], first["MessageId"])
     mock.advance(1)
-    second = queue.send("3", group="g", once="x")
+    second = queue.send("3", group="g", deduplication_id="x")
     assert second["MessageId"] != first["MessageId"] and second["SequenceNumber"] > first["SequenceNumber"]
     equal(queue.bodies(), ["1", "3"])
 
 
-def window_outlives_the_message(mock):
+def deduplication_window_continues_after_the_delete(mock):
     queue = mock.fifo()
-    first = queue.send("1", group="g", once="x")
+    first = queue.send("1", group="g", deduplication_id="x")
     queue.delete(only(queue.receive()))
-    equal(queue.send("1", group="g", once="x")["MessageId"], first["MessageId"])
+    equal(queue.send("1", group="g", deduplication_id="x")["MessageId"], first["MessageId"])
     equal(queue.counts(), (0, 0, 0))
 
 
-def content_decides_where_the_queue_says_so_and_no_id_is_given(mock):
+def content_is_the_default_deduplication_id_if_the_queue_enables_it(mock):
     queue = mock.fifo(ContentBasedDeduplication="true")
     send = {"QueueUrl": queue.url, "MessageGroupId": "g"}
     first = mock.sqs.send_message(MessageBody="same", **send)
@@ -47,23 +47,23 @@ def content_decides_where_the_queue_says_so_and_no_id_is_given(mock):
     equal(ids, [hashlib.sha256(b"same").hexdigest(), "x"])
 
 
-def message_without_any_id_is_refused(mock):
+def message_without_a_deduplication_id_is_rejected(mock):
     queue = mock.fifo()
     send = {"QueueUrl": queue.url, "MessageGroupId": "g", "MessageBody": "x"}
-    reason = refused("InvalidParameterValue", mock.sqs.send_message, **send)
+    reason = rejected("InvalidParameterValue", mock.sqs.send_message, **send)
     assert "ContentBasedDeduplication" in reason, reason
 
 
-def scope_says_whether_groups_share_ids(mock):
+def deduplication_scope_is_the_queue_or_the_message_group(mock):
     for scope, stored in [("queue", 1), ("messageGroup", 2)]:
         queue = mock.fifo(DeduplicationScope=scope)
-        queue.send("1", group="a", once="x")
-        queue.send("2", group="b", once="x")
-        queue.send("3", group="b", once="x")
+        queue.send("1", group="a", deduplication_id="x")
+        queue.send("2", group="b", deduplication_id="x")
+        queue.send("3", group="b", deduplication_id="x")
         equal(queue.counts()[0], stored)
 
 
-def entry_of_a_batch_can_be_the_duplicate_of_another(mock):
+def duplicate_within_a_batch_is_not_stored(mock):
     queue = mock.fifo()
     entry = {"MessageBody": "x", "MessageGroupId": "g", "MessageDeduplicationId": "x"}
     sent = mock.sqs.send_message_batch(QueueUrl=queue.url, Entries=[{"Id": "a", **entry}, {"Id": "b", **entry}])
@@ -72,9 +72,9 @@ def entry_of_a_batch_can_be_the_duplicate_of_another(mock):
     equal(queue.counts(), (1, 0, 0))
 
 
-def purge_forgets_the_ids(mock):
+def purge_removes_deduplication_ids(mock):
     queue = mock.fifo()
-    first = queue.send("1", group="g", once="x")
+    first = queue.send("1", group="g", deduplication_id="x")
     mock.sqs.purge_queue(QueueUrl=queue.url)
-    assert queue.send("1", group="g", once="x")["MessageId"] != first["MessageId"]
+    assert queue.send("1", group="g", deduplication_id="x")["MessageId"] != first["MessageId"]
     equal(queue.counts(), (1, 0, 0))

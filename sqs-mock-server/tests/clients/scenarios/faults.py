@@ -1,16 +1,16 @@
-"""Failures on demand, and what boto3 makes of them. It tries three times."""
+"""Injected faults, and how boto3 handles them. The client makes three attempts."""
 
 import json
 import urllib.error
 
 from botocore.parsers import ResponseParserError
 
-from checks import equal, only, refused
+from checks import equal, only, rejected
 
 SEND = ["SendMessage"]
 
 
-def throttled_send_is_tried_again(mock):
+def throttled_send_is_retried(mock):
     queue = mock.queue()
     hits = mock.fault("throttle", actions=SEND, queue=queue.name, times=2)
     sent = queue.send("x")
@@ -18,14 +18,14 @@ def throttled_send_is_tried_again(mock):
     equal(queue.bodies(), ["x"])
 
 
-def send_that_is_throttled_for_ever_fails(mock):
+def permanently_throttled_send_fails(mock):
     queue = mock.queue()
     hits = mock.fault("throttle", queue=queue.name, actions=SEND)
-    refused("RequestThrottled", queue.send, body="x")
+    rejected("RequestThrottled", queue.send, body="x")
     equal((hits(), queue.counts()), (3, (0, 0, 0)))
 
 
-def failure_of_the_service_is_tried_again(mock):
+def service_failure_is_retried(mock):
     queue = mock.queue()
     hits = mock.fault("error", code="InternalFailure", queue=queue.name, actions=SEND, times=1)
     queue.send("x")
@@ -34,14 +34,14 @@ def failure_of_the_service_is_tried_again(mock):
     equal((hits(), busy(), queue.counts()), (1, 1, (2, 0, 0)))
 
 
-def reset_before_anything_is_done_costs_an_attempt_and_nothing_else(mock):
+def reset_before_the_request_costs_only_an_attempt(mock):
     queue = mock.queue()
     hits = mock.fault("reset_before", actions=SEND, queue=queue.name, times=2)
     queue.send("x")
     equal((hits(), queue.counts()), (2, (1, 0, 0)))
 
 
-def lost_answer_duplicates_on_a_standard_queue(mock):
+def lost_response_causes_a_duplicate_on_a_standard_queue(mock):
     queue = mock.queue()
     hits = mock.fault("reset_after", actions=SEND, queue=queue.name, times=1)
     queue.send("x")
@@ -50,15 +50,15 @@ def lost_answer_duplicates_on_a_standard_queue(mock):
     assert first["MessageId"] != second["MessageId"]
 
 
-def lost_answer_does_not_duplicate_on_a_fifo_queue(mock):
+def lost_response_causes_no_duplicate_on_a_fifo_queue(mock):
     queue = mock.fifo()
     hits = mock.fault("reset_after", actions=SEND, queue=queue.name, times=2)
-    sent = queue.send("x", group="g", once="x")
+    sent = queue.send("x", group="g", deduplication_id="x")
     equal((hits(), queue.counts()), (2, (1, 0, 0)))
     equal(only(queue.receive())["MessageId"], sent["MessageId"])
 
 
-def messages_of_a_lost_receive_come_again_when_their_visibility_runs_out(mock):
+def messages_of_a_lost_receive_return_after_the_visibility_timeout(mock):
     queue = mock.queue()
     queue.send("x")
     mock.fault("reset_after", actions=["ReceiveMessage"], queue=queue.name, times=1)
@@ -68,18 +68,18 @@ def messages_of_a_lost_receive_come_again_when_their_visibility_runs_out(mock):
     equal(only(queue.receive())["Attributes"]["ApproximateReceiveCount"], "2")
 
 
-def lost_receive_is_replayed_by_its_attempt_id(mock):
+def lost_receive_is_repeated_with_its_attempt_id(mock):
     queue = mock.fifo()
     queue.send("x", group="g")
     mock.fault("reset_after", actions=["ReceiveMessage"], queue=queue.name, times=1)
-    # boto3 makes up no attempt id; with one, the second try gets what the first did not bring.
+    # boto3 does not generate an attempt id. With one, the retry gets the messages of the lost response.
     equal(queue.bodies(ReceiveRequestAttemptId="try"), ["x"])
 
 
-def half_an_answer_is_an_error_or_one_without_members(mock):
+def truncated_response_is_an_error_or_has_no_members(mock):
     queue = mock.queue()
     mock.fault("truncate", actions=SEND, queue=queue.name, times=1)
-    # botocore does not compare lengths. What the XML parser notices, the JSON parser takes for an answer.
+    # botocore does not check the length. The XML parser fails, the JSON parser returns an empty response.
     try:
         equal("MessageId" in queue.send("x"), False)
     except ResponseParserError as error:
@@ -87,35 +87,35 @@ def half_an_answer_is_an_error_or_one_without_members(mock):
     equal(queue.counts(), (1, 0, 0))
 
 
-def entries_fail_one_by_one_and_the_others_are_stored(mock):
+def injected_entry_failure_does_not_affect_other_entries(mock):
     queue = mock.queue()
     mock.fault(
         "fail_entries", code="InternalFailure", message="No beans.", body_contains="coffee", queue=queue.name
     )
     entries = [{"Id": str(n), "MessageBody": body} for n, body in enumerate(["tea", "coffee", "milk"])]
-    answer = mock.sqs.send_message_batch(QueueUrl=queue.url, Entries=entries)
-    failed = only(answer["Failed"])
+    response = mock.sqs.send_message_batch(QueueUrl=queue.url, Entries=entries)
+    failed = only(response["Failed"])
     equal((failed["Id"], failed["Message"], failed["SenderFault"]), ("1", "No beans.", False))
     equal(sorted(queue.bodies()), ["milk", "tea"])
 
 
-def entries_can_be_missing_from_the_answer(mock):
+def entry_can_be_missing_from_the_response(mock):
     queue = mock.queue()
     mock.fault("omit_entries", entries=[0], queue=queue.name)
     entries = [{"Id": body, "MessageBody": body} for body in "ab"]
-    answer = mock.sqs.send_message_batch(QueueUrl=queue.url, Entries=entries)
-    equal((only(answer["Successful"])["Id"], "Failed" in answer), ("b", False))
+    response = mock.sqs.send_message_batch(QueueUrl=queue.url, Entries=entries)
+    equal((only(response["Successful"])["Id"], "Failed" in response), ("b", False))
     equal(queue.counts(), (2, 0, 0))
 
 
-def corrupted_checksum_is_not_that_of_the_body(mock):
+def corrupted_checksum_differs_from_that_of_the_body(mock):
     queue = mock.queue()
     mock.fault("corrupt", actions=SEND, queue=queue.name, times=1)
     wrong, right = queue.send("x")["MD5OfMessageBody"], queue.send("x")["MD5OfMessageBody"]
     equal((wrong != right, len(wrong)), (True, 32))
 
 
-def redelivered_message_comes_a_second_time(mock):
+def redelivered_message_is_received_twice(mock):
     queue = mock.queue()
     queue.send("x")
     hits = mock.fault("redeliver", queue=queue.name, times=1)
@@ -123,11 +123,11 @@ def redelivered_message_comes_a_second_time(mock):
     equal(hits(), 1)
 
 
-def faults_over_http_say_what_is_wrong_with_them(mock):
+def invalid_fault_is_rejected_with_a_reason(mock):
     try:
         mock.fault("explode")
     except urllib.error.HTTPError as error:
         equal(error.code, 400)
         assert "unknown variant `explode`" in json.load(error)["error"]
     else:
-        raise AssertionError("a fault that is none was taken")
+        raise AssertionError("the server accepted an unknown fault")

@@ -1,16 +1,16 @@
-"""What wakes a receive that waits."""
+"""Events that end a long poll."""
 
 from checks import equal, only
 
 
-def poll_wakes_when_something_is_sent(mock):
+def poll_ends_when_a_message_is_sent(mock):
     queue = mock.queue()
     poll = queue.poll()
     queue.send("x")
     equal(poll.bodies(), ["x"])
 
 
-def poll_wakes_when_a_visibility_timeout_runs_out(mock):
+def poll_ends_when_a_visibility_timeout_expires(mock):
     queue = mock.queue()
     queue.send("x")
     only(queue.receive())
@@ -22,7 +22,7 @@ def poll_wakes_when_a_visibility_timeout_runs_out(mock):
     equal((message["Body"], message["Attributes"]["ApproximateReceiveCount"]), ("x", "2"))
 
 
-def poll_wakes_when_a_message_is_made_visible(mock):
+def poll_ends_when_a_message_is_made_visible(mock):
     queue = mock.queue()
     queue.send("x")
     message = only(queue.receive())
@@ -31,7 +31,7 @@ def poll_wakes_when_a_message_is_made_visible(mock):
     equal(poll.bodies(), ["x"])
 
 
-def poll_wakes_sooner_when_a_visibility_timeout_is_shortened(mock):
+def poll_ends_earlier_when_a_visibility_timeout_is_shortened(mock):
     queue = mock.queue(VisibilityTimeout="600")
     queue.send("x")
     message = only(queue.receive())
@@ -43,7 +43,7 @@ def poll_wakes_sooner_when_a_visibility_timeout_is_shortened(mock):
     equal(poll.bodies(), ["x"])
 
 
-def poll_wakes_when_a_delay_ends(mock):
+def poll_ends_when_a_delay_ends(mock):
     queue = mock.queue(DelaySeconds="10")
     poll = queue.poll()
     queue.send("x")
@@ -53,11 +53,11 @@ def poll_wakes_when_a_delay_ends(mock):
     equal(poll.bodies(), ["x"])
 
 
-def poll_wakes_when_a_group_is_unlocked_by_the_delete_of_its_last_message_in_flight(mock):
+def poll_ends_when_a_delete_unlocks_a_group(mock):
     queue = mock.fifo()
     for body in "123":
         queue.send(body, group="g")
-    first, second = queue.receive(most=2)
+    first, second = queue.receive(max_messages=2)
     poll = queue.poll()
     queue.delete(first)
     poll.still_waits()
@@ -65,22 +65,22 @@ def poll_wakes_when_a_group_is_unlocked_by_the_delete_of_its_last_message_in_fli
     equal(poll.bodies(), ["3"])
 
 
-def poll_wakes_when_a_group_is_unlocked_by_time(mock):
+def poll_ends_when_a_visibility_timeout_unlocks_a_group(mock):
     queue = mock.fifo()
     queue.send("1", group="g")
     queue.send("2", group="g")
-    only(queue.receive(most=1))
+    only(queue.receive(max_messages=1))
     poll = queue.poll()
     mock.advance(10)
     poll.still_waits()
-    # It has waited 10 of its 20 seconds, but a poll that is late by 10 would have ended without an answer.
+    # The poll would time out after 20 seconds, and the visibility timeout ends after 30. The last step passes both.
     mock.advance(9)
     poll.still_waits()
     mock.advance(11)
     equal(poll.bodies(), ["1", "2"])
 
 
-def poll_wakes_when_dead_letters_arrive(mock):
+def poll_ends_when_dead_letters_arrive(mock):
     queue, dead = mock.with_dead_letters(VisibilityTimeout="0")
     queue.send("x")
     only(queue.receive())
@@ -89,7 +89,7 @@ def poll_wakes_when_dead_letters_arrive(mock):
     equal(poll.bodies(), ["x"])
 
 
-def poll_ends_empty_when_its_time_is_over(mock):
+def poll_returns_no_messages_after_its_wait_time(mock):
     queue = mock.queue(ReceiveMessageWaitTimeSeconds="7")
     poll = queue.poll(WaitTimeSeconds=5)
     mock.advance(4.999)
@@ -99,17 +99,17 @@ def poll_ends_empty_when_its_time_is_over(mock):
     equal(queue.receive(WaitTimeSeconds=0), [])
 
 
-def one_message_wakes_one_poll_and_the_next_message_the_other(mock):
+def each_message_ends_one_poll(mock):
     queue = mock.queue()
-    polls = [queue.poll(most=1), queue.poll(most=1)]
+    polls = [queue.poll(max_messages=1), queue.poll(max_messages=1)]
     queue.send("1")
     queue.send("2")
     equal(sorted(polls[0].bodies() + polls[1].bodies()), ["1", "2"])
 
 
-def batch_is_shared_among_polls_that_take_one_message_each(mock):
+def messages_of_a_batch_end_one_poll_each(mock):
     queue = mock.queue()
-    polls = [queue.poll(most=1) for _ in range(3)]
+    polls = [queue.poll(max_messages=1) for _ in range(3)]
     entries = [{"Id": body, "MessageBody": body, "DelaySeconds": 5} for body in "abc"]
     mock.sqs.send_message_batch(QueueUrl=queue.url, Entries=entries)
     mock.advance(5)

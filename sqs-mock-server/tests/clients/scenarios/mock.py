@@ -1,4 +1,4 @@
-"""The server in the hand of a scenario: a client, the clock, faults, and queues of its own."""
+"""Controls the server for a scenario: a client, the clock, faults and new queues."""
 
 import itertools
 import json
@@ -13,13 +13,14 @@ from botocore.config import Config
 
 from checks import only
 
-# Attempts follow each other at once. Everything else about retries is botocore's own.
+# Removes the delay between attempts. All other retry behavior is that of botocore.
 botocore.endpoint.time = types.SimpleNamespace(sleep=lambda seconds: None, time=time.time)
 
 NUMBERS = itertools.count(1)
-# As short as sleeping may be, as long as a request over the loopback interface takes at most.
-A_MOMENT = 0.05
-AT_ONCE = 5
+# Seconds for a request to reach the server over the loopback interface.
+START_DELAY = 0.05
+# Maximum seconds until a long poll ends.
+TIMEOUT = 5
 
 
 class Mock:
@@ -33,15 +34,15 @@ class Mock:
             aws_secret_access_key="test",
             config=Config(retries={"total_max_attempts": 3, "mode": "standard"}),
         )
-        spoken = self.sqs.meta.service_model.metadata["protocol"]
-        assert spoken == protocol, spoken
+        actual = self.sqs.meta.service_model.metadata["protocol"]
+        assert actual == protocol, actual
         self.call("POST", "clock", {"frozen": True})
 
     def call(self, method, path, content=None):
         body = None if content is None else json.dumps(content).encode()
         request = urllib.request.Request(f"{self.endpoint}/_mock/{path}", data=body, method=method)
-        with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
+        with urllib.request.urlopen(request) as response:
+            return json.load(response)
 
     def advance(self, seconds):
         self.call("POST", "clock", {"advance": seconds})
@@ -50,11 +51,11 @@ class Mock:
         return self.call("GET", "clock")["now_ms"]
 
     def fault(self, effect, **more):
-        """Injects a fault. Returns a function that returns its number of hits."""
+        """Injects a fault. Returns a function that returns the number of its hits."""
         number = self.call("POST", "faults", {"effect": effect, **more})["id"]
         return lambda: only([fault for fault in self.call("GET", "faults") if fault["id"] == number])["hits"]
 
-    def no_faults(self):
+    def clear_faults(self):
         self.call("DELETE", "faults")
 
     def queue(self, **attributes):
@@ -63,11 +64,11 @@ class Mock:
     def fifo(self, **attributes):
         return Queue(self.sqs, f"scenario-{next(NUMBERS)}.fifo", {"FifoQueue": "true", **attributes})
 
-    def with_dead_letters(self, most=1, fifo=False, dead=None, **attributes):
-        """A queue whose messages are received that often at most, and the queue that they go to then."""
+    def with_dead_letters(self, max_receives=1, fifo=False, dead=None, **attributes):
+        """Creates a queue with this maximum receive count, and its dead-letter queue. Returns both."""
         make = self.fifo if fifo else self.queue
         dead = dead or make()
-        policy = json.dumps({"deadLetterTargetArn": dead.arn, "maxReceiveCount": most})
+        policy = json.dumps({"deadLetterTargetArn": dead.arn, "maxReceiveCount": max_receives})
         return make(RedrivePolicy=policy, **attributes), dead
 
 
@@ -84,29 +85,29 @@ class Queue:
         self.sqs.set_queue_attributes(QueueUrl=self.url, Attributes=attributes)
 
     def counts(self):
-        """Visible, in flight, delayed."""
+        """The numbers of visible, in-flight and delayed messages."""
         kinds = ["", "NotVisible", "Delayed"]
         shown = self.attributes("All")
         return tuple(int(shown[f"ApproximateNumberOfMessages{kind}"]) for kind in kinds)
 
-    def send(self, body, group=None, once=None, **more):
+    def send(self, body, group=None, deduplication_id=None, **more):
         if group:
             more["MessageGroupId"] = group
-            more["MessageDeduplicationId"] = once or f"{group}-{body}"
+            more["MessageDeduplicationId"] = deduplication_id or f"{group}-{body}"
         return self.sqs.send_message(QueueUrl=self.url, MessageBody=body, **more)
 
-    def receive(self, most=10, **more):
-        answer = self.sqs.receive_message(
+    def receive(self, max_messages=10, **more):
+        response = self.sqs.receive_message(
             QueueUrl=self.url,
-            MaxNumberOfMessages=most,
+            MaxNumberOfMessages=max_messages,
             AttributeNames=["All"],
             MessageAttributeNames=["All"],
             **more,
         )
-        return answer.get("Messages", [])
+        return response.get("Messages", [])
 
-    def bodies(self, most=10, **more):
-        return [message["Body"] for message in self.receive(most, **more)]
+    def bodies(self, max_messages=10, **more):
+        return [message["Body"] for message in self.receive(max_messages, **more)]
 
     def hide(self, message, seconds):
         handle = message["ReceiptHandle"]
@@ -120,29 +121,29 @@ class Queue:
 
 
 class Poll:
-    """A long poll in a thread. The clock stands still, so that by itself it never ends."""
+    """A long poll in a thread. It does not time out by itself, because the clock is frozen."""
 
     def __init__(self, queue, more):
-        self.answer = None
+        self.response = None
         self.thread = threading.Thread(target=self.run, args=(queue, more), daemon=True)
         self.thread.start()
-        time.sleep(A_MOMENT)
+        time.sleep(START_DELAY)
         self.still_waits()
 
     def run(self, queue, more):
         try:
-            self.answer = queue.receive(**{"WaitTimeSeconds": 20, **more})
+            self.response = queue.receive(**{"WaitTimeSeconds": 20, **more})
         except Exception as error:
-            self.answer = error
+            self.response = error
 
     def still_waits(self):
-        assert self.thread.is_alive(), self.answer
+        assert self.thread.is_alive(), self.response
 
     def messages(self):
-        self.thread.join(AT_ONCE)
-        assert not self.thread.is_alive(), "the poll does not end"
-        assert isinstance(self.answer, list), self.answer
-        return self.answer
+        self.thread.join(TIMEOUT)
+        assert not self.thread.is_alive(), f"the poll did not end within {TIMEOUT} seconds"
+        assert isinstance(self.response, list), self.response
+        return self.response
 
     def bodies(self):
         return [message["Body"] for message in self.messages()]

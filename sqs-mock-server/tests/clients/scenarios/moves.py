@@ -1,12 +1,12 @@
-"""Move tasks: dead letters on their way back."""
+"""Message move tasks."""
 
-from checks import equal, eventually, only, refused
+from checks import equal, eventually, only, rejected
 
 NOT_FOUND = "ResourceNotFoundException"
 
 
-def buried(mock, count, fifo=False):
-    """A queue, and its dead-letter queue with this many messages."""
+def with_dead_letters_of(mock, count, fifo=False):
+    """Creates a queue, and its dead-letter queue with this number of messages. Returns both."""
     queue, dead = mock.with_dead_letters(fifo=fifo, VisibilityTimeout="0")
     for number in range(count):
         queue.send(str(number), group=str(number) if fifo else None)
@@ -20,24 +20,24 @@ def start(mock, dead, **more):
     return mock.sqs.start_message_move_task(SourceArn=dead.arn, **more)["TaskHandle"]
 
 
-def tasks(mock, dead, most=10):
-    return mock.sqs.list_message_move_tasks(SourceArn=dead.arn, MaxResults=most).get("Results", [])
+def tasks(mock, dead, max_results=10):
+    return mock.sqs.list_message_move_tasks(SourceArn=dead.arn, MaxResults=max_results).get("Results", [])
 
 
 def ended(mock, dead):
-    """The latest task, once it has ended."""
+    """Waits until the latest task has ended, and returns it."""
     return eventually(lambda: [task for task in tasks(mock, dead, 1) if task["Status"] != "RUNNING"])[0]
 
 
 def moved(mock, dead, count):
-    """Waits until the latest task has moved so many messages. It reports a message only after it has moved it."""
+    """Waits until the latest task has moved this number of messages. A task counts a message after its move."""
     eventually(lambda: tasks(mock, dead, 1)[0]["ApproximateNumberOfMessagesMoved"] == count)
 
 
-def moved_messages_are_new_ones_in_the_queue_that_they_came_from(mock):
+def task_moves_messages_to_their_source_queue_with_new_ids(mock):
     for fifo in [False, True]:
-        queue, dead = buried(mock, 3, fifo)
-        letter = only(dead.receive(most=1, VisibilityTimeout=0))
+        queue, dead = with_dead_letters_of(mock, 3, fifo)
+        dead_letter = only(dead.receive(max_messages=1, VisibilityTimeout=0))
         mock.advance(60)
         start(mock, dead)
         task = ended(mock, dead)
@@ -45,14 +45,14 @@ def moved_messages_are_new_ones_in_the_queue_that_they_came_from(mock):
         equal((task["ApproximateNumberOfMessagesMoved"], task["ApproximateNumberOfMessagesToMove"]), (3, 3))
         equal("DestinationArn" in task, False)
         equal((dead.counts(), queue.counts()), ((0, 0, 0), (3, 0, 0)))
-        message = only([found for found in queue.receive() if found["Body"] == letter["Body"]])
-        assert message["MessageId"] != letter["MessageId"]
+        message = only([found for found in queue.receive() if found["Body"] == dead_letter["Body"]])
+        assert message["MessageId"] != dead_letter["MessageId"]
         equal(message["Attributes"]["ApproximateReceiveCount"], "1")
-        equal(int(message["Attributes"]["SentTimestamp"]) - int(letter["Attributes"]["SentTimestamp"]), 60_000)
+        equal(int(message["Attributes"]["SentTimestamp"]) - int(dead_letter["Attributes"]["SentTimestamp"]), 60_000)
 
 
-def moved_messages_go_to_a_destination_where_one_is_named(mock):
-    queue, dead = buried(mock, 2)
+def task_moves_messages_to_the_given_destination(mock):
+    queue, dead = with_dead_letters_of(mock, 2)
     other = mock.queue()
     dead.send("sent here by hand")
     start(mock, dead, DestinationArn=other.arn)
@@ -61,7 +61,7 @@ def moved_messages_go_to_a_destination_where_one_is_named(mock):
     equal((dead.counts(), queue.counts()), ((0, 0, 0), (0, 0, 0)))
 
 
-def message_that_came_from_nowhere_cannot_go_back(mock):
+def task_fails_for_a_message_without_a_source(mock):
     _, dead = mock.with_dead_letters()
     dead.send("sent here by hand")
     start(mock, dead)
@@ -70,8 +70,8 @@ def message_that_came_from_nowhere_cannot_go_back(mock):
     equal(dead.counts(), (1, 0, 0))
 
 
-def rate_is_kept_by_the_clock(mock):
-    queue, dead = buried(mock, 5)
+def task_moves_messages_at_its_maximum_rate(mock):
+    queue, dead = with_dead_letters_of(mock, 5)
     start(mock, dead, MaxNumberOfMessagesPerSecond=2)
     for count, seconds in [(1, 0.4), (1, 0.1), (2, 0.5), (3, 1)]:
         moved(mock, dead, count)
@@ -81,8 +81,8 @@ def rate_is_kept_by_the_clock(mock):
     equal((dead.counts(), queue.counts()), ((0, 0, 0), (5, 0, 0)))
 
 
-def cancelled_task_stops_and_undoes_nothing(mock):
-    queue, dead = buried(mock, 5)
+def cancelled_task_stops_and_keeps_moved_messages(mock):
+    queue, dead = with_dead_letters_of(mock, 5)
     handle = start(mock, dead, MaxNumberOfMessagesPerSecond=1)
     mock.advance(1)
     moved(mock, dead, 2)
@@ -91,11 +91,11 @@ def cancelled_task_stops_and_undoes_nothing(mock):
     equal((task["ApproximateNumberOfMessagesMoved"], "TaskHandle" in task), (2, False))
     mock.advance(10)
     equal((dead.counts(), queue.counts()), ((3, 0, 0), (2, 0, 0)))
-    refused("InvalidParameterValue", mock.sqs.cancel_message_move_task, TaskHandle="garbage")
+    rejected("InvalidParameterValue", mock.sqs.cancel_message_move_task, TaskHandle="garbage")
 
 
 def task_fails_when_its_destination_is_deleted(mock):
-    _, dead = buried(mock, 3)
+    _, dead = with_dead_letters_of(mock, 3)
     other = mock.queue()
     start(mock, dead, DestinationArn=other.arn, MaxNumberOfMessagesPerSecond=1)
     eventually(lambda: other.counts()[0] == 1)
@@ -107,10 +107,10 @@ def task_fails_when_its_destination_is_deleted(mock):
     equal(dead.counts(), (2, 0, 0))
 
 
-def one_task_runs_at_a_time_and_the_newest_is_listed_first(mock):
-    _, dead = buried(mock, 3)
+def only_one_task_runs_and_the_newest_is_listed_first(mock):
+    _, dead = with_dead_letters_of(mock, 3)
     handle = start(mock, dead, MaxNumberOfMessagesPerSecond=1)
-    refused("InvalidParameterValue", start, mock=mock, dead=dead)
+    rejected("InvalidParameterValue", start, mock=mock, dead=dead)
     mock.sqs.cancel_message_move_task(TaskHandle=handle)
     ended(mock, dead)
     eventually(lambda: tasks(mock, dead)[0]["Status"] == "CANCELLED")
@@ -121,11 +121,11 @@ def one_task_runs_at_a_time_and_the_newest_is_listed_first(mock):
     equal((newest["TaskHandle"], newest["Status"], older["Status"]), (second, "RUNNING", "CANCELLED"))
     equal(newest["StartedTimestamp"] - older["StartedTimestamp"], 5000)
     equal(newest["MaxNumberOfMessagesPerSecond"], 1)
-    equal(only(tasks(mock, dead, most=1))["TaskHandle"], second)
+    equal(only(tasks(mock, dead, max_results=1))["TaskHandle"], second)
 
 
-def source_must_be_a_dead_letter_queue_that_exists(mock):
+def source_must_be_an_existing_dead_letter_queue(mock):
     queue, dead = mock.with_dead_letters()
-    refused("InvalidParameterValue", start, mock=mock, dead=queue)
-    refused(NOT_FOUND, mock.sqs.start_message_move_task, SourceArn=dead.arn + "-not")
-    refused(NOT_FOUND, start, mock=mock, dead=dead, DestinationArn=dead.arn + "-not")
+    rejected("InvalidParameterValue", start, mock=mock, dead=queue)
+    rejected(NOT_FOUND, mock.sqs.start_message_move_task, SourceArn=dead.arn + "-not")
+    rejected(NOT_FOUND, start, mock=mock, dead=dead, DestinationArn=dead.arn + "-not")

@@ -1,11 +1,11 @@
-"""How long messages stay hidden from others."""
+"""Visibility timeouts."""
 
-from checks import equal, only, refused
+from checks import equal, only, rejected
 
 HOUR = 3600
 
 
-def message_is_hidden_for_as_long_as_the_queue_says_or_the_receive(mock):
+def visibility_timeout_is_that_of_the_queue_or_of_the_receive(mock):
     queue = mock.queue(VisibilityTimeout="10")
     queue.send("x")
     only(queue.receive())
@@ -22,7 +22,7 @@ def message_is_hidden_for_as_long_as_the_queue_says_or_the_receive(mock):
     equal(queue.counts(), (1, 0, 0))
 
 
-def change_of_visibility_counts_from_now_and_for_this_receive_alone(mock):
+def visibility_change_starts_now_and_applies_to_one_receive(mock):
     queue = mock.queue()
     queue.send("x")
     message = only(queue.receive())
@@ -36,24 +36,24 @@ def change_of_visibility_counts_from_now_and_for_this_receive_alone(mock):
     equal(queue.counts(), (1, 0, 0))
 
 
-def message_cannot_be_hidden_for_more_than_twelve_hours_since_its_receive(mock):
+def visibility_is_limited_to_twelve_hours_after_the_receive(mock):
     queue = mock.queue()
     queue.send("x")
     message = only(queue.receive(VisibilityTimeout=12 * HOUR))
     mock.advance(2 * HOUR)
-    reason = refused("InvalidParameterValue", queue.hide, message=message, seconds=10 * HOUR + 1)
+    reason = rejected("InvalidParameterValue", queue.hide, message=message, seconds=10 * HOUR + 1)
     assert "43200" in reason, reason
     queue.hide(message, 10 * HOUR)
     mock.advance(10 * HOUR - 1)
     equal(queue.counts(), (0, 1, 0))
-    refused("InvalidParameterValue", queue.hide, message=message, seconds=2)
+    rejected("InvalidParameterValue", queue.hide, message=message, seconds=2)
     mock.advance(1)
-    # The next receive has twelve hours of its own.
+    # The limit of twelve hours starts again with the next receive.
     queue.hide(only(queue.receive()), 12 * HOUR)
     equal(queue.counts(), (0, 1, 0))
 
 
-def late_delete_on_a_standard_queue_deletes_all_the_same(mock):
+def late_delete_on_a_standard_queue_succeeds(mock):
     queue = mock.queue()
     queue.send("x")
     message = only(queue.receive())
@@ -64,7 +64,7 @@ def late_delete_on_a_standard_queue_deletes_all_the_same(mock):
     queue.delete(message)
 
 
-def late_change_of_visibility_hides_again(mock):
+def late_visibility_change_hides_the_message_again(mock):
     queue = mock.queue()
     queue.send("x")
     message = only(queue.receive())
@@ -73,16 +73,16 @@ def late_change_of_visibility_hides_again(mock):
     equal(queue.counts(), (0, 1, 0))
 
 
-def deleted_message_cannot_be_hidden(mock):
+def visibility_of_a_deleted_message_cannot_be_changed(mock):
     queue = mock.queue()
     queue.send("x")
     message = only(queue.receive())
     queue.delete(message)
-    reason = refused("InvalidParameterValue", queue.hide, message=message, seconds=5)
+    reason = rejected("InvalidParameterValue", queue.hide, message=message, seconds=5)
     assert "does not exist or is not available for visibility timeout change" in reason, reason
 
 
-def each_receive_gives_a_new_handle(mock):
+def each_receive_returns_a_new_handle(mock):
     queue = mock.queue(VisibilityTimeout="0")
     queue.send("x")
     handles = {only(queue.receive())["ReceiptHandle"] for _ in range(3)}
