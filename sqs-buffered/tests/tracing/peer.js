@@ -1,7 +1,7 @@
-// The side of AWS's SDK for JavaScript with OpenTelemetry's instrumentation; `run` beside this file calls it.
+// The peer with the AWS SDK for JavaScript and its OpenTelemetry instrumentation. The script `run` starts it.
 //
-// `send` and `send-batch` send a message within a span, `receive` receives one. Each prints the trace id and the id of the span
-// that sent the message, as the instrumentation has them.
+// `send` and `send-batch` send a message within a span, `receive` receives one. Each prints the trace id and the span id of
+// the sender according to the instrumentation.
 'use strict';
 
 const { trace } = require('@opentelemetry/api');
@@ -15,7 +15,7 @@ const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcess
 provider.register({ propagator: new W3CTraceContextPropagator() });
 registerInstrumentations({ tracerProvider: provider, instrumentations: [new AwsInstrumentation()] });
 
-// After the instrumentation, which wraps the module.
+// The instrumentation must be registered before this import, because it wraps the module.
 const {
   DeleteMessageCommand,
   ReceiveMessageCommand,
@@ -27,17 +27,17 @@ const {
 const QueueUrl = process.env.QUEUE_URL;
 const client = new SQSClient({ endpoint: process.env.AWS_ENDPOINT_URL_SQS });
 
-async function inSpan(act) {
+async function inSpan(call) {
   await trace.getTracer('peer').startActiveSpan('order', async (span) => {
-    await act();
+    await call();
     span.end();
   });
 }
 
-/** The span that the instrumentation made for a call. */
+/** Returns the span of a call that the instrumentation created. */
 function spanNamed(end) {
   const span = exporter.getFinishedSpans().find((span) => span.name.endsWith(end));
-  if (!span) throw new Error(`the instrumentation made no span "... ${end}"`);
+  if (!span) throw new Error(`the instrumentation created no span "... ${end}"`);
   return span;
 }
 
@@ -52,13 +52,13 @@ async function main([action]) {
     context = spanNamed(' send').spanContext();
   } else if (action === 'receive') {
     const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 5 }));
-    if (Messages?.length !== 1) throw new Error('not one message');
+    if (Messages?.length !== 1) throw new Error(`expected 1 message, got ${Messages?.length ?? 0}`);
     await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: Messages[0].ReceiptHandle }));
     const { links } = spanNamed(' receive');
-    if (links.length !== 1) throw new Error(`${links.length} links to senders instead of one`);
+    if (links.length !== 1) throw new Error(`expected 1 link to a sender, got ${links.length}`);
     context = links[0].context;
   } else {
-    throw new Error('send | send-batch | receive');
+    throw new Error(`unknown action ${action}; allowed are send, send-batch, receive`);
   }
   console.log(`${context.traceId} ${context.spanId}`);
 }

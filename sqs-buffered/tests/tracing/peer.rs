@@ -1,9 +1,7 @@
-//! Our side of the exchange of trace context with instrumented clients of other languages. `run` in this folder starts
-//! it.
+//! The Rust peer for tests of trace context with clients of other languages. The script `run` starts it.
 //!
-//! `queue NAME` creates a queue and prints its URL. `send` sends a message within a span and prints its trace id and
-//! span id. `consume` consumes a message and prints the trace id of its handler and the id of the span that sent the
-//! message.
+//! `queue NAME` creates a queue and prints its URL. `send` sends a message within a span and prints its trace id and span id.
+//! `consume` handles a message and prints the trace id of the handler and the span id of the sender.
 
 use std::env::var;
 use std::error::Error;
@@ -37,7 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         ["send"] => send(client).instrument(tracing::info_span!("order")).await?,
         ["consume"] => consume(client).await?,
-        _ => return Err("queue NAME | send | consume".into()),
+        _ => return Err("unknown arguments; allowed are `queue NAME`, `send` and `consume`".into()),
     }
     Ok(())
 }
@@ -50,27 +48,27 @@ async fn send(client: Client) -> Result<(), Box<dyn Error>> {
 }
 
 async fn consume(client: Client) -> Result<(), Box<dyn Error>> {
-    let (done, seen) = (Arc::new(Notify::new()), Arc::new(Mutex::new(None)));
-    let (is_done, sees) = (Arc::clone(&done), Arc::clone(&seen));
+    let (done, contexts) = (Arc::new(Notify::new()), Arc::new(Mutex::new(None)));
+    let (handled, recorded) = (Arc::clone(&done), Arc::clone(&contexts));
     let handler = move |context: MessageContext| {
-        let (is_done, sees) = (Arc::clone(&is_done), Arc::clone(&sees));
+        let (handled, recorded) = (Arc::clone(&handled), Arc::clone(&recorded));
         async move {
-            if let Ok(mut seen) = sees.lock() {
-                *seen = Some((Context::current(), context.trace_context()));
+            if let Ok(mut recorded) = recorded.lock() {
+                *recorded = Some((Context::current(), context.trace_context()));
             }
-            is_done.notify_one();
+            handled.notify_one();
         }
     };
     let consumer =
         Consumer::builder(client, var("QUEUE_URL")?).wait_time(Duration::ZERO).handler(handler).build()?;
     consumer.run_until(timeout(Duration::from_secs(10), done.notified())).await?;
-    let seen = seen.lock().ok().and_then(|mut seen| seen.take());
-    let (own, sender) = seen.ok_or("no message came within 10 seconds")?;
+    let contexts = contexts.lock().ok().and_then(|mut contexts| contexts.take());
+    let (own, sender) = contexts.ok_or("no message within 10 seconds")?;
     print(&own, &sender);
     Ok(())
 }
 
-/// The trace id of one context, and the span id of another.
+/// Prints the trace id of one context and the span id of another.
 fn print(trace: &Context, span: &Context) {
     println!("{} {}", trace.span().span_context().trace_id(), span.span().span_context().span_id());
 }

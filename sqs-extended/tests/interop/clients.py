@@ -1,4 +1,4 @@
-"""Clients of the libraries, and what the scenarios ask of them. Each library runs in a process of its own."""
+"""Clients of the libraries and their operations. Each library runs in a separate process."""
 
 import json
 import subprocess
@@ -8,28 +8,28 @@ from os.path import commonprefix
 
 
 class Unexpected(Exception):
-    """A client did something other than the scenario expects."""
+    """A client does not behave as the scenario expects."""
 
 
 def expect(what, expected, actual):
     if expected != actual:
         expected, actual = repr(expected), repr(actual)
-        same = len(commonprefix([expected, actual]))
-        raise Unexpected(f"{what}: expected {around(expected, same)}, got {around(actual, same)}")
+        difference = len(commonprefix([expected, actual]))
+        raise Unexpected(f"{what}: expected {excerpt(expected, difference)}, got {excerpt(actual, difference)}")
 
 
-def around(text, place):
-    """The part of a text where it begins to differ."""
-    start, end = max(0, place - 100), place + 200
+def excerpt(text, position):
+    """The part of a text around a position."""
+    start, end = max(0, position - 100), position + 200
     return ("..." if start else "") + text[start:end] + ("..." if end < len(text) else "")
 
 
-# Seconds that a peer may take for a call.
+# Maximum seconds for a call of a peer.
 TIMEOUT = 60
 
 
 class Library:
-    """A peer: it reads a call from each line of its input, and writes its result."""
+    """A peer process. It reads one call per line and writes one result per line."""
 
     def __init__(self, name, command):
         self.name = name
@@ -50,12 +50,12 @@ class Library:
             timer.cancel()
         if not line:
             self.log.seek(0)
-            raise Unexpected(f"{self.name} has ended, or took {TIMEOUT} s for {call}: {self.log.read().strip()}")
+            raise Unexpected(f"{self.name} ended or took over {TIMEOUT} s for {call}: {self.log.read().strip()}")
         return json.loads(line)
 
 
 class Client:
-    """A library with its settings: how it writes pointers, and the prefix of its keys."""
+    """A library with its settings: the format of pointers and the key prefix."""
 
     def __init__(self, library, mode, prefix=""):
         self.library, self.mode, self.prefix = library, mode, prefix
@@ -87,7 +87,7 @@ class Exchange:
         self.writer(action, QueueUrl=self.queue, MessageBody=body, **members)
 
     def receive(self, count, **members):
-        """Receives so many messages, as the reader shows them."""
+        """Receives this number of messages with the reader."""
         found = []
         while len(found) < count:
             input = {"MaxNumberOfMessages": 10, "WaitTimeSeconds": 5, **members}
@@ -95,11 +95,11 @@ class Exchange:
             if not messages:
                 break
             found += messages
-        expect(f"messages that {self.reader} receives", count, len(found))
+        expect(f"number of messages that {self.reader} receives", count, len(found))
         return found
 
-    def settle(self, client, action, messages, **members):
-        """Deletes messages or changes their visibility, in a batch if the action is one."""
+    def run_on(self, client, action, messages, **members):
+        """Runs an action, possibly a batch, on the receipt handles of messages."""
         handles = [message["ReceiptHandle"] for message in messages]
         if action.endswith("Batch"):
             entries = [{"Id": f"n{n}", "ReceiptHandle": handle, **members} for n, handle in enumerate(handles)]
@@ -114,8 +114,8 @@ class Exchange:
     def new_objects(self):
         return [key for key in self.objects() if key not in self.before]
 
-    def expect_nothing_left(self):
+    def expect_no_leftovers(self):
         names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
         counts = self.witness("GetQueueAttributes", QueueUrl=self.queue, AttributeNames=names)["Attributes"]
-        expect("messages left in the queue", dict.fromkeys(names, "0"), counts)
-        expect("objects left in the bucket", [], self.new_objects())
+        expect("remaining messages in the queue", dict.fromkeys(names, "0"), counts)
+        expect("remaining objects in the bucket", [], self.new_objects())

@@ -1,4 +1,4 @@
-"""Runs the scenarios with each pair of clients: `exchange.py PEER KEEP LIBRARY..`, from `run`."""
+"""Runs the scenarios with each pair of clients: `exchange.py PEER CACHE LIBRARY..`. The script `run` starts it."""
 
 import sys
 from pathlib import Path
@@ -8,28 +8,28 @@ from clients import Client, Exchange, Library, Unexpected
 
 HERE = Path(__file__).parent
 
-# How we write, and how the library reads.
-TO_THEM = {
+# The modes of our writes and of the reads of the library.
+TO_LIBRARY = {
     "python": [("modern", "default"), ("legacy", "legacy")],
     "java1": [("legacy", "default")],
     "java2": [("modern", "default"), ("modern", "modern"), ("java", "default"), ("legacy", "default")],
 }
-# How the library writes. We read everything.
-FROM_THEM = {"python": ["default", "legacy"], "java1": ["default"], "java2": ["default", "modern"]}
+# The modes of the writes of the library. Our client reads all of them.
+FROM_LIBRARY = {"python": ["default", "legacy"], "java1": ["default"], "java2": ["default", "modern"]}
 
 
 def main():
-    peer, keep, *names = sys.argv[1:]
+    peer, cache, *names = sys.argv[1:]
     ours, failed, number = Library("rust", [peer]), 0, 0
     witness = Client(ours, "modern")
     for name in names:
-        theirs = Library(name, command(name, Path(keep)))
-        pairs = [(Client(ours, mode), Client(theirs, other)) for mode, other in TO_THEM[name]]
-        pairs += [(Client(theirs, mode), witness) for mode in FROM_THEM[name]]
+        theirs = Library(name, command(name, Path(cache)))
+        pairs = [(Client(ours, mode), Client(theirs, other)) for mode, other in TO_LIBRARY[name]]
+        pairs += [(Client(theirs, mode), witness) for mode in FROM_LIBRARY[name]]
         for writer, reader in pairs:
             before = failed
             for scenario in scenarios.ALL:
-                if not can(writer, scenario):
+                if not supports(writer, scenario):
                     continue
                 number += 1
                 try:
@@ -49,19 +49,19 @@ def run(scenario, writer, reader, witness, number):
     scenario(Exchange(writer, reader, witness, queue, **attributes))
 
 
-def can(writer, scenario):
-    """Whether the library has what a scenario asks of the writer."""
+def supports(writer, scenario):
+    """Whether the library of the writer supports a scenario."""
     if scenario is scenarios.streamed_payload:
         return writer.library.name == "rust"
-    # The library 1.0.2 for Java has no setting for keys.
+    # Version 1.0.2 of the library for Java has no key prefix.
     return scenario is not scenarios.key_prefix or writer.library.name != "java1"
 
 
-def command(name, keep):
+def command(name, cache):
     if name == "python":
-        return [keep / "python/bin/python", HERE / "peer.py"]
-    jars = (keep / name / "classpath").read_text().strip()
-    return ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{keep / name}:{jars}", "Peer"]
+        return [cache / "python/bin/python", HERE / "peer.py"]
+    jars = (cache / name / "classpath").read_text().strip()
+    return ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{cache / name}:{jars}", "Peer"]
 
 
 main()

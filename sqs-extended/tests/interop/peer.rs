@@ -1,7 +1,7 @@
-//! Our client, for the exchange with AWS's libraries: `run` starts it.
+//! The Rust peer for tests with the extended client libraries of AWS. The script `run` starts it.
 //!
-//! Each line of the input is a call, `{"action", "mode", "prefix", "input"}`, and each line of the output its result, `{"output"}` or
-//! `{"error"}`. Inputs and outputs are those of AWS JSON. The peers of the other libraries do the same.
+//! Each line of standard input is a call, `{"action", "mode", "prefix", "input"}`. Each line of standard output is its result,
+//! `{"output"}` or `{"error"}`. Inputs and outputs are AWS JSON. The other peers use the same format.
 
 use std::env::var;
 use std::error::Error;
@@ -24,7 +24,7 @@ use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
 use sqs_client::operation::send_message_batch::SendMessageBatch;
 use sqs_extended::{Compat, ExtendedClient, PayloadStore as _, S3Store};
 
-type Failed = Box<dyn Error>;
+type BoxError = Box<dyn Error>;
 
 #[derive(Deserialize)]
 struct Call {
@@ -35,11 +35,11 @@ struct Call {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Failed> {
+async fn main() -> Result<(), BoxError> {
     let (client, store) = (Client::from_env()?, store()?);
     for line in stdin().lines() {
         let call: Call = from_str(&line?)?;
-        let result = match answer(&client, &store, call).await {
+        let result = match execute(&client, &store, call).await {
             Ok(output) => json!({ "output": output }),
             Err(error) => json!({ "error": error.to_string() }),
         };
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Failed> {
     Ok(())
 }
 
-async fn answer(client: &Client, store: &S3Store, call: Call) -> Result<Value, Failed> {
+async fn execute(client: &Client, store: &S3Store, call: Call) -> Result<Value, BoxError> {
     let Call { action, mode, prefix, input } = call;
     let client = ExtendedClient::builder(client.clone(), store.clone());
     let client = client.compat(compat(&mode)?).key_prefix(prefix).build()?;
@@ -65,18 +65,18 @@ async fn answer(client: &Client, store: &S3Store, call: Call) -> Result<Value, F
         // These two are not actions of SQS.
         "SendStream" => stream(&client, from_value(input)?).await,
         "ListObjects" => objects(store).await,
-        other => Err(format!("{other:?} is not a known action").into()),
+        other => Err(format!("unknown action {other:?}").into()),
     };
     client.finish_cleanup().await;
     output
 }
 
-async fn run<O: Operation>(client: &ExtendedClient, input: Value) -> Result<Value, Failed> {
+async fn run<O: Operation>(client: &ExtendedClient, input: Value) -> Result<Value, BoxError> {
     let output = client.execute::<O>(&from_value(input)?, CallOptions::default()).await?;
     Ok(to_value(output)?)
 }
 
-async fn stream(client: &ExtendedClient, input: SendMessageInput) -> Result<Value, Failed> {
+async fn stream(client: &ExtendedClient, input: SendMessageInput) -> Result<Value, BoxError> {
     let body = input.message_body.unwrap_or_default();
     let mut send = client.send_stream(input.queue_url.unwrap_or_default(), body);
     for (name, value) in input.message_attributes.unwrap_or_default() {
@@ -86,22 +86,22 @@ async fn stream(client: &ExtendedClient, input: SendMessageInput) -> Result<Valu
     Ok(json!({}))
 }
 
-async fn objects(store: &S3Store) -> Result<Value, Failed> {
+async fn objects(store: &S3Store) -> Result<Value, BoxError> {
     let page = store.list(store.bucket(), "", None).await?;
     let keys: Vec<_> = page.objects.into_iter().map(|object| object.key).collect();
     Ok(json!({ "Keys": keys }))
 }
 
-fn compat(mode: &str) -> Result<Compat, Failed> {
+fn compat(mode: &str) -> Result<Compat, BoxError> {
     match mode {
         "modern" => Ok(Compat::Modern),
         "java" => Ok(Compat::JavaDefault),
         "legacy" => Ok(Compat::Legacy10),
-        other => Err(format!("{other:?} is not modern, java or legacy").into()),
+        other => Err(format!("unknown mode {other:?}; allowed are modern, java and legacy").into()),
     }
 }
 
-fn store() -> Result<S3Store, Failed> {
+fn store() -> Result<S3Store, BoxError> {
     let config = aws_sdk_s3::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .http_client(aws_smithy_http_client::Builder::new().build_http())

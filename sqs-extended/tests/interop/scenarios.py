@@ -1,4 +1,4 @@
-"""The scenarios: what two clients do with each other's messages. `ALL` lists them."""
+"""Scenarios with messages between two clients. `ALL` lists them."""
 
 import base64
 
@@ -7,12 +7,12 @@ from clients import expect
 SMALL = "small, äöü"
 
 def large(name):
-    """A body over the threshold, with characters that JSON escapes and characters of several bytes in UTF-8."""
+    """A body over the size threshold, with characters that JSON escapes and multi-byte characters."""
     return "".join(f'{name} {line} "quoted" \\ äöü € 𝄞\t\n' for line in range(9000))
 
 
 def own_attributes(writer):
-    """The library for Python only sends binary values that are UTF-8."""
+    """Attributes of all types. The library for Python sends binary values only if they are UTF-8."""
     value = "ü€".encode() if writer.library.name == "python" else bytes([0, 1, 254, 255])
     return {
         "Color": {"DataType": "String", "StringValue": "grün"},
@@ -24,12 +24,12 @@ def own_attributes(writer):
 def single_messages(exchange):
     for body, count in (large("a"), 1), (SMALL, 0):
         exchange.send(body)
-        expect("objects of the message", count, len(exchange.new_objects()))
+        expect("number of objects of the message", count, len(exchange.new_objects()))
         receive_and_delete(exchange, [body])
 
 
 def streamed_payload(exchange):
-    """A streamed payload of ours has its hash in the data type of the attribute of its pointer."""
+    """Our client stores the hash of a streamed payload in the data type of the pointer attribute."""
     exchange.send(large("a"), "SendStream", MessageAttributes=own_attributes(exchange.writer))
     receive_attributes_and_delete(exchange, large("a"))
 
@@ -44,7 +44,7 @@ def batches(exchange):
     bodies = [large("a"), SMALL, large("c")]
     entries = [{"Id": f"n{n}", "MessageBody": body} for n, body in enumerate(bodies)]
     exchange.writer("SendMessageBatch", QueueUrl=exchange.queue, Entries=entries)
-    expect("objects of the batch", 2, len(exchange.new_objects()))
+    expect("number of objects of the batch", 2, len(exchange.new_objects()))
     receive_and_delete(exchange, bodies, "DeleteMessageBatch")
 
 
@@ -53,12 +53,12 @@ def fifo_queue(exchange):
     for name in names:
         exchange.send(large(name), MessageGroupId="group", MessageDeduplicationId=name)
     messages = exchange.receive(3, AttributeNames=["All"])
-    expect("bodies in their order", [large(name) for name in names], [message["Body"] for message in messages])
+    expect("bodies in order", [large(name) for name in names], [message["Body"] for message in messages])
     for name, message in zip(names, messages):
         expect("group", "group", message["Attributes"]["MessageGroupId"])
         expect("deduplication id", name, message["Attributes"]["MessageDeduplicationId"])
-    exchange.settle(exchange.reader, "DeleteMessageBatch", messages)
-    exchange.expect_nothing_left()
+    exchange.run_on(exchange.reader, "DeleteMessageBatch", messages)
+    exchange.expect_no_leftovers()
 
 
 def key_prefix(exchange):
@@ -70,49 +70,49 @@ def key_prefix(exchange):
 
 
 def visibility(exchange):
-    """The queue hides messages for longer than a receive waits, so it receives them again because they were made visible."""
+    """The visibility timeout is longer than the wait time, so only the visibility change makes messages visible again."""
     bodies = [large("a"), SMALL, large("c")]
     for body in bodies:
         exchange.send(body)
     for action in "ChangeMessageVisibility", "ChangeMessageVisibilityBatch":
         messages = exchange.receive(3)
-        exchange.settle(exchange.reader, action, messages, VisibilityTimeout=0)
+        exchange.run_on(exchange.reader, action, messages, VisibilityTimeout=0)
     receive_and_delete(exchange, bodies)
 
 
 def handles_of_the_reader(exchange):
-    """The receipt handles of the reader are good for the writer."""
+    """The writer can use the receipt handles of the reader."""
     bodies = [large("a"), SMALL, large("c")]
     for action in "DeleteMessage", "DeleteMessageBatch":
         for body in bodies:
             exchange.send(body)
         messages = exchange.receive(3)
-        exchange.settle(exchange.writer, "ChangeMessageVisibility", messages, VisibilityTimeout=60)
-        exchange.settle(exchange.writer, action, messages)
-        exchange.expect_nothing_left()
+        exchange.run_on(exchange.writer, "ChangeMessageVisibility", messages, VisibilityTimeout=60)
+        exchange.run_on(exchange.writer, action, messages)
+        exchange.expect_no_leftovers()
 
 
 def receive_and_delete(exchange, bodies, action="DeleteMessage"):
     messages = exchange.receive(len(bodies))
     expect("bodies", sorted(bodies), sorted(message["Body"] for message in messages))
-    exchange.settle(exchange.reader, action, messages)
-    exchange.expect_nothing_left()
+    exchange.run_on(exchange.reader, action, messages)
+    exchange.expect_no_leftovers()
 
 
 def receive_attributes_and_delete(exchange, body):
     (message,) = exchange.receive(1, MessageAttributeNames=["All"])
     expect("body", body, message["Body"])
-    # All libraries hide the attribute of the pointer.
+    # All libraries hide the pointer attribute.
     expect("attributes", own_attributes(exchange.writer), attributes_of(message))
-    exchange.settle(exchange.reader, "DeleteMessage", [message])
-    exchange.expect_nothing_left()
+    exchange.run_on(exchange.reader, "DeleteMessage", [message])
+    exchange.expect_no_leftovers()
 
 
 def attributes_of(message):
-    """Without the empty members that some libraries show."""
+    """The attributes without the empty members that some libraries return."""
     members = ("DataType", "StringValue", "BinaryValue")
-    shown = (message.get("MessageAttributes") or {}).items()
-    return {name: {key: value[key] for key in members if value.get(key)} for name, value in shown}
+    returned = (message.get("MessageAttributes") or {}).items()
+    return {name: {key: value[key] for key in members if value.get(key)} for name, value in returned}
 
 
 ALL = [

@@ -22,7 +22,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** AWS's library 1.x for Java. It reads calls and writes results, a line each, as peer.rs does. It has no modes. */
+/** The peer with version 1.x of the AWS library for Java. It reads calls and writes results, one per line, like peer.rs. It ignores modes. */
 public final class Peer {
     private static final ObjectMapper JSON =
             new ObjectMapper().setPropertyNamingStrategy(PropertyNamingStrategy.PASCAL_CASE_TO_CAMEL_CASE);
@@ -47,7 +47,7 @@ public final class Peer {
             Map<String, Object> result;
             try {
                 var call = JSON.readTree(line);
-                result = Map.of("output", answer(sqs, call.get("action").asText(), call.get("input")));
+                result = Map.of("output", execute(sqs, call.get("action").asText(), call.get("input")));
             } catch (Exception error) {
                 result = Map.of("error", error.toString());
             }
@@ -55,7 +55,7 @@ public final class Peer {
         }
     }
 
-    private static Object answer(AmazonSQS sqs, String action, JsonNode input) throws Exception {
+    private static Object execute(AmazonSQS sqs, String action, JsonNode input) throws Exception {
         switch (action) {
             case "SendMessage":
                 return sqs.sendMessage(JSON.treeToValue(input, SendMessageRequest.class));

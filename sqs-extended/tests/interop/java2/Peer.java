@@ -23,7 +23,7 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequest;
 import software.amazon.awssdk.services.sqs.model.SendMessageRequest;
 
-/** AWS's library 2.x for Java. It reads calls and writes results, a line each, as peer.rs does. */
+/** The peer with version 2.x of the AWS library for Java. It reads calls and writes results, one per line, like peer.rs. */
 public final class Peer {
     private static final ObjectMapper JSON = new ObjectMapper()
             .setPropertyNamingStrategy(PropertyNamingStrategies.UPPER_CAMEL_CASE)
@@ -49,7 +49,7 @@ public final class Peer {
             Map<String, Object> result;
             try {
                 var sqs = new AmazonSQSExtendedClient(plain, configuration(s3, call));
-                result = Map.of("output", answer(sqs, call.get("action").asText(), call.get("input")));
+                result = Map.of("output", execute(sqs, call.get("action").asText(), call.get("input")));
             } catch (Exception error) {
                 result = Map.of("error", error.toString());
             }
@@ -66,8 +66,8 @@ public final class Peer {
         return prefix.isEmpty() ? configuration : configuration.withS3KeyPrefix(prefix);
     }
 
-    /** Requests and responses of the SDK cannot be read and written as JSON, but their builders are beans. */
-    private static Object answer(AmazonSQSExtendedClient sqs, String action, JsonNode input) throws Exception {
+    /** The SDK has no JSON conversion of requests and responses, but their builders are beans. */
+    private static Object execute(AmazonSQSExtendedClient sqs, String action, JsonNode input) throws Exception {
         return switch (action) {
             case "SendMessage" ->
                 sqs.sendMessage(read(input, SendMessageRequest.serializableBuilderClass()).build()).toBuilder();
