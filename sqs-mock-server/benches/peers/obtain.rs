@@ -5,8 +5,8 @@ use std::process::{Command, Output, Stdio};
 
 use crate::BoxError;
 
-const MOTO: &str = "moto[server]==5.2.5";
-const RUSTACK: &str = "rustack-cli@0.12.0";
+/// The versions, one a line, which the scoreboard uses too.
+const VERSIONS: &str = include_str!("../../tests/scoreboard/versions.toml");
 const ELASTICMQ: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers/elasticmq.xml");
 
 /// Maximum number of output lines in the error of a failed installation.
@@ -20,6 +20,12 @@ fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers")
 }
 
+/// The pinned version of a server.
+pub(crate) fn version(name: &str) -> &'static str {
+    let mut lines = VERSIONS.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
+    lines.next().map_or("of no version", |version| version.trim_matches('"'))
+}
+
 /// `moto_server` in a virtual environment.
 pub(crate) fn moto() -> Installed {
     let python = cache().join("python");
@@ -27,9 +33,10 @@ pub(crate) fn moto() -> Installed {
     if !is_installed("python3") {
         return Ok(Err("python3 is not installed".to_owned()));
     }
-    install_once("python", MOTO, || {
+    let moto = format!("moto[server]=={}", version("moto"));
+    install_once("python", &moto, || {
         run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&python))?;
-        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", MOTO];
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", &moto];
         run(Command::new(python.join("bin/python")).args(pip))
     })?;
     Ok(Ok(program))
@@ -40,10 +47,19 @@ pub(crate) fn elasticmq() -> Installed {
     if !is_installed("java") || !is_installed("mvn") {
         return Ok(Err("java or mvn is not installed".to_owned()));
     }
-    install_once("elasticmq", &std::fs::read_to_string(ELASTICMQ)?, || {
+    install_once("elasticmq", version("elasticmq"), || {
+        let pinned = format!("-Delasticmq.version={}", version("elasticmq"));
         let plugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath";
         let output = format!("-Dmdep.outputFile={}", cache().join("classpath").display());
-        run(Command::new("mvn").args(["--quiet", "--batch-mode", "--file", ELASTICMQ, plugin, &output]))
+        run(Command::new("mvn").args([
+            "--quiet",
+            "--batch-mode",
+            "--file",
+            ELASTICMQ,
+            &pinned,
+            plugin,
+            &output,
+        ]))
     })?;
     Ok(Ok("java".into()))
 }
@@ -59,9 +75,10 @@ pub(crate) fn rustack() -> Installed {
     if !is_installed(cargo) {
         return Ok(Err("cargo is not installed".to_owned()));
     }
-    install_once("rustack", RUSTACK, || {
+    let rustack = format!("rustack-cli@{}", version("rustack"));
+    install_once("rustack", &rustack, || {
         let install = |locked: &[&str]| {
-            let arguments = ["install", "--quiet", "--no-default-features", "--features", "sqs", RUSTACK];
+            let arguments = ["install", "--quiet", "--no-default-features", "--features", "sqs", &rustack];
             let mut install = Command::new(cargo);
             // A separate target directory, because the build would lock this one and leave its files there.
             install.args(arguments).args(locked).arg("--root").arg(cache()).env_remove("CARGO_TARGET_DIR");

@@ -104,13 +104,13 @@ impl Peer {
     }
 
     /// The name and version in reports.
-    pub(crate) const fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> String {
         match self {
-            Self::Floor => "bare hyper",
-            Self::Ours => "sqs-mock-server",
-            Self::Rustack => "rustack 0.12.0",
-            Self::ElasticMq => "ElasticMQ 1.7.1",
-            Self::Moto => "moto 5.2.5",
+            Self::Floor => "bare hyper".to_owned(),
+            Self::Ours => "sqs-mock-server".to_owned(),
+            Self::Rustack => format!("rustack {}", obtain::version("rustack")),
+            Self::ElasticMq => format!("ElasticMQ {}", obtain::version("elasticmq")),
+            Self::Moto => format!("moto {}", obtain::version("moto")),
         }
     }
 }

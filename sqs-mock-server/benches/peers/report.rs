@@ -82,7 +82,7 @@ fn ratio(ratio: Option<f64>) -> String {
 pub(crate) fn plot(measured: &[Measured]) -> Canvas {
     let group = |(index, operation): (usize, &Operation)| {
         let bar = |of: &Measured| {
-            let (name, value) = (of.peer.title().to_owned(), of.tallies.get(index)?.micros());
+            let (name, value) = (of.peer.title(), of.tallies.get(index)?.micros());
             Some(Bar { name, colour: of.peer.colour(), value, dark: None })
         };
         Group { heading: operation.to_string(), bars: measured.iter().filter_map(bar).collect() }
