@@ -10,6 +10,7 @@ macro_rules! pages {
             #[doc = "[inspecting]: crate::guide::inspecting\n[operating]: crate::guide::operating"]
             #[doc = "[other languages]: crate::guide::other_languages"]
             #[doc = "[testing in Rust]: crate::guide::testing_in_rust"]
+            #[doc = "[scoreboard]: crate::guide::scoreboard"]
             #[cfg_attr(feature = "config-file", doc = "[config file]: crate::guide::config_file")]
             #[cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3")]
             #[doc = ""]
@@ -36,4 +37,5 @@ pages! {
     durable "durable.md"
     operating "operating.md"
     differences "differences.md"
+    scoreboard "scoreboard.md"
 }

@@ -9,6 +9,7 @@
 //! [operating]: crate::guide::operating
 //! [performance]: crate::guide::operating#performance
 //! [differences]: crate::guide::differences
+//! [scoreboard]: crate::guide::scoreboard
 #![cfg_attr(feature = "config-file", doc = "[config file]: crate::guide::config_file")]
 #![cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3")]
 //!

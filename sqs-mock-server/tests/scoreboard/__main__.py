@@ -1,4 +1,4 @@
-"""Asks SQS servers what AWS would answer, and writes who answers the same: see `--help`."""
+"""Asks SQS servers the rules of AWS and writes a page about who follows them: see `--help`."""
 
 import argparse
 import json
@@ -17,7 +17,7 @@ from wire import JSON, QUERY
 
 PAGE = Path(__file__).parent.parent.parent / "docs/scoreboard.md"
 HELP = """\
-Asks sqs-mock-server and other SQS servers the same questions, compares each response with what AWS answers,
+Asks sqs-mock-server and other SQS servers the same questions, checks that each response follows the rules of AWS,
 and writes the page sqs-mock-server/docs/scoreboard.md.
 
 Servers: ours, {names}.

