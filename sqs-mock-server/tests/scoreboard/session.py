@@ -80,6 +80,14 @@ class Session:
         kinds = ("", "NotVisible", "Delayed")
         return tuple(int(attributes.get(f"ApproximateNumberOfMessages{kind}", 0)) for kind in kinds)
 
+    def settles(self, url, counts):
+        """The counts become these. On AWS they are approximate, and follow a moment later."""
+        for _ in range(20):
+            if self.counts(url) == counts:
+                return
+            time.sleep(0.1)
+        equal(self.counts(url), counts)
+
     def send(self, url, body="x", **more):
         return self.done("SendMessage", QueueUrl=url, MessageBody=body, **more)
 

@@ -146,7 +146,7 @@ for what, missing in [("message group id", "MessageGroupId"), ("deduplication id
         good = {"Id": "good", "MessageBody": "x", "MessageGroupId": "g", "MessageDeduplicationId": "d"}
         bad = {name: value for name, value in {**good, "Id": "bad"}.items() if name != missing}
         s.refused("SendMessageBatch", PARAMETER, QueueUrl=url, Entries=[good, bad])
-        equal(s.counts(url), (0, 0, 0))
+        s.settles(url, (0, 0, 0))
 
 
 @CHAPTER.row("A batch deletes and hides its messages", DOCUMENTED)
@@ -159,8 +159,8 @@ def _(s):
     entries = [{"Id": body, "ReceiptHandle": handle, "VisibilityTimeout": 0} for body, handle in found.items()]
     output = s.done("ChangeMessageVisibilityBatch", QueueUrl=url, Entries=entries)
     equal(sorted(entry["Id"] for entry in output["Successful"]), ["a", "b"])
-    equal(s.counts(url), (2, 0, 0))
+    s.settles(url, (2, 0, 0))
     for entry in entries:
         del entry["VisibilityTimeout"]
     s.done("DeleteMessageBatch", QueueUrl=url, Entries=entries)
-    equal(s.counts(url), (0, 0, 0))
+    s.settles(url, (0, 0, 0))

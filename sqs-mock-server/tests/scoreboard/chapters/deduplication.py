@@ -14,7 +14,7 @@ def _(s):
     url = s.fifo()
     first, again = (s.send_in(url, "g", "a") for _ in range(2))
     equal((again["MessageId"], again["SequenceNumber"]), (first["MessageId"], first["SequenceNumber"]))
-    equal(s.counts(url), (1, 0, 0))
+    s.settles(url, (1, 0, 0))
 
 
 @CHAPTER.row("The id decides, also with another body", DOCUMENTED)
@@ -31,7 +31,7 @@ def _(s):
     first = s.send_in(url, "g", "a")
     s.delete(url, s.one(url))
     equal(s.send_in(url, "g", "a")["MessageId"], first["MessageId"])
-    equal(s.counts(url), (0, 0, 0))
+    s.settles(url, (0, 0, 0))
 
 
 @CHAPTER.row("The id of a body is its SHA-256", RECORDED)
@@ -47,7 +47,7 @@ def _(s):
     s.send(url, "same", MessageGroupId="g")
     value = {"DataType": "String", "StringValue": "x"}
     s.send(url, "same", MessageGroupId="g", MessageAttributes={"a": value})
-    equal(s.counts(url), (1, 0, 0))
+    s.settles(url, (1, 0, 0))
 
 
 @CHAPTER.row("An explicit id wins over the content", DOCUMENTED)
@@ -65,7 +65,7 @@ for scope, count in [("queue", 1), ("messageGroup", 2)]:
         url = s.fifo(DeduplicationScope=scope)
         for group in "aba":
             s.send(url, MessageGroupId=group, MessageDeduplicationId="d")
-        equal(s.counts(url), (count, 0, 0))
+        s.settles(url, (count, 0, 0))
 
 
 @CHAPTER.row("An entry of a batch can be the duplicate of another", DOCUMENTED)
@@ -73,7 +73,7 @@ def _(s):
     url = s.fifo()
     output = s.done("SendMessageBatch", QueueUrl=url, Entries=[{"Id": name, **MESSAGE} for name in "ab"])
     equal(len({entry["MessageId"] for entry in output["Successful"]}), 1)
-    equal(s.counts(url), (1, 0, 0))
+    s.settles(url, (1, 0, 0))
 
 
 @CHAPTER.row("PurgeQueue forgets the ids", RECORDED)
@@ -82,4 +82,4 @@ def _(s):
     s.send_in(url, "g", "a")
     s.done("PurgeQueue", QueueUrl=url)
     s.send_in(url, "g", "a")
-    equal(s.counts(url), (1, 0, 0))
+    s.settles(url, (1, 0, 0))

@@ -126,7 +126,7 @@ def _(s):
 def _(s):
     url = filled(s, "a1", "a2")
     take(s, url, most=1)
-    equal(s.counts(url), (1, 1, 0))
+    s.settles(url, (1, 1, 0))
 
 
 @CHAPTER.row("A change of DelaySeconds also delays messages in the queue", DOCUMENTED)

@@ -37,7 +37,8 @@ def _(s):
     _, arn, source, dead = with_messages(s, 3)
     begin(s, arn)
     newest(s, arn, "COMPLETED")
-    equal((s.counts(source), s.counts(dead)), ((3, 0, 0), (0, 0, 0)))
+    s.settles(source, (3, 0, 0))
+    s.settles(dead, (0, 0, 0))
 
 
 @CHAPTER.row("A task moves messages to its destination", DOCUMENTED)
@@ -46,7 +47,8 @@ def _(s):
     other = s.queue()
     begin(s, arn, DestinationArn=s.arn(other))
     newest(s, arn, "COMPLETED")
-    equal((s.counts(other), s.counts(dead)), ((2, 0, 0), (0, 0, 0)))
+    s.settles(other, (2, 0, 0))
+    s.settles(dead, (0, 0, 0))
 
 
 @CHAPTER.row("A finished task lists its members, without a handle", DOCUMENTED)

@@ -117,7 +117,7 @@ def _(s):
     s.send(url, "c", DelaySeconds=60)
     s.receive(url, 1, WaitTimeSeconds=2)
     s.done("PurgeQueue", QueueUrl=url)
-    equal(s.counts(url), (0, 0, 0))
+    s.settles(url, (0, 0, 0))
 
 
 @CHAPTER.row("PurgeQueue twice within 60 seconds is PurgeQueueInProgress", RECORDED)
