@@ -26,9 +26,10 @@ A server that cannot be installed or started here is named on the page, with the
 
   run                       asks all servers and writes the page
   run --servers ours,moto   asks these; the page keeps the columns of the others
+  run --binary FILE         asks this sqs-mock-server instead of building one
   run --only ours --check   writes nothing; fails if the page does not have our column as it is now
 
-The responses that failed are in target/scoreboard/results.json, the output of the servers in target/scoreboard/NAME.log.
+The responses that failed are in target/scoreboard/results.json, the output of the servers in target/scoreboard/run.
 """
 
 
@@ -36,7 +37,7 @@ def arguments():
     names = [peer.name for peer in PEERS]
     parser = argparse.ArgumentParser(
         prog="run",
-        usage="run [--servers LIST] [--check]",
+        usage="run [--servers LIST] [--check] [--binary FILE]",
         description=HELP.format(names=", ".join(names)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
