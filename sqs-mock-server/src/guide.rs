@@ -37,5 +37,6 @@ pages! {
     durable "durable.md"
     operating "operating.md"
     differences "differences.md"
+    #[expect(clippy::doc_markdown, reason = "a generated table")]
     scoreboard "scoreboard.md"
 }
