@@ -12,6 +12,8 @@
 //! [scoreboard]: crate::guide::scoreboard
 #![cfg_attr(feature = "config-file", doc = "[config file]: crate::guide::config_file")]
 #![cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3")]
+#![cfg_attr(feature = "durable", doc = "[data directory]: crate::guide::durable")]
+#![doc = "[strict mode]: crate::guide::strict"]
 //!
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]

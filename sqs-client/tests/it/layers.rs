@@ -152,6 +152,18 @@ const RULES: &[(&str, &[&str])] = &[
             "SystemTime::now",
         ],
     ),
+    (
+        "sqs-mock-server/src/store",
+        &[
+            "crate::mock",
+            "crate::http",
+            "crate::admin",
+            "crate::router",
+            "crate::config",
+            "sqs::front",
+            "tokio",
+        ],
+    ),
     ("sqs-mock-server/src/config.rs", &["crate::mock", "sqs::ops"]),
     ("sqs-mock-server/src/config", &["crate::mock", "sqs::ops", "crate::admin", "crate::router"]),
 ];

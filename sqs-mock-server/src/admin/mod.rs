@@ -5,7 +5,7 @@
 //! ```
 //! Sockets and the in-process transport use it alike. It requires no signature, even if SQS requests do: without an
 //! admin token, everyone who can reach the server can inspect it and change its clock. Responses are JSON. Errors are
-//! `{"error": "what is wrong, and what is allowed"}` with status 400, 401, 403, 404, 405, 409 or 500.
+//! `{"error": "what is wrong, and what is allowed"}` with status 400, 401, 403, 404, 405, 409, 500 or 503.
 
 mod answer;
 mod ask;
@@ -75,15 +75,18 @@ async fn route(services: &Services, head: &Parts, body: &[u8]) -> Answered {
         let Some(name) = route.matches(path) else { continue };
         if route.method == method {
             let ask = Ask::new(services, head, body, name);
-            return match route.handler {
-                Handler::Now(answer) => {
-                    let answered = answer(&ask);
-                    let settled = services.sqs.service().settled().await;
-                    settled.map_err(|error| Refusal::not_stored(&error)).and(answered)
-                }
+            let service = services.sqs.service();
+            if method != Method::GET {
+                service.check_store().map_err(|error| Refusal::not_stored(&error))?;
+            }
+            let answered = match route.handler {
+                // These do not wait for a slow disk.
+                Handler::Now(answer) if path == "/health" => return answer(&ask),
+                Handler::Metrics => return Ok(answer::metrics(services.metrics().await)),
+                Handler::Now(answer) => answer(&ask),
                 Handler::Wait => wait::wait(&ask).await,
-                Handler::Metrics => Ok(answer::metrics(services.metrics().await)),
             };
+            return service.settled().await.map_err(|error| Refusal::not_stored(&error)).and(answered);
         }
         allowed.push(route.method.as_str());
     }

@@ -250,8 +250,9 @@ impl MockSqsBuilder {
     /// Keeps queues and messages in a directory, and restores those of an earlier server. The directory is created if it
     /// is missing. Pass its path, or [`Data`](crate::Data) for other settings.
     ///
-    /// A response is sent when its changes are stored. A clock that was advanced or frozen is restored, too, and takes
-    /// precedence over [`clock_start`](Self::clock_start). Do not pause the clock of tokio.
+    /// A response is sent when its changes are stored. Changes by methods, such as [`MockSqs::reset`], are stored with
+    /// the next request or at the stop. The clock is restored, too; [`clock_start`](Self::clock_start) has an effect only
+    /// in an empty directory. Do not pause the clock of tokio. Outside of a runtime, restored move tasks do not continue.
     #[cfg(feature = "durable")]
     pub fn data_dir(mut self, data: impl Into<crate::Data>) -> Self {
         self.config.data = Some(data.into());
@@ -262,7 +263,7 @@ impl MockSqsBuilder {
     ///
     /// # Errors
     /// The server cannot listen on the address, or, as [`io::ErrorKind::InvalidInput`], a setting or a queue of the
-    /// config file is invalid.
+    /// config file is invalid, or the data directory cannot be used.
     ///
     /// # Cancel safety
     /// If the future is dropped, no server is left running.
@@ -286,7 +287,7 @@ impl MockSqsBuilder {
     /// Creates the server without a socket. Host, port, S3 and the connection limits do not apply.
     ///
     /// # Errors
-    /// A setting or a queue of the config file is invalid.
+    /// A setting or a queue of the config file is invalid, or the data directory cannot be used.
     pub fn in_process(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
         let (service, kept) = MockSqs::service(&config)?;

@@ -45,7 +45,7 @@ const IN_PROCESS_URL: &str = "http://in-process.invalid";
 
 /// A running SQS server.
 ///
-/// It starts without queues, and its content is dropped with it. Dropping it closes connections, ends move tasks and
+/// Without a config file and a data directory, it starts without queues, and its content is dropped with it. Dropping it closes connections, ends move tasks and
 /// long polls, and makes requests of clients without a socket fail. [`shutdown`](Self::shutdown) lets requests in
 /// progress finish first.
 ///
@@ -76,7 +76,10 @@ pub struct MockSqs {
     s3: Option<crate::s3::MockS3>,
     verification: Option<Verification>,
     /// Dropped last, so that it stores the last changes of everything above.
-    #[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "kept until the drop"))]
+    #[cfg_attr(
+        not(feature = "durable"),
+        expect(dead_code, reason = "without data directories, it is empty")
+    )]
     kept: Kept,
 }
 
@@ -237,11 +240,21 @@ impl MockSqs {
             }
         };
         #[cfg(feature = "s3")]
-        if let Some(mut s3) = self.s3.take() {
-            tokio::join!(stop, s3.stop());
-            return;
-        }
+        let s3 = self.s3.take();
+        #[cfg(feature = "s3")]
+        let stop = async move {
+            match s3 {
+                Some(mut s3) => drop(tokio::join!(stop, s3.stop())),
+                None => stop.await,
+            }
+        };
         stop.await;
+        #[cfg(feature = "durable")]
+        {
+            // Closing a data directory may wait for the disk.
+            let kept = std::mem::take(&mut self.kept);
+            let _ = tokio::task::spawn_blocking(move || drop(kept)).await;
+        }
     }
 }
 

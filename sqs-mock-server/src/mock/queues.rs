@@ -47,6 +47,9 @@ fn create_one(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(),
         .set_attributes(Some(queue.attributes()))
         .set_tags(Some(queue.tags.clone()));
     let input = input.build().map_err(|error| problem(error.to_string()))?;
+    // Each start creates the queues of the file, also one that an earlier server deleted a moment ago.
+    #[cfg(feature = "durable")]
+    service.unblock(arn);
     let created = at_once(CreateQueue::serve(service, &context(arn), input));
     created.map(drop).map_err(|refusal| problem(text(refusal)))
 }
@@ -55,10 +58,16 @@ fn redrive(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Pr
     let Some((target, count)) = queue.dead_letters() else { return Ok(()) };
     let problem = |text| Problem::new(format!("{path}.dead_letter_queue"), text);
     let policy =
-        json!({ "deadLetterTargetArn": arn.neighbour(target).to_string(), "maxReceiveCount": count });
+        json!({ "deadLetterTargetArn": arn.neighbour(target).to_string(), "maxReceiveCount": count })
+            .to_string();
+    if let Some(existing) = service.redrive_policy(arn) {
+        // The queue of an earlier server.
+        let other = || problem(format!("the queue exists with another redrive policy: {existing}"));
+        return if existing == policy { Ok(()) } else { Err(other()) };
+    }
     let input = SetQueueAttributesInput::builder()
         .queue_url(&*arn.name)
-        .attributes(QueueAttributeName::RedrivePolicy, policy.to_string());
+        .attributes(QueueAttributeName::RedrivePolicy, policy);
     let input = input.build().map_err(|error| problem(error.to_string()))?;
     let set = at_once(SetQueueAttributes::serve(service, &context(arn), input));
     set.map(drop).map_err(|refusal| problem(text(refusal)))

@@ -32,6 +32,9 @@ pub(super) fn service(config: &Config) -> io::Result<(Service, Kept)> {
         let (store, restored) = Store::open(data)?;
         let service = empty_service(config, Some(store.reader()));
         service.restore(restored)?;
+        if config.clock_frozen {
+            service.clock().freeze();
+        }
         store.follow(service.clock());
         return Ok((service, Kept { store: Some(store) }));
     }

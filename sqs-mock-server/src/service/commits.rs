@@ -25,6 +25,8 @@ struct Progress {
     stored: u64,
     /// Why the latest attempt failed. The writer tries again.
     failure: Option<Arc<str>>,
+    /// Why later changes are never stored.
+    end: Option<Arc<str>>,
 }
 
 impl Commits {
@@ -35,7 +37,12 @@ impl Commits {
 
     /// The first `count` changes are stored.
     pub(crate) fn stored(&self, count: u64) {
-        self.progress.send_replace(Progress { stored: count, failure: None });
+        self.progress.send_modify(|progress| (progress.stored, progress.failure) = (count, None));
+    }
+
+    /// Later changes are never stored.
+    pub(crate) fn end(&self, reason: &str) {
+        self.progress.send_modify(|progress| progress.end = Some(reason.into()));
     }
 
     /// The changes after the stored ones could not be stored yet.
@@ -45,7 +52,8 @@ impl Commits {
 
     /// Why changes cannot be stored at present.
     pub(crate) fn failure(&self) -> Option<Arc<str>> {
-        self.progress.borrow().failure.clone()
+        let progress = self.progress.borrow();
+        progress.end.clone().or_else(|| progress.failure.clone())
     }
 
     /// Waits until all changes before this call are stored.
@@ -67,7 +75,7 @@ impl Commits {
                 if now.stored >= recorded {
                     return Ok(());
                 }
-                if let Some(failure) = &now.failure {
+                if let Some(failure) = now.end.as_ref().or(now.failure.as_ref()) {
                     return Err(Arc::clone(failure));
                 }
             }

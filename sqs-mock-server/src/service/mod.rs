@@ -5,6 +5,7 @@ pub(crate) mod arn;
 pub mod clock;
 #[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "only a store commits"))]
 pub(crate) mod commits;
+pub(crate) mod delays;
 pub mod faults;
 pub(crate) mod journal;
 pub(crate) mod keys;

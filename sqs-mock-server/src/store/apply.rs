@@ -48,7 +48,7 @@ pub(super) struct Applier<'a> {
 
 impl<'a> Applier<'a> {
     pub(super) fn new(transaction: &'a Connection, queues: &'a mut Queues) -> Self {
-        let (tickets, deduplicated) = Default::default();
+        let (tickets, deduplicated) = (HashMap::new(), HashMap::new());
         Self { transaction, queues, tickets, deduplicated, deleted: HashSet::new() }
     }
 
@@ -163,6 +163,8 @@ impl<'a> Applier<'a> {
     fn delete(&mut self, id: &QueueId, queue: i64, at: Timestamp) -> Result<()> {
         self.clear(queue)?;
         self.execute("UPDATE queue SET deleted = ? WHERE number = ?", params![millis(at), queue])?;
+        self.execute("DELETE FROM move_task WHERE source = ?", params![id.arn.to_string()])?;
+        // Their names are free again.
         let over = millis(at.saturating_before(COOL_DOWN));
         self.execute("DELETE FROM queue WHERE deleted <= ?", params![over])?;
         self.deleted.insert(id.clone());
@@ -222,8 +224,9 @@ impl<'a> Applier<'a> {
     }
 
     fn task(&self, task: &MoveTask) -> Result<()> {
-        let insert = "INSERT OR REPLACE INTO move_task (id, source, destination, messages_per_second, to_move, moved, \
-                      started, status, failure_reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        let insert = "INSERT INTO move_task (id, source, destination, messages_per_second, to_move, moved, started, \
+                      status, failure_reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET \
+                      moved = excluded.moved, status = excluded.status, failure_reason = excluded.failure_reason";
         let order = &task.order;
         let reason = match &task.status {
             MoveStatus::Failed(reason) => Some(reason.as_str()),
@@ -248,8 +251,8 @@ impl<'a> Applier<'a> {
 
     /// Keeps as many tasks of a source as the server remembers.
     fn forget_old_tasks(&self, source: &str) -> Result<()> {
-        let delete = "DELETE FROM move_task WHERE source = ?1 AND id IN \
-                      (SELECT id FROM move_task WHERE source = ?1 ORDER BY started DESC LIMIT -1 OFFSET ?2)";
+        let delete = "DELETE FROM move_task WHERE source = ?1 AND number IN \
+                      (SELECT number FROM move_task WHERE source = ?1 ORDER BY number DESC LIMIT -1 OFFSET ?2)";
         self.execute(delete, params![source, integer(MAX_TASKS_OF_SOURCE as u64)])
     }
 

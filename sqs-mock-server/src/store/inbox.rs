@@ -75,9 +75,7 @@ impl Inbox {
 
     /// Ends the writer after the changes so far. Requests with later ones fail.
     pub(super) fn close(&self) {
-        if let Some(clock) = self.clock.get() {
-            self.note_clock(clock.setting());
-        }
+        self.note_clock();
         self.waiting.lock().closed = true;
         self.arrived.notify_one();
     }
@@ -85,7 +83,7 @@ impl Inbox {
     fn add(&self, waiting: &mut Waiting, change: Change) {
         waiting.recorded = self.commits.record();
         if waiting.closed {
-            self.commits.failed("the data directory is closed");
+            self.commits.end("the data directory is closed");
             return;
         }
         waiting.changes.push(change);
@@ -100,8 +98,11 @@ impl ChangeReader for Inbox {
         self.add(&mut self.waiting.lock(), change);
     }
 
-    fn note_clock(&self, setting: ClockSetting) {
+    fn note_clock(&self) {
+        let Some(clock) = self.clock.get() else { return };
         let mut waiting = self.waiting.lock();
+        // Under the lock, so that a later setting is noted later.
+        let setting = clock.setting();
         if waiting.clock != Some(setting) {
             waiting.clock = Some(setting);
             self.add(&mut waiting, Change::ClockSet(setting));

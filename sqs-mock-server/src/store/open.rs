@@ -3,12 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 
 use super::Durability;
 
 /// The name of the file.
 const FILE: &str = "sqs.db";
+
+/// The name of a file that is not complete yet.
+const NEW_FILE: &str = "sqs.db.new";
 
 /// Marks a file as a store.
 const APPLICATION: i32 = 0x5351_536d;
@@ -22,17 +26,45 @@ pub(super) fn open(directory: &Path, durability: Durability) -> io::Result<Conne
         let text = format!("cannot create the data directory {}: {error}", directory.display());
         io::Error::new(error.kind(), text)
     })?;
+    let path = path(directory);
+    match fs::metadata(&path) {
+        Ok(file) if file.len() == 0 => {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, damaged(&path.display(), &"it is empty")));
+        }
+        Ok(_) => {}
+        Err(_) => create(directory)?,
+    }
+    let explained = |error| explain(directory, &error);
+    let mut connection = connect(&path).map_err(explained)?;
+    check_version(&path, &connection).map_err(explained)??;
+    check_structure(&path, &connection).map_err(explained)??;
+    migrate(&mut connection).map_err(explained)?;
+    prepare(&connection, durability).map_err(explained)?;
+    Ok(connection)
+}
+
+/// Creates the file under another name, so that a server that is killed meanwhile leaves no empty file.
+fn create(directory: &Path) -> io::Result<()> {
+    let new = directory.join(NEW_FILE);
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let create = || migrate(&mut connect(&new)?);
+    create().map_err(|error| explain(directory, &error))?;
+    fs::rename(&new, path(directory))
+}
+
+/// Opens and locks a file. Nothing is changed, so that a file of another program stays as it is.
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connect = || -> rusqlite::Result<Connection> {
-        let connection = Connection::open_with_flags(path(directory), flags)?;
-        prepare(&connection, durability)?;
-        Ok(connection)
-    };
-    let mut connection = connect().map_err(|error| explain(directory, &error))?;
-    check_version(directory, &connection)?;
-    check_structure(directory, &connection)?;
-    migrate(&mut connection).map_err(|error| explain(directory, &error))?;
+    let connection = Connection::open_with_flags(path, flags)?;
+    // A second server fails instead of waiting.
+    connection.busy_timeout(std::time::Duration::ZERO)?;
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.execute_batch("BEGIN IMMEDIATE; COMMIT")?;
     Ok(connection)
 }
 
@@ -57,15 +89,20 @@ pub(super) fn explain(directory: &Path, error: &rusqlite::Error) -> io::Error {
         Some(other) if other != ErrorCode::DatabaseCorrupt => {
             (io::ErrorKind::Other, format!("cannot open {path}: {error}"))
         }
-        _ => (io::ErrorKind::InvalidData, damaged(&path, error)),
+        _ => match error {
+            Error::FromSqlConversionFailure(_, _, value) => {
+                (io::ErrorKind::InvalidData, damaged(&path, value))
+            }
+            _ => (io::ErrorKind::InvalidData, damaged(&path, error)),
+        },
     };
     io::Error::new(kind, text)
 }
 
 fn damaged(path: &impl std::fmt::Display, reason: &impl std::fmt::Display) -> String {
     format!(
-        "{path} is damaged: {reason}; restore it from a backup, save what is left with `sqlite3 {path} .recover`, or \
-         move it away to start without messages"
+        "{path} is damaged: {reason}; restore it from a backup (and delete {path}-wal), save what is left with \
+         `sqlite3 {path} .recover`, or move it away to start without messages"
     )
 }
 
@@ -73,54 +110,43 @@ fn path(directory: &Path) -> PathBuf {
     directory.join(FILE)
 }
 
+/// Sets up a file that was checked.
 fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
-    // Locks the file, so that a second server fails instead of waiting.
-    connection.busy_timeout(std::time::Duration::ZERO)?;
-    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let synchronous = match durability {
         Durability::Process => "NORMAL",
         Durability::Power => "FULL",
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
+    // 16 MiB.
     connection.pragma_update(None, "cache_size", -16_384)?;
     connection.set_prepared_statement_cache_capacity(32);
-    // Takes the lock now.
-    connection.execute_batch("BEGIN IMMEDIATE; COMMIT")
+    let count = "INSERT INTO setting VALUES ('starts', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1";
+    connection.execute(count, []).map(drop)
 }
 
 /// Refuses files of other programs and of later versions.
-fn check_version(directory: &Path, connection: &Connection) -> io::Result<()> {
+fn check_version(path: &Path, connection: &Connection) -> rusqlite::Result<io::Result<()>> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let explained = |error| explain(directory, &error);
-    let application = number("application_id").map_err(explained)?;
-    let version = number("user_version").map_err(explained)?;
-    let objects: i64 = connection
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(explained)?;
-    let path = path(directory);
-    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
-    let text = if version > known {
-        format!(
-            "{} has version {version}; this server knows versions up to {known}: use a later server",
-            path.display()
-        )
-    } else if application != i64::from(APPLICATION) && objects > 0 {
-        format!("{} is the database of another program; move it away", path.display())
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    let (path, known) = (path.display(), i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX));
+    let text = if application != i64::from(APPLICATION) {
+        format!("{path} is the database of another program; move it away")
+    } else if version > known {
+        format!("{path} has version {version}; this server knows versions up to {known}: use a later server")
     } else {
-        return Ok(());
+        return Ok(Ok(()));
     };
-    Err(io::Error::new(io::ErrorKind::InvalidData, text))
+    Ok(Err(io::Error::new(io::ErrorKind::InvalidData, text)))
 }
 
 /// Refuses a damaged file: reads all pages.
-fn check_structure(directory: &Path, connection: &Connection) -> io::Result<()> {
-    let checked = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
-    let finding = checked.map_err(|error| explain(directory, &error))?;
-    if finding == "ok" {
-        return Ok(());
-    }
-    Err(io::Error::new(io::ErrorKind::InvalidData, damaged(&path(directory).display(), &finding)))
+fn check_structure(path: &Path, connection: &Connection) -> rusqlite::Result<io::Result<()>> {
+    let finding: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    let intact = finding == "ok";
+    let error = || io::Error::new(io::ErrorKind::InvalidData, damaged(&path.display(), &finding));
+    Ok(if intact { Ok(()) } else { Err(error()) })
 }
 
 fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {

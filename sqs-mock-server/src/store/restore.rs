@@ -21,14 +21,16 @@ use crate::sqs::ops::Restored;
 /// Everything in the store, and the numbers of its queues.
 pub(super) fn read(connection: &Connection) -> Result<(Restored, Queues)> {
     let mut queues = Queues::default();
-    let (mut states, deleted) = (BTreeMap::new(), queue_rows(connection, &mut queues)?);
+    let rows = queue_rows(connection, &mut queues)?;
+    let mut states = BTreeMap::new();
     let mut restored = Restored {
         clock: clock(connection)?,
         deletions: setting(connection, "deletions")?.unwrap_or(0).cast_unsigned(),
+        starts: setting(connection, "starts")?.unwrap_or(0).cast_unsigned(),
         tasks: tasks(connection)?,
         ..Restored::default()
     };
-    for row in deleted {
+    for row in rows {
         match row {
             QueueRow::Present(number, id, state) => drop(states.insert(number, (id, *state))),
             QueueRow::Deleted(arn, at) => restored.deleted.push((arn, at)),
@@ -72,7 +74,7 @@ fn queue(row: &Row<'_>) -> Result<QueueRow> {
         return Ok(QueueRow::Deleted(arn, time(row, 8)?));
     }
     let requested: HashMap<QueueAttributeName, String> = from_json(row, 10)?.unwrap_or_default();
-    let attributes = Attributes::create(&name, &requested)
+    let attributes = Attributes::restore(&name, requested)
         .map_err(|error| damaged(10, error.message.clone().unwrap_or_default()))?;
     let tags: HashMap<String, String> = from_json(row, 12)?.unwrap_or_default();
     let tags = Tags::new(tags).map_err(|error| damaged(12, error.message.clone().unwrap_or_default()))?;
@@ -119,7 +121,7 @@ fn deduplication(connection: &Connection, states: &mut States) -> Result<()> {
 fn tasks(connection: &Connection) -> Result<Vec<MoveTask>> {
     let mut select = connection.prepare(
         "SELECT id, source, destination, messages_per_second, to_move, moved, started, status, failure_reason \
-         FROM move_task ORDER BY started",
+         FROM move_task ORDER BY number",
     )?;
     let tasks = select.query_map([], |row| {
         let status: String = row.get(7)?;

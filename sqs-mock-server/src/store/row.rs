@@ -82,6 +82,13 @@ pub(super) fn message(row: &Row<'_>, texts: &mut Texts) -> Result<StoredMessage>
     if checksums.md5_of_body.hash() != row.get::<_, [u8; 16]>(18)? {
         return Err(damaged(19, "the body of a message does not have its checksum".to_owned()));
     }
+    let (receives, receives_elsewhere): (u32, u32) = (row.get(6)?, row.get(7)?);
+    if receives_elsewhere > receives {
+        return Err(damaged(
+            7,
+            format!("a message has {receives} receives, {receives_elsewhere} of them elsewhere"),
+        ));
+    }
     let sender = texts.shared(row.get(12)?);
     Ok(StoredMessage {
         ticket: unsigned(row, 0)? & ((1 << TICKET_BITS) - 1),
@@ -96,28 +103,44 @@ pub(super) fn message(row: &Row<'_>, texts: &mut Texts) -> Result<StoredMessage>
             sent: time(row, 10)?,
             born: time(row, 11)?,
             first_received: time(row, 8)?,
-            receives: row.get(6)?,
-            receives_elsewhere: row.get(7)?,
+            receives,
+            receives_elsewhere,
             deduplication_id: row.get::<_, Option<String>>(14)?.map(Into::into),
-            source: arn(row, 15)?.map(Arc::new),
+            source: texts.arn(row, 15)?,
         },
     })
 }
 
-/// Texts that many messages have, each stored once.
+/// Values that many messages have, each stored once.
 #[derive(Default)]
-pub(super) struct Texts(HashMap<String, Arc<str>>);
+pub(super) struct Texts {
+    texts: HashMap<String, Arc<str>>,
+    arns: HashMap<String, Arc<QueueArn>>,
+}
 
 impl Texts {
     fn shared(&mut self, text: String) -> Arc<str> {
-        Arc::clone(self.0.entry(text).or_insert_with_key(|text| text.as_str().into()))
+        Arc::clone(self.texts.entry(text).or_insert_with_key(|text| text.as_str().into()))
+    }
+
+    fn arn(&mut self, row: &Row<'_>, column: usize) -> Result<Option<Arc<QueueArn>>> {
+        let Some(text) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
+        if let Some(known) = self.arns.get(&text) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let new = Arc::new(parse_arn(&text, column)?);
+        self.arns.insert(text, Arc::clone(&new));
+        Ok(Some(new))
     }
 }
 
 pub(super) fn arn(row: &Row<'_>, column: usize) -> Result<Option<QueueArn>> {
     let text: Option<String> = row.get(column)?;
-    let parse = |text: String| text.parse().map_err(|_| damaged(column, format!("{text:?} is not an ARN")));
-    text.map(parse).transpose()
+    text.map(|text| parse_arn(&text, column)).transpose()
+}
+
+fn parse_arn(text: &str, column: usize) -> Result<QueueArn> {
+    text.parse().map_err(|_| damaged(column, format!("{text:?} is not an ARN")))
 }
 
 pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<Option<T>> {

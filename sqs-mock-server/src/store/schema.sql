@@ -1,7 +1,7 @@
 -- Times are milliseconds since the epoch, by the server's clock.
 
 CREATE TABLE setting (
-    name TEXT PRIMARY KEY, -- 'clock offset' (ms), 'clock frozen at', 'deletions'
+    name TEXT PRIMARY KEY, -- 'clock offset' (ms), 'clock frozen at', 'deletions', 'starts'
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -22,6 +22,8 @@ CREATE TABLE queue (
     next_ticket INTEGER NOT NULL, -- the number of the next message
     UNIQUE (region, account, name, incarnation)
 ) STRICT;
+
+CREATE INDEX deleted_queue ON queue (deleted) WHERE deleted IS NOT NULL;
 
 CREATE TABLE message (
     id INTEGER PRIMARY KEY, -- queue.number * 2^40 + the number of the message in its queue
@@ -55,7 +57,8 @@ CREATE TABLE deduplication (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE move_task (
-    id BLOB PRIMARY KEY, -- the 16 bytes of the UUID
+    number INTEGER PRIMARY KEY AUTOINCREMENT, -- in the order of their start
+    id BLOB NOT NULL UNIQUE, -- the 16 bytes of the UUID
     source TEXT NOT NULL,
     destination TEXT,
     messages_per_second INTEGER,
@@ -64,4 +67,4 @@ CREATE TABLE move_task (
     started INTEGER NOT NULL,
     status TEXT NOT NULL,
     failure_reason TEXT
-) STRICT, WITHOUT ROWID;
+) STRICT;

@@ -17,7 +17,7 @@ struct Guard(Arc<Inbox>);
 impl Drop for Guard {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.progress().failed("the writer of the data directory panicked; restart the server");
+            self.0.progress().end("the writer of the data directory panicked; restart the server");
         }
     }
 }
@@ -63,7 +63,7 @@ impl Writer {
                 Err(error) => error,
             };
             if !failed {
-                tracing::error!(%error, "cannot store changes; requests fail until that succeeds");
+                tracing::error!(%error, "cannot store changes; requests fail until they are stored");
             }
             failed = true;
             self.inbox.progress().failed(&error.to_string());

@@ -116,7 +116,7 @@ async fn graceful_stop_leaves_one_file() {
 async fn truncated_file_is_refused() {
     let directory = filled().await;
     let size = fs::metadata(file(&directory)).unwrap().len();
-    for part in [3, 2] {
+    for part in [3, 2, 0] {
         fs::File::options()
             .write(true)
             .open(file(&directory))
@@ -151,7 +151,9 @@ async fn file_of_another_program_or_a_later_version_is_refused() {
 
     fs::remove_file(file(&directory)).unwrap();
     Connection::open(file(&directory)).unwrap().execute_batch("CREATE TABLE theirs (a)").unwrap();
+    let theirs = fs::read(file(&directory)).unwrap();
     let error = refused(directory.path()).await;
+    assert!(fs::read(file(&directory)).unwrap() == theirs, "the file of another program is unchanged");
     assert!(error.contains("is the database of another program"), "{error}");
 
     let directory = filled().await;
@@ -171,6 +173,64 @@ async fn configured_queue_with_other_attributes_is_refused() {
     start(5).await.unwrap().shutdown().await;
     let error = start(6).await.unwrap_err().to_string();
     assert!(error.contains("queues[0]") && error.contains("DelaySeconds"), "{error}");
+}
+
+#[tokio::test]
+async fn configured_queue_that_was_deleted_is_created_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = "clock_frozen = true\n[[queues]]\nname = \"orders\"\ndead_letter_queue = \"dead\"\nmax_receive_count = 3\n\
+                  [[queues]]\nname = \"dead\"\n";
+    let start =
+        || sqs_mock_server::MockSqsBuilder::from_toml(config).unwrap().data_dir(directory.path()).start();
+    let server = start().await.unwrap();
+    server.client().delete_queue().queue_url(server.queue_url("orders")).send().await.unwrap();
+    server.shutdown().await;
+
+    let server = start().await.unwrap();
+    assert!(server.queue("orders").exists() && server.clock().is_frozen());
+    server.shutdown().await;
+    start().await.unwrap();
+}
+
+#[tokio::test]
+async fn largest_policy_is_restored() {
+    let directory = tempfile::tempdir().unwrap();
+    let policy = |length| {
+        let sid = "s".repeat(length);
+        format!(r#"{{"Statement":[{{"Sid":"{sid}","Effect":"Allow","Principal":"*","Action":"SQS:*"}}]}}"#)
+    };
+    let limit = sqs_client::wire::limits::MAX_POLICY_BYTES;
+    let policy = policy(limit - policy(0).len());
+    let server = start(directory.path()).await;
+    let create = server.client().create_queue().queue_name("orders");
+    create.attributes(QueueAttributeName::Policy, &policy).send().await.unwrap();
+    server.shutdown().await;
+    assert!(start(directory.path()).await.queue("orders").exists());
+}
+
+#[tokio::test]
+async fn move_tasks_with_a_fixed_seed_and_a_frozen_clock_keep_their_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let start = || MockSqs::builder().seed(7).clock_frozen().data_dir(directory.path()).start();
+    for round in 1..=3 {
+        let server = start().await.unwrap();
+        let client = server.client();
+        let arn = server.queue("dead").arn().to_string();
+        if round == 1 {
+            client.create_queue().queue_name("dead").send().await.unwrap();
+            let policy = format!(r#"{{"deadLetterTargetArn":"{arn}","maxReceiveCount":1}}"#);
+            let create = client.create_queue().queue_name("orders");
+            create.attributes(QueueAttributeName::RedrivePolicy, policy).send().await.unwrap();
+        }
+        let task = client.start_message_move_task().source_arn(&arn).send().await.unwrap();
+        assert!(task.task_handle.is_some());
+        let list = || client.list_message_move_tasks().source_arn(&arn).max_results(10).send();
+        while list().await.unwrap().results()[0].status() != Some("COMPLETED") {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(list().await.unwrap().results().len(), round);
+        server.shutdown().await;
+    }
 }
 
 /// A limit on the size of files stands for a full disk: writes fail in the same way.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
-use tokio::sync::Notify;
 
 use super::rule::Rule;
 use super::{Fault, Plan, Request};
+use crate::service::delays::Delays;
 use crate::service::seed::Seed;
 
 /// The faults of a server, returned by [`MockSqs::faults`](crate::MockSqs::faults). Clones share them.
@@ -24,8 +24,7 @@ struct Shared {
     injected: AtomicU64,
     /// Not held while a rule is locked or while user conditions run.
     rules: RwLock<Vec<Arc<Rule>>>,
-    /// Ends the delays of requests.
-    delays_end: Notify,
+    delays: Delays,
 }
 
 impl Faults {
@@ -35,7 +34,7 @@ impl Faults {
             any: AtomicBool::new(false),
             injected: AtomicU64::new(0),
             rules: RwLock::default(),
-            delays_end: Notify::new(),
+            delays: Delays::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -80,26 +79,9 @@ impl Faults {
         Plan::of(&rules, &request())
     }
 
-    /// Delays a request by the latency of its plan. Returns `false`, without further delay, if the server is reset
-    /// meanwhile: the request must not change what the reset creates.
-    ///
-    /// # Cancel safety
-    /// Dropping the future changes nothing.
-    pub(crate) async fn delay(&self, plan: &Plan) -> bool {
-        if plan.latency.is_zero() {
-            return true;
-        }
-        let end = self.shared.delays_end.notified();
-        tokio::select! {
-            biased;
-            () = end => false,
-            () = tokio::time::sleep(plan.latency) => true,
-        }
-    }
-
-    /// Ends all delays, for a reset.
-    pub(crate) fn end_delays(&self) {
-        self.shared.delays_end.notify_waiters();
+    /// The requests that a fault delays.
+    pub(crate) fn delays(&self) -> &Delays {
+        &self.shared.delays
     }
 
     fn remove(&self, rule: &Arc<Rule>) {

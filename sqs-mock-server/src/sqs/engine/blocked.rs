@@ -38,6 +38,12 @@ impl Blocked {
         }
     }
 
+    /// Ends the block of a name.
+    #[cfg(feature = "durable")]
+    pub(super) fn unblock(&mut self, name: &str) {
+        self.since.remove(name);
+    }
+
     /// Checks that a name is not blocked.
     ///
     /// # Errors

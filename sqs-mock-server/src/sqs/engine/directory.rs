@@ -120,6 +120,12 @@ impl<C> QueueDirectory<C> {
         }
     }
 
+    /// Ends the block of a name.
+    #[cfg(feature = "durable")]
+    pub(crate) fn unblock(&mut self, name: &str) {
+        self.blocked.unblock(name);
+    }
+
     /// Removes a queue. The caller must [`close`](super::Queue::close) it.
     pub(crate) fn delete(&mut self, now: Timestamp, name: &str) -> Option<Arc<C>> {
         self.set_dead_letter_queue(name, None);

@@ -31,6 +31,12 @@ impl Policy {
         Self::write(&document)
     }
 
+    /// A policy that an earlier process has written. Its size counted when it was submitted.
+    #[cfg(feature = "durable")]
+    pub(super) fn stored(text: &str) -> Self {
+        Self(text.into())
+    }
+
     /// A policy with an additional statement: `accounts` may do `actions` (such as `SendMessage`, or `*`) on `queue`.
     ///
     /// # Errors

@@ -29,8 +29,8 @@ pub(crate) trait ChangeReader: Debug + Send + Sync {
     /// Handles a change.
     fn read(&self, change: Change);
 
-    /// Notes how the clock is set. Called often; it is a change only if it differs from the last.
-    fn note_clock(&self, _setting: ClockSetting) {}
+    /// Notes how the clock is set, if that has changed. Called often.
+    fn note_clock(&self) {}
 
     /// Whether everything that was read is stored; a reader that stores nothing has none.
     fn commits(&self) -> Option<&Commits> {

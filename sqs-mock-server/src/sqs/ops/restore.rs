@@ -23,6 +23,8 @@ pub(crate) struct Restored {
     pub(crate) tasks: Vec<MoveTask>,
     /// Later queues have incarnations from this number on.
     pub(crate) deletions: u64,
+    /// Number of earlier processes.
+    pub(crate) starts: u64,
 }
 
 impl Service {
@@ -33,7 +35,10 @@ impl Service {
     /// There are more queues than the limit allows.
     pub(crate) fn restore(&self, restored: Restored) -> io::Result<()> {
         let shared = &self.shared;
-        shared.clock.restore(restored.clock.unwrap_or_else(|| shared.clock.setting()));
+        if let Some(setting) = restored.clock {
+            shared.clock.restore(setting);
+        }
+        shared.continue_ids(restored.starts);
         shared.accounts.continue_after(restored.deletions);
         let now = shared.clock.now();
         for (id, state) in restored.queues {
@@ -47,6 +52,13 @@ impl Service {
             self.restore_task(task);
         }
         Ok(())
+    }
+
+    /// Allows a name that an earlier process has deleted.
+    pub(crate) fn unblock(&self, arn: &QueueArn) {
+        if let Some(account) = self.shared.account(&arn.region, &arn.account) {
+            account.directory.write().unblock(&arn.name);
+        }
     }
 
     fn restore_queue(&self, now: Timestamp, id: &QueueId, state: QueueState) -> io::Result<()> {
@@ -74,12 +86,10 @@ impl Service {
     fn restore_task(&self, task: MoveTask) {
         let shared = &self.shared;
         let source = &task.order.source;
+        let Some(queue) = shared.find_arn(source) else { return };
         let account = shared.accounts.get_or_new(&source.region, &source.account);
         account.tasks(|tasks| tasks.restore(task.clone()));
-        if !task.status.is_active() || tokio::runtime::Handle::try_current().is_err() {
-            return;
-        }
-        if let Some(queue) = shared.find_arn(source) {
+        if task.status.is_active() && tokio::runtime::Handle::try_current().is_ok() {
             Mover::new(Arc::clone(shared), account, queue, task).spawn();
         }
     }

@@ -134,7 +134,7 @@ impl Service {
     /// Dropping the future changes nothing.
     pub(crate) async fn settled(&self) -> Result<(), ServiceError> {
         let Some(reader) = self.reader() else { return Ok(()) };
-        reader.note_clock(self.clock().setting());
+        reader.note_clock();
         let Some(commits) = reader.commits() else { return Ok(()) };
         commits.settled().await.map_err(|reason| not_stored(&reason))
     }
@@ -162,6 +162,13 @@ impl Service {
     pub(crate) fn counts(&self, queue: &QueueArn) -> Option<Counts> {
         let now = self.clock().now();
         self.shared.find_arn(queue)?.look(|queue| queue.counts(now))
+    }
+
+    /// The redrive policy of a queue, as `GetQueueAttributes` returns it.
+    #[cfg(feature = "config-file")]
+    pub(crate) fn redrive_policy(&self, queue: &QueueArn) -> Option<String> {
+        let queue = self.shared.find_arn(queue)?;
+        queue.attribute(|attributes| attributes.redrive.as_ref().map(ToString::to_string))
     }
 
     /// The throughput quotas that are set.

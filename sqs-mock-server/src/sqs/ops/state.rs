@@ -78,6 +78,14 @@ impl Shared {
         self.find(&arn.region, &arn.account, &arn.name)
     }
 
+    /// Makes the ids of this process differ from those of earlier ones with the same seed.
+    #[cfg(feature = "durable")]
+    pub(super) fn continue_ids(&self, starts: u64) {
+        if starts > 0 {
+            *self.ids.lock() = self.seed.generator(&format!("request ids after {starts}"));
+        }
+    }
+
     pub(super) fn new_id(&self) -> crate::service::seed::Uuid {
         uuid(&mut self.ids.lock())
     }

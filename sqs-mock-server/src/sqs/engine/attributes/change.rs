@@ -42,6 +42,17 @@ impl Attributes {
         start.changed(requested)
     }
 
+    /// The attributes of a queue of an earlier process, from [`to_requested`](Self::to_requested).
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    #[cfg(feature = "durable")]
+    pub(crate) fn restore(name: &str, mut requested: Requested) -> Result<Self, ServiceError> {
+        let policy = requested.remove(&Name::Policy);
+        let attributes = Self::create(name, &requested)?;
+        Ok(Self { policy: policy.map(|text| Policy::stored(&text)), ..attributes })
+    }
+
     /// These attributes with the requested changes.
     ///
     /// # Errors
