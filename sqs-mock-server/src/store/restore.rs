@@ -26,7 +26,8 @@ pub(super) fn read(connection: &Connection) -> Result<(Restored, Queues)> {
     let mut restored = Restored {
         clock: clock(connection)?,
         deletions: setting(connection, "deletions")?.unwrap_or(0).cast_unsigned(),
-        starts: setting(connection, "starts")?.unwrap_or(0).cast_unsigned(),
+        // Opening the file has counted this process.
+        starts: setting(connection, "starts")?.unwrap_or(0).cast_unsigned().saturating_sub(1),
         tasks: tasks(connection)?,
         ..Restored::default()
     };
