@@ -39,7 +39,7 @@ impl Blocked {
     }
 
     /// Ends the block of a name.
-    #[cfg(feature = "durable")]
+    #[cfg(all(feature = "durable", feature = "config-file"))]
     pub(super) fn unblock(&mut self, name: &str) {
         self.since.remove(name);
     }

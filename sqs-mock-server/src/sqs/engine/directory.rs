@@ -121,7 +121,7 @@ impl<C> QueueDirectory<C> {
     }
 
     /// Ends the block of a name.
-    #[cfg(feature = "durable")]
+    #[cfg(all(feature = "durable", feature = "config-file"))]
     pub(crate) fn unblock(&mut self, name: &str) {
         self.blocked.unblock(name);
     }

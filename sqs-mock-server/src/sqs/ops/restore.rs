@@ -55,6 +55,7 @@ impl Service {
     }
 
     /// Allows a name that an earlier process has deleted.
+    #[cfg(feature = "config-file")]
     pub(crate) fn unblock(&self, arn: &QueueArn) {
         if let Some(account) = self.shared.account(&arn.region, &arn.account) {
             account.directory.write().unblock(&arn.name);
