@@ -5,7 +5,6 @@ use std::fmt;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use futures_util::{StreamExt as _, stream};
 
 use super::ByteStream;
 use crate::random;
@@ -80,22 +79,6 @@ impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Object").field("length", &self.length).field("tag", &self.tag).finish_non_exhaustive()
     }
-}
-
-/// The first `length` bytes of a body.
-pub(super) fn cut(body: ByteStream, length: u64) -> ByteStream {
-    stream::unfold((body, length), |(mut body, left)| async move {
-        if left == 0 {
-            return None;
-        }
-        let piece = body.next().await?.map(|mut piece| {
-            piece.truncate(usize::try_from(left).unwrap_or(usize::MAX));
-            piece
-        });
-        let taken = piece.as_ref().map_or(left, |piece| u64::try_from(piece.len()).unwrap_or(left));
-        Some((piece, (body, left - taken)))
-    })
-    .boxed()
 }
 
 /// An object in a listing.

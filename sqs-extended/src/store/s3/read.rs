@@ -16,7 +16,6 @@ use super::error::{Asked, What};
 use crate::error::{Error, ErrorKind};
 use crate::pointer::Pointer;
 use crate::store::mark::with_hyphens;
-use crate::store::object::cut;
 use crate::store::{ByteStream, Listed, Object, ObjectPage};
 
 impl S3Store {
@@ -124,6 +123,22 @@ fn stream(asked: Asked<'_>, mut body: Body) -> ByteStream {
             })
         })
         .boxed()
+}
+
+/// The first `length` bytes of a body.
+fn cut(body: ByteStream, length: u64) -> ByteStream {
+    stream::unfold((body, length), |(mut body, left)| async move {
+        if left == 0 {
+            return None;
+        }
+        let piece = body.next().await?.map(|mut piece| {
+            piece.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+            piece
+        });
+        let taken = piece.as_ref().map_or(left, |piece| u64::try_from(piece.len()).unwrap_or(left));
+        Some((piece, (body, left - taken)))
+    })
+    .boxed()
 }
 
 #[cfg(test)]
