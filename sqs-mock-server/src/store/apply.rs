@@ -1,21 +1,16 @@
 //! Writes changes into the tables.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 use rusqlite::{Connection, Result, params};
-use sqs_client::wire::limits;
 
 use super::row::{INSERT_MESSAGE, integer, json, message_id, millis, state};
 use crate::service::clock::{ClockSetting, Timestamp};
 use crate::sqs::engine::{
-    Creation, Known, MAX_TASKS_OF_SOURCE, MoveStatus, MoveTask, MoveTaskChange, QueueChange, QueueId,
-    StoredMessage,
+    COOL_DOWN, Creation, Known, MAX_TASKS_OF_SOURCE, MoveStatus, MoveTask, MoveTaskChange, QueueChange,
+    QueueId, StoredMessage,
 };
 use crate::sqs::ops::changes::Change;
-
-/// How long the name of a deleted queue is blocked.
-const COOL_DOWN: Duration = Duration::from_secs(limits::DELETE_COOLDOWN_SECONDS);
 
 /// The numbers of the queues.
 #[derive(Debug, Default)]

@@ -14,7 +14,8 @@ use crate::service::clock::Timestamp;
 /// Maximum number of blocked names. Beyond it, the oldest become free early: a stopped clock never frees any.
 const MAX_NAMES: usize = 100_000;
 
-const COOL_DOWN: Duration = Duration::from_secs(limits::DELETE_COOLDOWN_SECONDS);
+/// How long the name of a deleted queue is blocked.
+pub(crate) const COOL_DOWN: Duration = Duration::from_secs(limits::DELETE_COOLDOWN_SECONDS);
 
 #[derive(Debug, Default)]
 pub(super) struct Blocked {

@@ -55,6 +55,8 @@ use sqs_client::wire::limits;
 
 pub(crate) use attributes::Attributes;
 #[cfg(feature = "durable")]
+pub(crate) use blocked::COOL_DOWN;
+#[cfg(feature = "durable")]
 pub(crate) use change::{Creation, StoredMessage};
 pub(crate) use change::{QueueChange, QueueId};
 #[cfg(feature = "durable")]
