@@ -19,7 +19,6 @@ pub(crate) mod attributes;
 pub(crate) mod directory;
 pub(crate) mod move_task;
 pub(crate) mod policy;
-mod policy_document;
 pub(crate) mod queue;
 pub(crate) mod redrive;
 

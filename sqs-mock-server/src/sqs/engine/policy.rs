@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use sqs_client::operation::Action;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-use super::policy_document::{Document, Effect, List, Principal, Statement, Version};
 use super::policy_quotas;
 use super::refusal::{invalid_attribute, invalid_parameter};
 use crate::service::arn::QueueArn;
+use crate::service::policy_document::{Document, Effect, List, Principal, Statement, Version};
 
 /// An access policy, in the form that SQS returns.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -24,7 +25,7 @@ impl Policy {
     pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
         policy_quotas::check_size(text.len())?;
         let document: Document = serde_json::from_str(text).map_err(|_| invalid_attribute("Policy"))?;
-        if !document.is_valid() {
+        if !document.is_valid(is_action) {
             return Err(invalid_attribute("Policy"));
         }
         policy_quotas::check(&document)?;
@@ -123,6 +124,13 @@ fn empty_document(queue: &QueueArn) -> Document {
 
 fn has_label(statement: &Statement, label: &str) -> bool {
     statement.sid.as_deref() == Some(label)
+}
+
+/// `*`, or an action of SQS, case-insensitive. A name with a wildcard can match several actions.
+fn is_action(name: &str) -> bool {
+    let Some((service, action)) = name.split_once(':') else { return name == "*" };
+    let is_known = || Action::ALL.iter().any(|known| known.as_str().eq_ignore_ascii_case(action));
+    service.eq_ignore_ascii_case("sqs") && (action.contains(['*', '?']) || is_known())
 }
 
 #[cfg(test)]

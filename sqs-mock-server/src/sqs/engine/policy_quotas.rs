@@ -5,7 +5,7 @@
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-use super::policy_document::{Document, List, Principal, Statement};
+use crate::service::policy_document::{Document, List, Principal, Statement};
 
 /// Checks the size of a submitted policy.
 ///

@@ -1,6 +1,6 @@
-//! The document of an access policy: parsed, validated, and serialized like SQS.
+//! The document of an access policy: parsed, validated, and serialized like AWS.
 //!
-//! SQS stores the meaning of a policy, not its text: members are in a fixed order, whitespace is removed, and lists of
+//! AWS stores the meaning of a policy, not its text: members are in a fixed order, whitespace is removed, and lists of
 //! one element become that element.
 //!
 //! Source: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html>
@@ -9,24 +9,23 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqs_client::operation::Action;
 use sqs_client::wire::validate::permission::is_account;
 
 /// A policy. Members are serialized in this order.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
-pub(super) struct Document {
+pub(crate) struct Document {
     #[serde(default)]
-    pub(super) version: Version,
+    pub(crate) version: Version,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) id: Option<String>,
+    pub(crate) id: Option<String>,
     #[serde(deserialize_with = "one_or_many")]
-    pub(super) statement: Vec<Statement>,
+    pub(crate) statement: Vec<Statement>,
 }
 
 /// The version of the policy language; the older one is the default.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub(super) enum Version {
+pub(crate) enum Version {
     #[default]
     #[serde(rename = "2008-10-17")]
     Of2008,
@@ -37,30 +36,30 @@ pub(super) enum Version {
 /// One statement of a policy.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
-pub(super) struct Statement {
+pub(crate) struct Statement {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) sid: Option<String>,
-    pub(super) effect: Effect,
+    pub(crate) sid: Option<String>,
+    pub(crate) effect: Effect,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) principal: Option<Principal>,
+    pub(crate) principal: Option<Principal>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) not_principal: Option<Principal>,
+    pub(crate) not_principal: Option<Principal>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) action: Option<List>,
+    pub(crate) action: Option<List>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) not_action: Option<List>,
+    pub(crate) not_action: Option<List>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) resource: Option<List>,
+    pub(crate) resource: Option<List>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) not_resource: Option<List>,
+    pub(crate) not_resource: Option<List>,
     /// Values by operator and key.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) condition: Option<BTreeMap<String, BTreeMap<String, Value>>>,
+    pub(crate) condition: Option<BTreeMap<String, BTreeMap<String, Value>>>,
 }
 
 /// The effect of a statement.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(super) enum Effect {
+pub(crate) enum Effect {
     Allow,
     Deny,
 }
@@ -68,7 +67,7 @@ pub(super) enum Effect {
 /// `"*"`, or names by kind.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(untagged)]
-pub(super) enum Principal {
+pub(crate) enum Principal {
     All(String),
     Kinds(BTreeMap<String, List>),
 }
@@ -76,7 +75,7 @@ pub(super) enum Principal {
 /// Strings; a single one is serialized without a list.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(from = "OneOrMany<String>", into = "OneOrMany<String>")]
-pub(super) struct List(pub(super) Vec<String>);
+pub(crate) struct List(pub(crate) Vec<String>);
 
 #[derive(Deserialize, Serialize)]
 #[serde(untagged)]
@@ -117,14 +116,14 @@ fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<
 }
 
 impl Document {
-    /// Whether all principals, actions and conditions are valid for SQS.
-    pub(super) fn is_valid(&self) -> bool {
-        self.statement.iter().all(Statement::is_valid)
+    /// Whether all principals and conditions are valid, and all actions for the service of the resource.
+    pub(crate) fn is_valid(&self, is_action: fn(&str) -> bool) -> bool {
+        self.statement.iter().all(|statement| statement.is_valid(is_action))
     }
 }
 
 impl Statement {
-    fn is_valid(&self) -> bool {
+    fn is_valid(&self, is_action: fn(&str) -> bool) -> bool {
         let principals = [&self.principal, &self.not_principal].into_iter().flatten();
         let actions = [&self.action, &self.not_action].into_iter().flatten();
         let keys = self.condition.iter().flatten().flat_map(|(_, keys)| keys.values());
@@ -180,13 +179,6 @@ fn is_unique_id(name: &str) -> bool {
 fn is_service(name: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
     name.contains('.') && name.bytes().all(legal)
-}
-
-/// `*`, or an action of SQS, case-insensitive. A name with a wildcard can match several actions.
-fn is_action(name: &str) -> bool {
-    let Some((service, action)) = name.split_once(':') else { return name == "*" };
-    let is_known = || Action::ALL.iter().any(|known| known.as_str().eq_ignore_ascii_case(action));
-    service.eq_ignore_ascii_case("sqs") && (action.contains(['*', '?']) || is_known())
 }
 
 fn is_scalar_or_list(value: &Value) -> bool {
