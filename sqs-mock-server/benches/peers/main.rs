@@ -16,6 +16,7 @@
 
 mod check;
 mod floor;
+#[expect(dead_code, reason = "other benches use the rest")]
 mod obtain;
 mod options;
 mod peer;
@@ -89,7 +90,7 @@ fn compare(options: &Options) -> Result<(), BoxError> {
 }
 
 /// Starts a server and runs all rounds of every operation.
-fn measure(peer: Peer, start: &peer::Start, options: &Options) -> Result<Measured, BoxError> {
+fn measure(peer: Peer, start: &process::Start, options: &Options) -> Result<Measured, BoxError> {
     eprint!("{peer}: starting ..");
     let mut starts: Vec<_> =
         (1..STARTS).map(|_| Ok(Process::start(start)?.first_response)).collect::<Result<_, BoxError>>()?;

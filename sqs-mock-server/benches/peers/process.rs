@@ -1,5 +1,6 @@
 //! A server process: its first response, CPU time and memory.
 
+use std::ffi::OsStr;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -9,13 +10,25 @@ use sqs_benchmarks::server::Server;
 use tokio::time::Instant;
 
 use crate::BoxError;
-use crate::peer::Start;
 use crate::wire::{Connection, request};
 
 /// The time limit of the first response.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A running server. Drop stops it.
+/// The command line of a server with this address.
+pub(crate) type Start = Box<dyn Fn(SocketAddr) -> Command>;
+
+/// A command line that is the program and what `set` adds.
+pub(crate) fn start(program: impl AsRef<OsStr>, set: impl Fn(&mut Command, SocketAddr) + 'static) -> Start {
+    let program = program.as_ref().to_owned();
+    Box::new(move |address| {
+        let mut command = Command::new(&program);
+        set(&mut command, address);
+        command
+    })
+}
+
+/// A running server. Drop kills it.
 #[derive(Debug)]
 pub(crate) struct Process {
     server: Server,
@@ -36,8 +49,7 @@ impl Process {
     pub(crate) fn start(start: &Start) -> Result<Self, BoxError> {
         // Dropping the listener frees the port.
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
-        let mut command = Command::new(&start.program);
-        command.args((start.arguments)(address)).envs((start.environment)(address));
+        let mut command = start(address);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let start_time = Instant::now();
         let mut process = Self { server: Server::spawn(command)?, address, first_response: Duration::ZERO };
@@ -55,9 +67,14 @@ impl Process {
         Ok(process)
     }
 
+    /// The process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.server.id()
+    }
+
     pub(crate) fn usage(&self) -> Result<Usage, BoxError> {
         let mut usage = Usage::default();
-        let mut pending = vec![self.server.id()];
+        let mut pending = vec![self.id()];
         let all = process::Process::all()?;
         while let Some(id) = pending.pop() {
             let found = all.iter().find(|process| process.id == id).ok_or("the server has ended")?;
