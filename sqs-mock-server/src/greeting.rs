@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write as _};
 
-use sqs_mock_server::MockSqs;
+use sqs_mock_server::{ByteSize, MockSqs};
 
 /// The maximum number of queues in the list.
 const LISTED: usize = 20;
@@ -21,7 +21,9 @@ pub(crate) fn greet(server: &MockSqs) -> io::Result<()> {
         writeln!(out, "\nS3 listens on {url}\n  directory: {directory}\n  buckets: {buckets}")?;
     }
     if let Some(data) = server.data() {
-        writeln!(out, "\nData: {}, durability: {}", data.directory.display(), data.durability)?;
+        let (file, durability) = (data.file(), data.durability);
+        let size = std::fs::metadata(&file).ok().and_then(|file| file.len().try_into().ok()).unwrap_or(0);
+        writeln!(out, "\nData: {}, {}, durability: {durability}", file.display(), ByteSize(size))?;
     }
     let queues = server.configured_queues();
     if !queues.is_empty() {

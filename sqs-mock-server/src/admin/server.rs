@@ -1,14 +1,31 @@
 //! Health and reset of the whole server.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;
+use crate::service::commits::Commits;
 
 /// `GET /health`; status 503 while changes cannot be stored. Unknown parameters are accepted: some load balancers add their own.
 pub(super) fn health(ask: &Ask<'_>) -> Answered {
-    ask.services.sqs.service().check_store().map_err(|error| Refusal::not_stored(&error))?;
-    json(&json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
+    let service = ask.services.sqs.service();
+    service.check_store().map_err(|error| Refusal::not_stored(&error))?;
+    let mut health = json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") });
+    if let Some(commits) = service.commits() {
+        health["data"] = data(commits);
+    }
+    json(&health)
+}
+
+/// The state of the data directory. The mean duration of commits is `null` before the first.
+fn data(commits: &Commits) -> Value {
+    #[expect(clippy::cast_precision_loss, reason = "a mean with a few digits")]
+    let mean = commits.durations().map(|durations| durations.sum / durations.count as f64);
+    json!({
+        "durability": commits.durability(),
+        "bytes": commits.stored_bytes(),
+        "mean_commit_seconds": mean,
+    })
 }
 
 /// `POST /_mock/reset`.

@@ -10,14 +10,24 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::sync::watch;
 
+use super::metrics::{Histogram, Reading};
+
+/// Upper bounds of the durations of commits, in microseconds.
+const BOUNDS: [u64; 9] = [100, 250, 500, 1_000, 2_500, 5_000, 25_000, 100_000, 1_000_000];
+
 /// The number of changes that were recorded, and that are stored.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Commits {
+    /// What stored changes survive.
+    durability: &'static str,
     recorded: AtomicU64,
     progress: watch::Sender<Progress>,
+    durations: Histogram<{ BOUNDS.len() }>,
+    stored_bytes: AtomicU64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -30,13 +40,25 @@ struct Progress {
 }
 
 impl Commits {
+    /// Of a store that is empty, or has been read.
+    pub(crate) fn new(durability: &'static str) -> Self {
+        Self {
+            durability,
+            recorded: AtomicU64::default(),
+            progress: watch::Sender::default(),
+            durations: Histogram::new(&BOUNDS),
+            stored_bytes: AtomicU64::default(),
+        }
+    }
+
     /// Counts a change. Returns the number of changes so far.
     pub(crate) fn record(&self) -> u64 {
         self.recorded.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// The first `count` changes are stored.
-    pub(crate) fn stored(&self, count: u64) {
+    /// The first `count` changes are stored, after a commit of this duration.
+    pub(crate) fn stored(&self, count: u64, duration: Duration) {
+        self.durations.observe(duration);
         self.progress.send_modify(|progress| (progress.stored, progress.failure) = (count, None));
     }
 
@@ -48,6 +70,31 @@ impl Commits {
     /// The changes after the stored ones could not be stored yet.
     pub(crate) fn failed(&self, reason: &str) {
         self.progress.send_modify(|progress| progress.failure = Some(reason.into()));
+    }
+
+    /// The number of responses that wait for a commit.
+    pub(crate) fn waiting(&self) -> usize {
+        self.progress.receiver_count()
+    }
+
+    /// The size of the store.
+    pub(crate) fn set_stored_bytes(&self, bytes: u64) {
+        self.stored_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// The size of the store after the latest commit, in bytes.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        self.stored_bytes.load(Ordering::Relaxed)
+    }
+
+    /// What stored changes survive.
+    pub(crate) fn durability(&self) -> &'static str {
+        self.durability
+    }
+
+    /// How long commits took; `None` before the first.
+    pub(crate) fn durations(&self) -> Option<Reading> {
+        self.durations.read()
     }
 
     /// Why changes cannot be stored at present.

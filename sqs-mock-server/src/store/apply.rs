@@ -241,7 +241,8 @@ impl<'a> Applier<'a> {
                 reason,
             ],
         )?;
-        self.forget_old_tasks(&order.source.to_string())
+        // Only a new task exceeds the limit.
+        if task.moved == 0 { self.forget_old_tasks(&order.source.to_string()) } else { Ok(()) }
     }
 
     /// Keeps as many tasks of a source as the server remembers.

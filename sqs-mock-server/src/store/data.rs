@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+/// The name of the file.
+const FILE: &str = "sqs.db";
+
 /// Where a server keeps queues and messages, and what they survive.
 ///
 /// ```
@@ -47,6 +50,11 @@ impl Data {
         self.durability = durability;
         self
     }
+
+    /// The path of the SQLite file. Copy it only while no server uses it.
+    pub fn file(&self) -> PathBuf {
+        self.directory.join(FILE)
+    }
 }
 
 impl From<&str> for Data {
@@ -73,11 +81,18 @@ impl From<PathBuf> for Data {
     }
 }
 
-impl fmt::Display for Durability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Durability {
+    /// The name in settings.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
             Self::Process => "process",
             Self::Power => "power",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Durability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }

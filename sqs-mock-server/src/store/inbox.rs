@@ -1,9 +1,11 @@
 //! The changes that wait for the writer.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
+use super::Durability;
 use crate::service::clock::{Clock, ClockSetting};
 use crate::service::commits::Commits;
 use crate::sqs::ops::changes::{Change, ChangeReader};
@@ -26,6 +28,8 @@ struct Waiting {
     recorded: u64,
     clock: Option<ClockSetting>,
     closed: bool,
+    /// The number of changes that the writer waits for.
+    wanted: usize,
 }
 
 /// Changes for one transaction.
@@ -36,12 +40,20 @@ pub(super) struct Batch {
     pub(super) recorded: u64,
 }
 
+/// A commit that has succeeded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Committed {
+    /// The number of responses that waited at its end, for it or for the next one.
+    pub(super) waiting: usize,
+    pub(super) duration: Duration,
+}
+
 impl Inbox {
-    pub(super) fn new(clock: Option<ClockSetting>) -> Self {
+    pub(super) fn new(clock: Option<ClockSetting>, durability: Durability) -> Self {
         Self {
             waiting: Mutex::new(Waiting { clock, ..Waiting::default() }),
             arrived: Condvar::new(),
-            commits: Commits::default(),
+            commits: Commits::new(durability.as_str()),
             clock: OnceLock::new(),
         }
     }
@@ -51,19 +63,32 @@ impl Inbox {
     }
 
     /// Waits for changes. `None` after the last.
-    pub(super) fn next(&self) -> Option<Batch> {
+    ///
+    /// Clients often send again when they have their responses. So this also waits for as many changes as responses
+    /// waited at the end of the last commit, but no longer than that took: commits become fewer and larger, and a single
+    /// client does not wait.
+    pub(super) fn next(&self, last: Committed) -> Option<Batch> {
         let mut waiting = self.waiting.lock();
-        while waiting.changes.is_empty() {
-            if waiting.closed {
-                return None;
-            }
-            self.arrived.wait(&mut waiting);
+        self.wait(&mut waiting, 1, None);
+        if waiting.changes.is_empty() {
+            return None;
         }
+        self.wait(&mut waiting, last.waiting, Some(last.duration));
         Some(Batch { changes: std::mem::take(&mut waiting.changes), recorded: waiting.recorded })
     }
 
+    /// Waits for this number of changes, or until the inbox is closed or the time is over.
+    fn wait(&self, waiting: &mut MutexGuard<'_, Waiting>, wanted: usize, at_most: Option<Duration>) {
+        waiting.wanted = wanted;
+        let is_missing = |waiting: &mut Waiting| waiting.changes.len() < wanted && !waiting.closed;
+        match at_most {
+            Some(time) => drop(self.arrived.wait_while_for(waiting, is_missing, time)),
+            None => self.arrived.wait_while(waiting, is_missing),
+        }
+    }
+
     /// Waits until the inbox is closed, at most this long. Returns whether it is.
-    pub(super) fn closed_within(&self, time: std::time::Duration) -> bool {
+    pub(super) fn closed_within(&self, time: Duration) -> bool {
         let mut waiting = self.waiting.lock();
         self.arrived.wait_while_for(&mut waiting, |waiting| !waiting.closed, time);
         waiting.closed
@@ -87,7 +112,7 @@ impl Inbox {
             return;
         }
         waiting.changes.push(change);
-        if waiting.changes.len() == 1 {
+        if waiting.changes.len() == waiting.wanted {
             self.arrived.notify_one();
         }
     }

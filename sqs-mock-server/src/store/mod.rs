@@ -16,6 +16,8 @@
 mod apply;
 mod data;
 mod inbox;
+#[cfg(test)]
+mod migration_tests;
 mod open;
 mod restore;
 mod row;
@@ -47,11 +49,10 @@ impl Store {
     /// The directory cannot be created or written, another server uses it, or its file is damaged, of a later version or
     /// not a store. The text says which, and what to do.
     pub(crate) fn open(data: &Data) -> io::Result<(Self, Restored)> {
-        let directory = &*data.directory;
-        let connection = open::open(directory, data.durability)?;
+        let connection = open::open(data)?;
         let (restored, queues) =
-            restore::read(&connection).map_err(|error| open::explain(directory, &error))?;
-        let inbox = Arc::new(Inbox::new(restored.clock));
+            restore::read(&connection).map_err(|error| open::explain(&data.file(), &error))?;
+        let inbox = Arc::new(Inbox::new(restored.clock, data.durability));
         let writer = Writer::new(connection, queues, Arc::clone(&inbox));
         let writer = std::thread::Builder::new().name("sqs-store".into()).spawn(move || writer.run())?;
         Ok((Self { data: data.clone(), inbox, writer: Some(writer) }, restored))

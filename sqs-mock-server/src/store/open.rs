@@ -1,58 +1,52 @@
 //! Opens the file of a store: locks, checks and migrates it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 
-use super::Durability;
-
-/// The name of the file.
-const FILE: &str = "sqs.db";
-
-/// The name of a file that is not complete yet.
-const NEW_FILE: &str = "sqs.db.new";
+use super::{Data, Durability};
 
 /// Marks a file as a store.
 const APPLICATION: i32 = 0x5351_536d;
 
 /// The statements that lead from each version of the schema to the next. A new file has version 0.
-const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
 
 /// Opens the store of a directory for this process alone.
-pub(super) fn open(directory: &Path, durability: Durability) -> io::Result<Connection> {
+pub(super) fn open(data: &Data) -> io::Result<Connection> {
+    let (directory, path) = (&*data.directory, data.file());
     fs::create_dir_all(directory).map_err(|error| {
         let text = format!("cannot create the data directory {}: {error}", directory.display());
         io::Error::new(error.kind(), text)
     })?;
-    let path = path(directory);
     match fs::metadata(&path) {
         Ok(file) if file.len() == 0 => {
             return Err(io::Error::new(io::ErrorKind::InvalidData, damaged(&path.display(), &"it is empty")));
         }
         Ok(_) => {}
-        Err(_) => create(directory)?,
+        Err(_) => create(&path)?,
     }
-    let explained = |error| explain(directory, &error);
+    let explained = |error| explain(&path, &error);
     let mut connection = connect(&path).map_err(explained)?;
     check_version(&path, &connection).map_err(explained)??;
     check_structure(&path, &connection).map_err(explained)??;
-    migrate(&mut connection).map_err(explained)?;
-    prepare(&connection, durability).map_err(explained)?;
+    migrate(&mut connection, MIGRATIONS).map_err(explained)?;
+    prepare(&connection, data.durability).map_err(explained)?;
     Ok(connection)
 }
 
 /// Creates the file under another name, so that a server that is killed meanwhile leaves no empty file.
-fn create(directory: &Path) -> io::Result<()> {
-    let new = directory.join(NEW_FILE);
+fn create(path: &Path) -> io::Result<()> {
+    let new = path.with_extension("db.new");
     match fs::remove_file(&new) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let create = || migrate(&mut connect(&new)?);
-    create().map_err(|error| explain(directory, &error))?;
-    fs::rename(&new, path(directory))
+    let create = || migrate(&mut connect(&new)?, MIGRATIONS);
+    create().map_err(|error| explain(path, &error))?;
+    fs::rename(&new, path)
 }
 
 /// Opens and locks a file. Nothing is changed, so that a file of another program stays as it is.
@@ -68,9 +62,8 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// The error of the store in this directory, with what to do.
-pub(super) fn explain(directory: &Path, error: &rusqlite::Error) -> io::Error {
-    let path = path(directory);
+/// The error of this file, with what to do.
+pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> io::Error {
     let path = path.display();
     let (kind, text) = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -104,10 +97,6 @@ fn damaged(path: &impl std::fmt::Display, reason: &impl std::fmt::Display) -> St
         "{path} is damaged: {reason}; restore it from a backup (and delete {path}-wal), save what is left with \
          `sqlite3 {path} .recover`, or move it away to start without messages"
     )
-}
-
-fn path(directory: &Path) -> PathBuf {
-    directory.join(FILE)
 }
 
 /// Sets up a file that was checked.
@@ -149,10 +138,11 @@ fn check_structure(path: &Path, connection: &Connection) -> rusqlite::Result<io:
     Ok(if intact { Ok(()) } else { Err(error()) })
 }
 
-fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+/// Runs the statements of later versions than that of the file, in one transaction.
+pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    for (number, statements) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > version) {
+    for (number, statements) in (1..).zip(migrations).filter(|(number, _)| *number > version) {
         transaction.execute_batch(statements)?;
         transaction.pragma_update(None, "user_version", number)?;
     }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::apply::{Applier, Queues};
-use super::inbox::{Batch, Inbox};
+use super::inbox::{Batch, Committed, Inbox};
+use crate::service::stopwatch::Stopwatch;
 
 /// Pause before a failed transaction is tried again.
 const RETRY: Duration = Duration::from_millis(250);
@@ -38,27 +39,30 @@ impl Writer {
     /// file.
     pub(super) fn run(mut self) {
         let _guard = Guard(Arc::clone(&self.inbox));
-        while let Some(batch) = self.inbox.next() {
-            if !self.store(&batch) {
-                return;
-            }
+        let mut last = Committed::default();
+        while let Some(batch) = self.inbox.next(last) {
+            let Some(committed) = self.store(&batch) else { return };
+            last = committed;
         }
         if let Err((_, error)) = self.connection.close() {
             tracing::error!(%error, "cannot close the data file");
         }
     }
 
-    /// Stores a batch, after as many attempts as it takes. Returns `false` if the server ends before one succeeds.
-    fn store(&mut self, batch: &Batch) -> bool {
+    /// Stores a batch, after as many attempts as it takes. Returns `None` if the server ends before one succeeds.
+    fn store(&mut self, batch: &Batch) -> Option<Committed> {
         let mut failed = false;
         loop {
+            let stopwatch = Stopwatch::start();
             let error = match self.attempt(batch) {
                 Ok(()) => {
                     if failed {
                         tracing::info!("changes are stored again");
                     }
-                    self.inbox.progress().stored(batch.recorded);
-                    return true;
+                    let (duration, progress) = (stopwatch.elapsed(), self.inbox.progress());
+                    let committed = Committed { waiting: progress.waiting(), duration };
+                    progress.stored(batch.recorded, duration);
+                    return Some(committed);
                 }
                 Err(error) => error,
             };
@@ -69,7 +73,7 @@ impl Writer {
             self.inbox.progress().failed(&error.to_string());
             if self.inbox.closed_within(RETRY) {
                 tracing::error!("stopped without storing the last changes, which were not confirmed");
-                return false;
+                return None;
             }
         }
     }
@@ -83,6 +87,15 @@ impl Writer {
         let deleted = applier.finish()?;
         transaction.commit()?;
         self.queues.forget(&deleted);
+        self.measure();
         Ok(())
+    }
+
+    /// Notes the size of the file. It includes what is still in the write-ahead log.
+    fn measure(&self) {
+        let count = |name| self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        if let (Ok(pages), Ok(bytes)) = (count("page_count"), count("page_size")) {
+            self.inbox.progress().set_stored_bytes((pages * bytes).unsigned_abs());
+        }
     }
 }

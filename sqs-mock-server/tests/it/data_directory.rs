@@ -1,14 +1,15 @@
 //! Data directories: what is restored, and files that cannot be used.
 
-use std::fs;
+mod disk;
+mod files;
+
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::Connection;
 use sqs_client::types::QueueAttributeName;
-use sqs_mock_server::{Data, Durability, MockSqs};
+use sqs_mock_server::MockSqs;
 
-use crate::command_line::{Running, binary, run};
+use crate::command_line::run;
 
 async fn start(directory: &Path) -> MockSqs {
     MockSqs::builder().data_dir(directory).start().await.unwrap()
@@ -91,78 +92,6 @@ async fn reset_clears_the_directory() {
 }
 
 #[tokio::test]
-async fn second_server_on_a_directory_is_refused() {
-    let directory = filled().await;
-    let _server = start(directory.path()).await;
-    let error = refused(directory.path()).await;
-    assert!(error.contains("sqs.db is in use by another server"), "{error}");
-}
-
-#[tokio::test]
-async fn graceful_stop_leaves_one_file() {
-    for durability in [Durability::Process, Durability::Power] {
-        let directory = tempfile::tempdir().unwrap();
-        let data = Data::new(directory.path()).durability(durability);
-        let server = MockSqs::builder().data_dir(data).start().await.unwrap();
-        server.client().create_queue().queue_name("orders").send().await.unwrap();
-        server.shutdown().await;
-        let files: Vec<_> =
-            fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
-        assert_eq!(files, ["sqs.db"]);
-    }
-}
-
-#[tokio::test]
-async fn truncated_file_is_refused() {
-    let directory = filled().await;
-    let size = fs::metadata(file(&directory)).unwrap().len();
-    for part in [3, 2, 0] {
-        fs::File::options()
-            .write(true)
-            .open(file(&directory))
-            .unwrap()
-            .set_len(size / 4096 * part / 4 * 4096)
-            .unwrap();
-        let error = refused(directory.path()).await;
-        assert!(error.contains("is damaged") && error.contains(".recover"), "{error}");
-    }
-}
-
-#[tokio::test]
-async fn file_with_a_changed_body_is_refused() {
-    let directory = filled().await;
-    let mut bytes = fs::read(file(&directory)).unwrap();
-    let bodies: Vec<_> =
-        (0..bytes.len() - 20).filter(|at| bytes[*at..].starts_with(b" xxxxxxxxxxxxxxxxxxx")).collect();
-    for at in bodies {
-        bytes[at + 1] = b'y';
-    }
-    fs::write(file(&directory), bytes).unwrap();
-    let error = refused(directory.path()).await;
-    assert!(error.contains("does not have its checksum"), "{error}");
-}
-
-#[tokio::test]
-async fn file_of_another_program_or_a_later_version_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
-    fs::write(file(&directory), "not a database, but long enough to have a header".repeat(100)).unwrap();
-    let error = refused(directory.path()).await;
-    assert!(error.contains("is not a file of sqs-mock-server"), "{error}");
-
-    fs::remove_file(file(&directory)).unwrap();
-    Connection::open(file(&directory)).unwrap().execute_batch("CREATE TABLE theirs (a)").unwrap();
-    let theirs = fs::read(file(&directory)).unwrap();
-    let error = refused(directory.path()).await;
-    assert!(fs::read(file(&directory)).unwrap() == theirs, "the file of another program is unchanged");
-    assert!(error.contains("is the database of another program"), "{error}");
-
-    let directory = filled().await;
-    Connection::open(file(&directory)).unwrap().pragma_update(None, "user_version", 99).unwrap();
-    let error = refused(directory.path()).await;
-    assert!(error.contains("has version 99") && error.contains("use a later server"), "{error}");
-}
-
-#[tokio::test]
 async fn configured_queue_with_other_attributes_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let config = |delay| format!("[[queues]]\nname = \"orders\"\ndelay = \"{delay}s\"\n");
@@ -231,57 +160,6 @@ async fn move_tasks_with_a_fixed_seed_and_a_frozen_clock_keep_their_order() {
         assert_eq!(list().await.unwrap().results().len(), round);
         server.shutdown().await;
     }
-}
-
-/// A limit on the size of files stands for a full disk: writes fail in the same way.
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn full_disk_fails_requests_until_there_is_room() {
-    let directory = tempfile::tempdir().unwrap();
-    // Without this, the system kills a process that exceeds the limit.
-    let mut shell = std::process::Command::new("sh");
-    shell.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]).arg(binary().get_program());
-    shell.args(["--port", "0", "--data"]).arg(directory.path()).stdout(std::process::Stdio::piped());
-    let mut server = Running::start(&mut shell);
-    let endpoint = server.endpoint();
-    let client = crate::kills::client(&endpoint);
-    let url = client.create_queue().queue_name("orders").send().await.unwrap().queue_url.unwrap();
-    let limit = |size: &str| {
-        let pid = server.child.id().to_string();
-        let limited =
-            std::process::Command::new("prlimit").args(["--pid", &pid, &format!("--fsize={size}:")]).status();
-        assert!(limited.unwrap().success());
-    };
-    let send = |body: String| client.send_message().queue_url(&url).message_body(body).send();
-    let health =
-        || crate::wire::ask(&endpoint, "GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
-
-    limit("262144");
-    let mut confirmed = 0;
-    let error = loop {
-        match send("x".repeat(10_000)).await {
-            Ok(_) => confirmed += 1,
-            Err(error) => break error,
-        }
-        assert!(confirmed < 1_000, "the limit has no effect");
-    };
-    assert_eq!(error.code(), Some("ServiceUnavailable"), "{error}");
-    assert!(health().starts_with("HTTP/1.1 503"), "{}", health());
-
-    limit("unlimited");
-    while health().starts_with("HTTP/1.1 503") {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    send("after".to_owned()).await.unwrap();
-    server.child.kill().unwrap();
-    server.child.wait().unwrap();
-    let server = start(directory.path()).await;
-    let bodies = server.queue("orders").bodies();
-    assert!(
-        bodies.len() > confirmed && bodies.contains(&"after".to_owned()),
-        "{} of {confirmed}",
-        bodies.len()
-    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod histogram;
 
 pub(crate) use connections::Connections;
 pub(crate) use exposition::{CONTENT_TYPE, Exposition, Kind};
-pub(crate) use histogram::Histogram;
+pub(crate) use histogram::{Histogram, Reading};
 
 /// The label of requests whose operation is unknown.
 pub(crate) const UNKNOWN: &str = "unknown";

@@ -121,8 +121,13 @@ impl Service {
     /// # Errors
     /// `ServiceUnavailable`, which SDKs retry.
     pub(crate) fn check_store(&self) -> Result<(), ServiceError> {
-        let failure = self.reader().and_then(ChangeReader::commits).and_then(Commits::failure);
+        let failure = self.commits().and_then(Commits::failure);
         failure.map_or(Ok(()), |reason| Err(not_stored(&reason)))
+    }
+
+    /// The progress of the store, if there is one.
+    pub(crate) fn commits(&self) -> Option<&Commits> {
+        self.reader().and_then(ChangeReader::commits)
     }
 
     /// Waits until all changes so far are stored. Returns at once without a store.

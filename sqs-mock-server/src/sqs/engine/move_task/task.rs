@@ -149,7 +149,7 @@ impl MoveTask {
         let passed = u64::try_from(now.saturating_since(self.started).as_millis()).unwrap_or(u64::MAX);
         let allowed = (passed.saturating_mul(rate) / 1000 + 1).saturating_sub(self.moved);
         if allowed > 0 {
-            return MoveStep::Move(allowed.min(left));
+            return MoveStep::Move(allowed.min(left).min(STEP));
         }
         let next = Duration::from_millis((self.moved * 1000).div_ceil(rate.max(1)));
         MoveStep::WaitUntil(self.started + next)

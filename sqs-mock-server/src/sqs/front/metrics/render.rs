@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::{Metrics, action_label, code_label};
+use crate::service::commits::Commits;
 use crate::service::metrics::{Exposition, Kind};
 use crate::sqs::ops::{QueueUsage, Service};
 
@@ -14,6 +15,9 @@ pub(in crate::sqs::front) async fn render(metrics: &Metrics, service: &Service) 
     let mut text = Exposition::default();
     metrics.requests(&mut text);
     metrics.server(&mut text, service);
+    if let Some(commits) = service.commits() {
+        store(&mut text, commits);
+    }
     let queues = service.usage_by_queue().await;
     for family in QUEUE_FAMILIES {
         family.write(&mut text, &queues);
@@ -72,6 +76,20 @@ impl Metrics {
         let name = "sqs_mock_build_info";
         text.family(name, Kind::Gauge, "Always 1; the version is a label.");
         text.sample(name, &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    }
+}
+
+/// The metrics of a data directory.
+fn store(text: &mut Exposition, commits: &Commits) {
+    let name = "sqs_mock_data_info";
+    text.family(name, Kind::Gauge, "Always 1; the durability of the data directory is a label.");
+    text.sample(name, &[("durability", commits.durability())], 1);
+    let help = "Size of the database after the latest commit in bytes.";
+    text.single("sqs_mock_data_bytes", Kind::Gauge, help, commits.stored_bytes());
+    let name = "sqs_mock_data_commit_seconds";
+    text.family(name, Kind::Histogram, "Duration of commits; responses wait for them.");
+    if let Some(reading) = commits.durations() {
+        text.histogram(name, &[], &reading);
     }
 }
 
