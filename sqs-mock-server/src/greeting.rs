@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write as _};
 
-use sqs_mock_server::{ByteSize, MockSqs};
+use sqs_mock_server::MockSqs;
 
 /// The maximum number of queues in the list.
 const LISTED: usize = 20;
@@ -22,8 +22,8 @@ pub(crate) fn greet(server: &MockSqs) -> io::Result<()> {
     }
     if let Some(data) = server.data() {
         let (file, durability) = (data.file(), data.durability);
-        let size = std::fs::metadata(&file).ok().and_then(|file| file.len().try_into().ok()).unwrap_or(0);
-        writeln!(out, "\nData: {}, {}, durability: {durability}", file.display(), ByteSize(size))?;
+        let mebibytes = std::fs::metadata(&file).map_or(0, |file| file.len().div_ceil(1 << 20));
+        writeln!(out, "\nData: {}, {mebibytes} MiB, durability: {durability}", file.display())?;
     }
     let queues = server.configured_queues();
     if !queues.is_empty() {

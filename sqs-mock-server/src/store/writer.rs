@@ -39,6 +39,7 @@ impl Writer {
     /// file.
     pub(super) fn run(mut self) {
         let _guard = Guard(Arc::clone(&self.inbox));
+        self.measure();
         let mut last = Committed::default();
         while let Some(batch) = self.inbox.next(last) {
             let Some(committed) = self.store(&batch) else { return };
