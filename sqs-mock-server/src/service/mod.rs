@@ -11,7 +11,7 @@ pub(crate) mod journal;
 pub(crate) mod keys;
 pub(crate) mod metrics;
 pub(crate) mod operation;
-pub(crate) mod policy_document;
+pub(crate) mod policies;
 pub(crate) mod resource;
 pub(crate) mod seed;
 pub(crate) mod stopwatch;

@@ -1,9 +1,10 @@
-//! Access policies, and the permissions that are statements in them. Policies are stored, not enforced.
+//! Access policies of queues, and the permissions that are statements in them.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_AddPermission.html>
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
@@ -11,11 +12,18 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use super::policy_quotas;
 use super::refusal::{invalid_attribute, invalid_parameter};
 use crate::service::arn::QueueArn;
-use crate::service::policy_document::{Document, Effect, List, Principal, Statement, Version};
+use crate::service::policies::{Document, Effect, List, Principals, Statement, Version};
 
-/// An access policy, in the form that SQS returns.
+/// An access policy.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Policy(Box<str>);
+pub(crate) struct Policy(Arc<Parsed>);
+
+#[derive(Debug, Eq, PartialEq)]
+struct Parsed {
+    document: Document,
+    /// The form that SQS returns.
+    text: Box<str>,
+}
 
 impl Policy {
     /// Parses the document.
@@ -24,18 +32,26 @@ impl Policy {
     /// `InvalidAttributeValue` if the policy is invalid for SQS, `OverLimit` if it exceeds a quota.
     pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
         policy_quotas::check_size(text.len())?;
-        let document: Document = serde_json::from_str(text).map_err(|_| invalid_attribute("Policy"))?;
+        let document = Self::read(text)?;
         if !document.is_valid(is_action) {
             return Err(invalid_attribute("Policy"));
         }
         policy_quotas::check(&document)?;
-        Self::write(&document)
+        Self::write(document)
     }
 
     /// A policy that an earlier process has written. Its size counted when it was submitted.
+    ///
+    /// # Errors
+    /// `InvalidAttributeValue` for a text that is not a policy.
     #[cfg(feature = "durable")]
-    pub(super) fn stored(text: &str) -> Self {
-        Self(text.into())
+    pub(super) fn stored(text: &str) -> Result<Self, ServiceError> {
+        Self::write(Self::read(text)?)
+    }
+
+    /// The statements.
+    pub(crate) fn document(&self) -> &Document {
+        &self.0.document
     }
 
     /// A policy with an additional statement: `accounts` may do `actions` (such as `SendMessage`, or `*`) on `queue`.
@@ -50,7 +66,7 @@ impl Policy {
         actions: &[String],
     ) -> Result<Self, ServiceError> {
         let mut document = match policy {
-            Some(policy) => policy.document()?,
+            Some(policy) => policy.document().clone(),
             None => empty_document(queue),
         };
         if document.statement.iter().any(|statement| has_label(statement, label)) {
@@ -60,7 +76,7 @@ impl Policy {
         document.statement.push(Statement {
             sid: Some(label.to_owned()),
             effect: Effect::Allow,
-            principal: Some(Principal::Kinds(BTreeMap::from([("AWS".to_owned(), List(roots))]))),
+            principal: Some(Principals::Kinds(BTreeMap::from([("AWS".to_owned(), List(roots))]))),
             not_principal: None,
             action: Some(List(actions.iter().map(|action| format!("SQS:{action}")).collect())),
             not_action: None,
@@ -69,8 +85,8 @@ impl Policy {
             condition: None,
         });
         policy_quotas::check(&document)?;
-        let policy = Self::write(&document)?;
-        policy_quotas::check_size(policy.0.len())?;
+        let policy = Self::write(document)?;
+        policy_quotas::check_size(policy.0.text.len())?;
         Ok(policy)
     }
 
@@ -83,7 +99,7 @@ impl Policy {
         label: &str,
     ) -> Result<Option<Self>, ServiceError> {
         let unknown = || invalid_parameter(label, "Label", "can't find label.");
-        let mut document = policy.ok_or_else(unknown)?.document()?;
+        let mut document = policy.ok_or_else(unknown)?.document().clone();
         let before = document.statement.len();
         document.statement.retain(|statement| !has_label(statement, label));
         if document.statement.len() == before {
@@ -94,27 +110,26 @@ impl Policy {
         }
         // AWS adds an empty id to a policy without one.
         document.id.get_or_insert_default();
-        Self::write(&document).map(Some)
+        Self::write(document).map(Some)
     }
 
-    fn document(&self) -> Result<Document, ServiceError> {
-        serde_json::from_str(&self.0).map_err(|error| broken(&error))
+    fn read(text: &str) -> Result<Document, ServiceError> {
+        serde_json::from_str(text).map_err(|_| invalid_attribute("Policy"))
     }
 
-    fn write(document: &Document) -> Result<Self, ServiceError> {
-        serde_json::to_string(document).map(|text| Self(text.into())).map_err(|error| broken(&error))
+    /// Every document can be written; a failure is a bug of this server.
+    fn write(document: Document) -> Result<Self, ServiceError> {
+        let text = serde_json::to_string(&document).map_err(|error| {
+            ServiceError::new(ErrorCode::InternalFailure, format!("cannot store the policy: {error}"))
+        })?;
+        Ok(Self(Arc::new(Parsed { document, text: text.into() })))
     }
 }
 
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.0.text)
     }
-}
-
-/// Every policy that was read can be written and read again; a failure is a bug of this server.
-fn broken(error: &serde_json::Error) -> ServiceError {
-    ServiceError::new(ErrorCode::InternalFailure, format!("cannot store the policy: {error}"))
 }
 
 fn empty_document(queue: &QueueArn) -> Document {

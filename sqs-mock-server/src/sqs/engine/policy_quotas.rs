@@ -5,7 +5,7 @@
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-use crate::service::policy_document::{Document, List, Principal, Statement};
+use crate::service::policies::{Document, List, Principals, Statement};
 
 /// Checks the size of a submitted policy.
 ///
@@ -46,9 +46,9 @@ fn check_number(what: &str, place: &str, found: usize, allowed: usize) -> Result
 }
 
 fn principals(statement: &Statement) -> usize {
-    let count = |principal: &Principal| match principal {
-        Principal::All(_) => 1,
-        Principal::Kinds(kinds) => kinds.values().map(|List(names)| names.len()).sum(),
+    let count = |principal: &Principals| match principal {
+        Principals::All(_) => 1,
+        Principals::Kinds(kinds) => kinds.values().map(|List(names)| names.len()).sum(),
     };
     [&statement.principal, &statement.not_principal].into_iter().flatten().map(count).sum()
 }

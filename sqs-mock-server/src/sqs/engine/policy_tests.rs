@@ -134,6 +134,8 @@ fn invalid_policy_is_rejected() {
         ("NotAction", json!("sqs:*")),
         ("Resource", json!({})),
         ("Condition", json!({ "Bool": "true" })),
+        ("Condition", json!({ "StringMatches": { "aws:SourceArn": "x" } })),
+        ("Condition", json!({ "NullIfExists": { "aws:SourceArn": "true" } })),
         ("Condition", json!({ "Bool": { "aws:SecureTransport": {} } })),
         ("Colour", json!("red")),
     ] {
@@ -154,6 +156,7 @@ fn principals_and_actions_of_all_kinds_are_accepted() {
         ("Action", json!("*")),
         ("Action", json!(["SQS:sendmessage", "sqs:Send*", "sqs:DeleteMessageBatch"])),
         ("Condition", json!({ "NumericLessThan": { "x": 5 }, "StringLike": { "a": ["b", "c"] } })),
+        ("Condition", json!({ "ForAllValues:StringNotLikeIfExists": { "a": "b" }, "Null": { "a": true } })),
     ] {
         assert!(!is_rejected(&statement(member, value.clone())), "{member} {value}");
     }

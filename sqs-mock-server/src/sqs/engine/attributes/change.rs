@@ -49,8 +49,8 @@ impl Attributes {
     #[cfg(feature = "durable")]
     pub(crate) fn restore(name: &str, mut requested: Requested) -> Result<Self, ServiceError> {
         let policy = requested.remove(&Name::Policy);
-        let attributes = Self::create(name, &requested)?;
-        Ok(Self { policy: policy.map(|text| Policy::stored(&text)), ..attributes })
+        let policy = policy.map(|text| Policy::stored(&text)).transpose()?;
+        Ok(Self { policy, ..Self::create(name, &requested)? })
     }
 
     /// These attributes with the requested changes.

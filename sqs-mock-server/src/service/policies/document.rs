@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqs_client::wire::validate::permission::is_account;
 
+use super::condition::Operator;
+
 /// A policy. Members are serialized in this order.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub(crate) struct Document {
     #[serde(default)]
@@ -34,16 +36,16 @@ pub(crate) enum Version {
 }
 
 /// One statement of a policy.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub(crate) struct Statement {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sid: Option<String>,
     pub(crate) effect: Effect,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) principal: Option<Principal>,
+    pub(crate) principal: Option<Principals>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) not_principal: Option<Principal>,
+    pub(crate) not_principal: Option<Principals>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) action: Option<List>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,10 +54,12 @@ pub(crate) struct Statement {
     pub(crate) resource: Option<List>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) not_resource: Option<List>,
-    /// Values by operator and key.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) condition: Option<BTreeMap<String, BTreeMap<String, Value>>>,
+    pub(crate) condition: Option<Conditions>,
 }
+
+/// Values by operator and key.
+pub(crate) type Conditions = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// The effect of a statement.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -65,15 +69,15 @@ pub(crate) enum Effect {
 }
 
 /// `"*"`, or names by kind.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Principal {
+pub(crate) enum Principals {
     All(String),
     Kinds(BTreeMap<String, List>),
 }
 
 /// Strings; a single one is serialized without a list.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(from = "OneOrMany<String>", into = "OneOrMany<String>")]
 pub(crate) struct List(pub(crate) Vec<String>);
 
@@ -126,19 +130,21 @@ impl Statement {
     fn is_valid(&self, is_action: fn(&str) -> bool) -> bool {
         let principals = [&self.principal, &self.not_principal].into_iter().flatten();
         let actions = [&self.action, &self.not_action].into_iter().flatten();
-        let keys = self.condition.iter().flatten().flat_map(|(_, keys)| keys.values());
+        let conditions = self.condition.iter().flatten();
+        let keys = conditions.clone().flat_map(|(_, keys)| keys.values());
         principals.clone().count() == 1
             && actions.clone().count() == 1
             && !(self.resource.is_some() && self.not_resource.is_some())
-            && principals.into_iter().all(Principal::is_valid)
+            && principals.into_iter().all(Principals::is_valid)
             && actions
                 .into_iter()
                 .all(|List(names)| !names.is_empty() && names.iter().all(|name| is_action(name)))
+            && conditions.into_iter().all(|(operator, _)| Operator::parse(operator).is_some())
             && keys.into_iter().all(is_scalar_or_list)
     }
 }
 
-impl Principal {
+impl Principals {
     fn is_valid(&self) -> bool {
         match self {
             Self::All(name) => name == "*",

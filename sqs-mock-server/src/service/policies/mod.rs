@@ -1,0 +1,44 @@
+//! Access policies: their documents, and which requests they allow.
+//!
+//! ```text
+//! text -> Document (validated, stored) -> evaluate(Context: who, action, resource, keys) -> Allowed | Denied(Why)
+//! ```
+//! | Module | Contents |
+//! |---|---|
+//! | `document` | the document of a policy, validated and serialized like AWS |
+//! | `context` | the caller of a request, and the condition keys that follow from it |
+//! | `condition`, `wildcard`, `variable` | condition operators; patterns with `*` and `?`; `${..}` in texts |
+//! | `comparison` | whether a statement matches a request |
+//! | `evaluate`, `why` | the decision about a request, and the reason of a denial |
+
+mod comparison;
+mod condition;
+mod context;
+mod document;
+mod evaluate;
+#[cfg(test)]
+mod tests;
+mod variable;
+mod why;
+mod wildcard;
+
+use serde::Deserialize;
+
+pub(crate) use context::{Context, Principal};
+pub(crate) use document::{Document, Effect, List, Principals, Statement, Version};
+pub(crate) use evaluate::{Decision, evaluate};
+
+/// What access policies do. It concerns deliveries by services such as SNS and S3, callers of other accounts, and
+/// statements that deny.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Policies {
+    /// Policies are only stored.
+    Off,
+    /// Requests that AWS denies succeed. The log and the recorded request say what denies them.
+    #[default]
+    Warn,
+    /// Requests are denied as on AWS.
+    Enforce,
+}
