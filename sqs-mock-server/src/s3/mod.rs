@@ -26,6 +26,11 @@ mod front;
 mod inspect;
 mod journal;
 mod metrics;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, unused_imports, reason = "the server does not send notifications yet")
+)]
+mod notifications;
 mod ops;
 mod server;
 mod setup;

@@ -1,0 +1,64 @@
+//! Errors of a notification configuration.
+
+/// An error with the elements that name the faulty part.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Fault {
+    pub(crate) code: FaultCode,
+    pub(crate) message: &'static str,
+    /// Names and contents of further elements of the error, such as `ArgumentName`.
+    pub(crate) elements: Vec<(String, String)>,
+}
+
+/// The code of an error; both have status 400.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum FaultCode {
+    InvalidArgument,
+    MalformedXML,
+}
+
+/// Why S3 cannot send notifications to a target.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum UnusableTarget {
+    /// It does not exist.
+    Missing,
+    /// Its policy does not allow S3 to send notifications of the bucket.
+    Denied,
+}
+
+impl Fault {
+    pub(super) fn plain(message: &'static str) -> Self {
+        Self { code: FaultCode::InvalidArgument, message, elements: Vec::new() }
+    }
+
+    pub(super) fn malformed() -> Self {
+        let message =
+            "The XML you provided was not well-formed or did not validate against our published schema";
+        Self { code: FaultCode::MalformedXML, ..Self::plain(message) }
+    }
+
+    pub(super) fn argument(message: &'static str, name: &str, value: &str) -> Self {
+        let elements = [("ArgumentName", name), ("ArgumentValue", value)];
+        let elements = elements.map(|(element, text)| (element.to_owned(), text.to_owned())).into();
+        Self { elements, ..Self::plain(message) }
+    }
+
+    /// The error for targets, each with its kind of resource, its ARN and its problem. The texts about topics and
+    /// permissions are not recorded.
+    pub(super) fn targets<'a>(
+        unusable: impl IntoIterator<Item = (&'static str, &'a str, UnusableTarget)>,
+    ) -> Option<Self> {
+        let elements = unusable.into_iter().enumerate().flat_map(|(index, (resource, arn, problem))| {
+            let text = match problem {
+                UnusableTarget::Missing => format!("The destination {resource} does not exist"),
+                UnusableTarget::Denied => format!(
+                    "Permissions on the destination {resource} do not allow S3 to publish notifications from this bucket"
+                ),
+            };
+            let number = index + 1;
+            [(format!("ArgumentName{number}"), arn.to_owned()), (format!("ArgumentValue{number}"), text)]
+        });
+        let elements: Vec<_> = elements.collect();
+        let message = "Unable to validate the following destination configurations";
+        (!elements.is_empty()).then(|| Self { elements, ..Self::plain(message) })
+    }
+}

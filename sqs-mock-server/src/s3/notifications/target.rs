@@ -1,0 +1,55 @@
+//! The targets of notifications.
+
+use super::fault::Fault;
+
+/// A target of notifications.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Target {
+    pub(crate) kind: TargetKind,
+    pub(crate) arn: String,
+}
+
+/// The kind of a target.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum TargetKind {
+    Queue,
+    Topic,
+    Function,
+}
+
+impl TargetKind {
+    /// The region of a target, from its ARN.
+    pub(super) fn parse_arn(self, arn: &str) -> Result<&str, Fault> {
+        let (element, service) = match self {
+            Self::Queue => ("Queue", "sqs"),
+            Self::Topic => ("Topic", "sns"),
+            Self::Function => ("CloudFunction", "lambda"),
+        };
+        let mut parts = arn.splitn(6, ':');
+        match [(); 6].map(|()| parts.next().unwrap_or_default()) {
+            ["arn", partition, found, region, account, name]
+                if found == service && ![partition, region, account, name].contains(&"") =>
+            {
+                Ok(region)
+            }
+            _ => Err(Fault::argument("The ARN could not be parsed", element, arn)),
+        }
+    }
+
+    /// The kind of resource, in texts.
+    pub(super) fn resource(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Topic => "topic",
+            Self::Function => "function",
+        }
+    }
+
+    /// The text about topics is inferred from that about queues.
+    pub(super) fn no_fifo(self) -> &'static str {
+        match self {
+            Self::Queue | Self::Function => "FIFO SQS queues are not supported.",
+            Self::Topic => "FIFO SNS topics are not supported.",
+        }
+    }
+}
