@@ -7,11 +7,12 @@ mod values;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use sqs_mock_server::{Auth, ByteSize, DeliveryMode, Durability, LogFormat, QueueUrlStyle};
+use sqs_mock_server::{Auth, ByteSize, DeliveryMode, Durability, LogFormat, Policies, QueueUrlStyle};
 
 pub(crate) use apply::PORT;
 use values::{
-    AUTHS, DELIVERIES, DURABILITIES, FORMATS, Faults, Quotas, STYLES, faults, log, quotas, seed, truth, word,
+    AUTHS, DELIVERIES, DURABILITIES, FORMATS, Faults, POLICIES, Quotas, STYLES, faults, log, quotas, seed,
+    truth, word,
 };
 
 const EXAMPLES: &str = "\
@@ -125,6 +126,14 @@ pub(crate) struct Arguments {
     /// Reports calls that work here but are mistakes on AWS, and rejects queue URLs of other regions.
     #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
     strict: Option<bool>,
+    /// What access policies do [default: warn].
+    #[arg(
+        long,
+        value_name = "MODE",
+        value_parser = word::<Policies>(&POLICIES),
+        help_heading = "Behaviour"
+    )]
+    policies: Option<Policies>,
     /// Limits calls to FIFO queues per second to the quotas of AWS, or to others as JSON: {"calls":300}. The page
     /// docs/fifo.md of the project lists all quotas [default: false].
     #[arg(long, value_name = "BOOL|JSON", value_parser = quotas, help_heading = "Behaviour")]

@@ -10,11 +10,12 @@ const FILE: &str = "host = 'file'\nport = 1\npublic_url = 'http://file'\naccount
                     region = 'file-1'\nauth = 'none'\nallow_hosts = ['file']\n\
                     cors_origins = ['http://file']\nrelaxed_timing = true\nauto_create = true\n\
                     delivery = 'ordered'\nqueue_url_style = 'path'\njournal = 1\nseed = 1\nlog = 'info'\n\
-                    log_format = 'text'\nstrict = true\nthroughput_quotas = true\n[keys]\nFILE = 'file'\n\
+                    log_format = 'text'\nstrict = true\npolicies = 'off'\nthroughput_quotas = true\n[keys]\nFILE = 'file'\n\
                     [limits]\nmax_memory = 1\nmax_queues = 1\nmax_connections = 1";
 
-const FLAGS: [&str; 22] = [
+const FLAGS: [&str; 23] = [
     "--strict=false",
+    "--policies=enforce",
     "--throughput-quotas={\"calls\":2}",
     "--allow-host=flag",
     "--cors-origin=http://flag",

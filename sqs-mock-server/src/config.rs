@@ -24,6 +24,7 @@ use serde::{Deserialize, Deserializer};
 use crate::http::Limits;
 use crate::service::faults::Fault;
 use crate::service::keys::Secret;
+use crate::service::policies::Policies;
 use crate::sqs::engine::{DeliveryMode, QuotaSetting, QuotaTable, ThroughputQuotas};
 use crate::sqs::front::QueueUrlStyle;
 
@@ -74,6 +75,8 @@ pub struct Config {
     pub delivery: DeliveryMode,
     /// [`MockSqsBuilder::strict`](crate::MockSqsBuilder::strict).
     pub strict: bool,
+    /// What access policies do.
+    pub policies: Policies,
     /// The throughput quotas of all FIFO queues. A file has `true` for those of AWS, `false`, or a table. The default is no
     /// quotas.
     #[serde(deserialize_with = "quotas")]

@@ -11,6 +11,7 @@ macro_rules! pages {
             #[doc = "[other languages]: crate::guide::other_languages"]
             #[doc = "[testing in Rust]: crate::guide::testing_in_rust"]
             #[doc = "[scoreboard]: crate::guide::scoreboard\n[strict mode]: crate::guide::strict"]
+            #[doc = "[access policies]: crate::guide::differences#access-policies"]
             #[cfg_attr(feature = "config-file", doc = "[config file]: crate::guide::config_file")]
             #[cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3")]
             #[cfg_attr(feature = "durable", doc = "[data directory]: crate::guide::durable")]

@@ -39,6 +39,7 @@ pub use crate::http::Limits;
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};
 pub use crate::router::InProcess;
 pub use crate::service::keys::Secret;
+pub use crate::service::policies::Policies;
 pub use crate::service::{clock, faults};
 pub use crate::sqs::engine::{DeliveryMode, QuotaScope, ThroughputQuotas};
 pub use crate::sqs::front::QueueUrlStyle;

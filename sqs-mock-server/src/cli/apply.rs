@@ -41,6 +41,7 @@ impl Arguments {
         set(&mut config.delivery, self.delivery);
         set(&mut config.auto_create, self.auto_create);
         set(&mut config.strict, self.strict);
+        set(&mut config.policies, self.policies);
         set(&mut config.throughput_quotas, self.throughput_quotas.map(|Quotas(quotas)| quotas));
         set(&mut config.journal, self.journal.map(Some));
         config.faults.extend(self.fault.into_iter().flat_map(|Faults(faults)| faults));

@@ -36,6 +36,11 @@ pub(super) const DELIVERIES: [(&str, &str); 2] = [
     ("ordered", "In order, each message once, and every message that is available"),
     ("aws-like", "As AWS: short polls miss some messages, the order varies slightly, a few are duplicated"),
 ];
+pub(super) const POLICIES: [(&str, &str); 3] = [
+    ("off", "They are only stored"),
+    ("warn", "Requests that AWS denies succeed, with a warning in the log and in the recorded request"),
+    ("enforce", "They deny requests as on AWS"),
+];
 pub(super) const DURABILITIES: [(&str, &str); 2] = [
     ("process", "The end of the process, also by SIGKILL"),
     ("power", "Also the loss of power; each commit waits for the disk"),

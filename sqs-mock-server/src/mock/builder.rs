@@ -13,6 +13,7 @@ use crate::http::{Limits, Server};
 use crate::router::Router;
 use crate::service::faults::Fault;
 use crate::service::keys::Secret;
+use crate::service::policies::Policies;
 use crate::sqs::engine::{DeliveryMode, QuotaScope, ThroughputQuotas};
 use crate::sqs::front::QueueUrlStyle;
 
@@ -111,6 +112,12 @@ impl MockSqsBuilder {
     /// [`MockSqs::verify`] and, as warnings, in the log. Off by default.
     pub fn strict(mut self) -> Self {
         self.config.strict = true;
+        self
+    }
+
+    /// What access policies do. The default is [`Policies::Warn`].
+    pub fn policies(mut self, policies: Policies) -> Self {
+        self.config.policies = policies;
         self
     }
 

@@ -53,6 +53,7 @@ pub(super) fn empty_service(config: &Config, reader: Option<Arc<dyn ChangeReader
         relaxed_timing: config.relaxed_timing,
         delivery: config.delivery,
         strict: config.strict,
+        policies: config.policies,
         max_memory: config.limits.max_memory,
         max_queues: config.limits.max_queues,
         ..Settings::default()

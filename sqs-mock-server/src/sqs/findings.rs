@@ -29,6 +29,9 @@ pub enum FindingKind {
     DroppedDuplicate,
     /// A message was received, and its visibility timeout ended before it was deleted.
     NotDeleted,
+    /// The access policy of a queue denies a request. The request is rejected if [policies](crate::Policies) are
+    /// enforced.
+    AccessDenied,
 }
 
 impl FindingKind {
@@ -40,6 +43,7 @@ impl FindingKind {
             Self::NoDeduplicationId => "no_deduplication_id",
             Self::DroppedDuplicate => "dropped_duplicate",
             Self::NotDeleted => "not_deleted",
+            Self::AccessDenied => "access_denied",
         }
     }
 }
@@ -65,7 +69,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn log(&self) {
+    /// Writes a warning.
+    pub(crate) fn log(&self) {
         let Self { kind, queue, text, .. } = self;
         tracing::warn!(%kind, %queue, "{text}");
     }

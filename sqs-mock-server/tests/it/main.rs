@@ -39,6 +39,7 @@ mod logs;
 mod losses;
 mod message_actions;
 mod metrics;
+mod policies;
 mod queue_actions;
 mod queue_urls;
 #[cfg(feature = "cli")]

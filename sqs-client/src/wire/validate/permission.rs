@@ -44,8 +44,9 @@ pub fn actions(actions: &[String]) -> Result<(), ServiceError> {
 }
 
 /// Whether an action can be shared with other accounts.
+///
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-customer-managed-policy-examples.html>
-fn is_shareable(action: &str) -> bool {
+pub fn is_shareable(action: &str) -> bool {
     matches!(
         action,
         "ChangeMessageVisibility"

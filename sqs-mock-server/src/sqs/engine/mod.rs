@@ -52,6 +52,8 @@ mod timers;
 use serde::Deserialize;
 use sqs_client::wire::limits;
 
+use crate::service::policies::Policies;
+
 pub(crate) use attributes::Attributes;
 #[cfg(feature = "durable")]
 pub(crate) use blocked::COOL_DOWN;
@@ -106,6 +108,8 @@ pub(crate) struct Settings {
     pub delivery: DeliveryMode,
     /// Whether queues report messages that were not deleted in time.
     pub strict: bool,
+    /// What access policies do.
+    pub policies: Policies,
 }
 
 /// How standard queues deliver. FIFO queues are always exact.
@@ -134,6 +138,7 @@ impl Default for Settings {
             receive_window: limits::FIFO_RECEIVE_WINDOW,
             delivery: DeliveryMode::default(),
             strict: false,
+            policies: Policies::default(),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::faults::{FailingEntry, Failure, Request, Resource, ServiceName};
 use crate::sqs::engine::Metered;
-use crate::sqs::ops::{Context, FailedEntry};
+use crate::sqs::ops::{Cause, Context, FailedEntry};
 
 /// Describes a request for faults.
 pub(super) fn request<'a, O: Target>(
@@ -57,12 +57,8 @@ pub(super) fn entry<O: Target>(failing: FailingEntry, context: &Context, input: 
 /// The text that AWS sends to callers without a policy for the action.
 fn denial<O: Target>(context: &Context, input: &O::Input) -> String {
     let Context { account, region, .. } = context;
-    let action = O::ACTION.as_str().to_lowercase();
     let queue = queue::<O>(context, input).unwrap_or_else(|| QueueArn::new(region, account, ""));
-    format!(
-        "User: arn:aws:iam::{account}:root is not authorized to perform: sqs:{action} on resource: {queue} because no \
-         identity-based policy allows the sqs:{action} action"
-    )
+    Cause::NoIdentityPolicy.text(account, O::ACTION, &queue)
 }
 
 /// The text of SQS, where logs of AWS show it.

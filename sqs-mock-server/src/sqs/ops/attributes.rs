@@ -1,5 +1,6 @@
 //! Reading and changing attributes of queues.
 
+use sqs_client::operation::Operation as _;
 use sqs_client::operation::get_queue_attributes::{
     GetQueueAttributes, GetQueueAttributesInput, GetQueueAttributesOutput,
 };
@@ -22,7 +23,7 @@ impl Serve for GetQueueAttributes {
         context: &Context,
         mut input: GetQueueAttributesInput,
     ) -> Result<GetQueueAttributesOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         input.validate()?;
         let now = service.shared.clock.now();
         let attributes = queue.with(context, |queue| queue.render(now, input.attribute_names()))??;
@@ -37,7 +38,7 @@ impl Serve for SetQueueAttributes {
         context: &Context,
         mut input: SetQueueAttributesInput,
     ) -> Result<SetQueueAttributesOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         input.validate()?;
         let requested = input.attributes.unwrap_or_default();
         let redrive = requested.get(&QueueAttributeName::RedrivePolicy);

@@ -1,5 +1,6 @@
 //! Batches: the queue is locked once for all entries; each entry has a result.
 
+use sqs_client::operation::Operation as _;
 use sqs_client::operation::change_message_visibility_batch::{
     ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput, ChangeMessageVisibilityBatchOutput,
 };
@@ -128,7 +129,7 @@ impl Serve for SendMessageBatch {
         context: &Context,
         mut input: SendMessageBatchInput,
     ) -> Result<SendMessageBatchOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         check_ids(context, input.entries())?;
         let entries = input.entries.unwrap_or_default();
         let sender = queue.sender(&context.account);
@@ -176,7 +177,7 @@ impl Serve for DeleteMessageBatch {
         context: &Context,
         mut input: DeleteMessageBatchInput,
     ) -> Result<DeleteMessageBatchOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         check_ids(context, input.entries())?;
         input.validate()?;
         let results = queue.with(context, |queue| {
@@ -205,7 +206,7 @@ impl Serve for ChangeMessageVisibilityBatch {
         context: &Context,
         mut input: ChangeMessageVisibilityBatchInput,
     ) -> Result<ChangeMessageVisibilityBatchOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         check_ids(context, input.entries())?;
         input.validate()?;
         let results = queue.with(context, |queue| {

@@ -1,5 +1,6 @@
 //! Paginated lists: queues, and sources of a dead-letter queue.
 
+use sqs_client::operation::Operation as _;
 use sqs_client::operation::list_dead_letter_source_queues::{
     ListDeadLetterSourceQueues, ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput,
 };
@@ -40,7 +41,7 @@ impl Serve for ListDeadLetterSourceQueues {
         context: &Context,
         mut input: ListDeadLetterSourceQueuesInput,
     ) -> Result<ListDeadLetterSourceQueuesOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         input.validate()?;
         let after = input.next_token().map(read_token).transpose()?;
         let arn = queue.arn();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sqs_client::operation::Operation as _;
 use sqs_client::operation::change_message_visibility::{
     ChangeMessageVisibility, ChangeMessageVisibilityInput, ChangeMessageVisibilityOutput,
 };
@@ -39,7 +40,7 @@ impl Serve for SendMessage {
         context: &Context,
         mut input: SendMessageInput,
     ) -> Result<SendMessageOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         input.validate()?;
         let prepared = Prepared::new(&Draft::from(&input), context, &queue.sender(&context.account));
         let accepted = queue.with_room(context, |queue, room| {
@@ -118,7 +119,7 @@ impl Serve for DeleteMessage {
         context: &Context,
         mut input: DeleteMessageInput,
     ) -> Result<DeleteMessageOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         input.validate()?;
         let handle = input.receipt_handle().unwrap_or_default();
         queue.with(context, |queue| {
@@ -138,7 +139,7 @@ impl Serve for ChangeMessageVisibility {
         context: &Context,
         mut input: ChangeMessageVisibilityInput,
     ) -> Result<ChangeMessageVisibilityOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         input.validate()?;
         let handle = input.receipt_handle().unwrap_or_default();
         let timeout = seconds(input.visibility_timeout.unwrap_or_default());

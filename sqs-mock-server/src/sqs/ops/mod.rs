@@ -6,6 +6,7 @@
 //! | Module | Contents |
 //! |---|---|
 //! | [`service`] | accounts, clock, shutdown; finding queues |
+//! | [`access`] | access policies of queues |
 //! | [`accounts`], [`quota`] | accounts and regions; maximum number of queues |
 //! | [`usage`], [`trace`] | usage of the server; facts about a request for logs |
 //! | [`shared`], [`poll`] | a queue behind its lock; parked receives |
@@ -20,6 +21,7 @@
 //! | [`inspect`], [`peek`], [`until`], [`reset`] | not in SQS: inspecting, peeking, waiting for conditions, resetting |
 //! | [`address`], [`selection`] | queue URLs; attributes that a receive returns |
 
+mod access;
 mod accounts;
 mod address;
 mod attributes;
@@ -66,6 +68,7 @@ use sqs_client::wire::validate::error;
 /// The types for inspection of queues and messages.
 pub(crate) use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 
+pub(crate) use access::Cause;
 pub(crate) use peek::{MAX_PEEKED, Shown};
 #[cfg(feature = "durable")]
 pub(crate) use restore::Restored;

@@ -1,5 +1,6 @@
-//! Permissions: statements of the access policy. They are stored, not enforced.
+//! Permissions: statements of the access policy. See `access` for their effect.
 
+use sqs_client::operation::Operation as _;
 use sqs_client::operation::add_permission::{AddPermission, AddPermissionInput, AddPermissionOutput};
 use sqs_client::operation::remove_permission::{
     RemovePermission, RemovePermissionInput, RemovePermissionOutput,
@@ -15,7 +16,7 @@ impl Serve for AddPermission {
         context: &Context,
         mut input: AddPermissionInput,
     ) -> Result<AddPermissionOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         input.validate()?;
         let now = service.shared.clock.now();
         let label = input.label().unwrap_or_default();
@@ -32,7 +33,7 @@ impl Serve for RemovePermission {
         context: &Context,
         mut input: RemovePermissionInput,
     ) -> Result<RemovePermissionOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         input.validate()?;
         let label = input.label().unwrap_or_default();
         queue.with(context, |queue| queue.remove_permission(service.shared.clock.now(), label))??;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sqs_client::operation::Operation as _;
 use sqs_client::operation::create_queue::{CreateQueue, CreateQueueInput, CreateQueueOutput};
 use sqs_client::operation::delete_queue::{DeleteQueue, DeleteQueueInput, DeleteQueueOutput};
 use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput, GetQueueUrlOutput};
@@ -119,6 +120,7 @@ impl Serve for DeleteQueue {
         mut input: DeleteQueueInput,
     ) -> Result<DeleteQueueOutput, ServiceError> {
         let queue = service.existing_queue(context, &mut input.queue_url)?;
+        service.check_access(context, Self::ACTION, &queue)?;
         let arn = queue.arn();
         let account =
             service.shared.account(&arn.region, &arn.account).ok_or_else(|| context.no_such_queue())?;
@@ -142,7 +144,7 @@ impl Serve for PurgeQueue {
         context: &Context,
         mut input: PurgeQueueInput,
     ) -> Result<PurgeQueueOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         let purged = queue.with(context, |queue| queue.purge(service.shared.clock.now()))??;
         drop_in_background(purged);
         Ok(PurgeQueueOutput::default())
@@ -167,7 +169,8 @@ impl Serve for GetQueueUrl {
         input.validate()?;
         let account = input.queue_owner_aws_account_id().unwrap_or(&context.account);
         let name = input.queue_name().unwrap_or_default();
-        service.found_or_created(context, account, name).ok_or_else(|| no_such_name(context))?;
+        let queue = service.found_or_created(context, account, name).ok_or_else(|| no_such_name(context))?;
+        service.check_access(context, Self::ACTION, &queue)?;
         Ok(GetQueueUrlOutput::builder().queue_url(context.queue_url(account, name)).build())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use sqs_client::operation::Operation as _;
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
 use sqs_client::types::{Message, MessageSystemAttributeName as Name};
 use sqs_client::wire::checksum::md5_of_attributes;
@@ -19,7 +20,7 @@ impl Serve for ReceiveMessage {
         context: &Context,
         mut input: ReceiveMessageInput,
     ) -> Result<ReceiveMessageOutput, ServiceError> {
-        let queue = service.queue(context, &mut input.queue_url)?;
+        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         input.validate()?;
         let request = Receive {
             at_most: input.max_number_of_messages.map_or(1, |most| usize::try_from(most).unwrap_or(1)),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use sqs_client::operation::Action;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::Context;
@@ -205,21 +206,26 @@ impl Service {
         result
     }
 
-    /// The queue that a request names by URL or, in the Query protocol, by its path. With creation on first use, a
-    /// missing queue is created.
+    /// The queue that a request names by URL or, in the Query protocol, by its path, if the caller has access to it. With
+    /// creation on first use, a missing queue is created.
+    ///
+    /// # Errors
+    /// `QueueDoesNotExist`, or as [`check_access`](Self::check_access).
     pub(super) fn queue(
         &self,
         context: &Context,
+        action: Action,
         queue_url: &mut Option<String>,
     ) -> Result<Arc<SharedQueue>, ServiceError> {
         let found = address(context, queue_url)
             .and_then(|Address { account, name }| self.found_or_created(context, account, name));
         let found = found.ok_or_else(|| context.no_such_queue())?;
         context.trace.note_queue(found.arn());
+        self.check_access(context, action, &found)?;
         Ok(found)
     }
 
-    /// Like [`queue`](Self::queue), but never creates a queue.
+    /// Like [`queue`](Self::queue), but never creates a queue, and does not check access.
     pub(super) fn existing_queue(
         &self,
         context: &Context,

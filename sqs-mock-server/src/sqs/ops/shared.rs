@@ -9,6 +9,7 @@
 //! the locks that it takes (of [`accounts`](super::accounts)) lock no queue.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use sqs_client::wire::service_error::ServiceError;
@@ -21,6 +22,7 @@ use super::quota::QuotaShare;
 use super::watchers::Watchers;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
+use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::{Attributes, Dropped, Lapse, Queue, Room, Wakeups};
 use crate::sqs::findings::Findings;
 
@@ -46,6 +48,8 @@ pub(super) struct SharedQueue {
     reader: Option<Arc<dyn ChangeReader>>,
     /// Findings of strict mode; `None` without it.
     findings: Option<Arc<Findings>>,
+    /// Whether the queue has an access policy. Spares requests to most queues a second lock.
+    has_policy: AtomicBool,
     _quota_share: QuotaShare,
 }
 
@@ -64,6 +68,7 @@ impl SharedQueue {
         quota_share: QuotaShare,
     ) -> Self {
         pass_on(&mut queue, reader.as_deref());
+        let has_policy = queue.attributes().policy.is_some();
         Self {
             arn: Arc::clone(queue.arn()),
             owner: (&*queue.arn().account).into(),
@@ -74,6 +79,7 @@ impl SharedQueue {
             watchers: Watchers::default(),
             reader,
             findings,
+            has_policy: has_policy.into(),
             _quota_share: quota_share,
         }
     }
@@ -134,6 +140,7 @@ impl SharedQueue {
             let result = act(queue, share.room());
             share.set(queue.stored_bytes());
             pass_on(queue, self.reader.as_deref());
+            self.has_policy.store(queue.attributes().policy.is_some(), Ordering::Relaxed);
             (result, queue.take_wakeups(), queue.take_expired(), queue.take_lapses())
         };
         self.wake(wakeups);
@@ -147,6 +154,14 @@ impl SharedQueue {
     /// Reads attributes, without waking anyone.
     pub(super) fn attribute<T>(&self, read: impl FnOnce(&Attributes) -> T) -> T {
         read(self.state.lock().queue.attributes())
+    }
+
+    /// The access policy.
+    pub(super) fn policy(&self) -> Option<Policy> {
+        if !self.has_policy.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.attribute(|attributes| attributes.policy.clone())
     }
 
     /// Marks the queue as deleted. Parked receives wake and find it deleted.

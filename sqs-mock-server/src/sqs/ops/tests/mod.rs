@@ -1,5 +1,6 @@
 //! Operations from the caller's side, with a virtual clock.
 
+mod access;
 mod batches;
 mod bounds;
 mod changes;

@@ -1,0 +1,130 @@
+//! Access policies of queues: whether a caller may perform an action.
+//!
+//! Callers of other accounts need a statement that allows the action. Callers of the own account are only stopped by a
+//! statement that denies: on AWS they need an identity policy too, which this server does not have.
+
+use std::sync::Arc;
+
+use sqs_client::operation::Action;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::permission::is_shareable;
+
+use super::shared::SharedQueue;
+use super::{Context, Service};
+use crate::service::arn::QueueArn;
+use crate::service::policies::{self, Decision, Policies, Principal};
+use crate::sqs::engine::policy::Policy;
+use crate::sqs::findings::{Finding, FindingKind};
+
+/// Why AWS denies a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Cause {
+    /// The caller has no policy for the action. Only faults claim this.
+    NoIdentityPolicy,
+    /// No statement of the queue's policy allows the action.
+    NoResourcePolicy,
+    /// A statement of the queue's policy denies the action.
+    Denied,
+}
+
+/// A denied request, with the details for logs, which AWS does not tell.
+struct Denial {
+    cause: Cause,
+    details: String,
+}
+
+impl Service {
+    /// Checks that a caller may perform an action on a queue. If policies are not enforced, this only reports a denial.
+    ///
+    /// # Errors
+    /// `AccessDenied`.
+    pub(super) fn check_access(
+        &self,
+        context: &Context,
+        action: Action,
+        queue: &SharedQueue,
+    ) -> Result<(), ServiceError> {
+        let setting = self.shared.settings.policies;
+        if setting == Policies::Off {
+            return Ok(());
+        }
+        let Some(Denial { cause, details }) = self.denial(context, action, queue) else { return Ok(()) };
+        let (kind, arn, time) = (FindingKind::AccessDenied, &**queue.arn(), self.clock().now());
+        let finding = Finding { kind, queue: arn.clone(), time, text: details };
+        // Only strict mode keeps findings.
+        let finding = if let Some(findings) = self.findings() {
+            findings.report(finding)
+        } else {
+            finding.log();
+            Arc::new(finding)
+        };
+        context.trace.note_finding(finding);
+        if setting != Policies::Enforce {
+            return Ok(());
+        }
+        let text = cause.text(&context.account, permission(action), arn);
+        Err(ServiceError::new(ErrorCode::AccessDenied, text))
+    }
+
+    fn denial(&self, context: &Context, action: Action, queue: &SharedQueue) -> Option<Denial> {
+        let is_own = *context.account == *queue.arn().account;
+        let policy = queue.policy();
+        if is_own && policy.is_none() {
+            return None;
+        }
+        let name = format!("sqs:{}", permission(action).as_str());
+        if !is_own && !is_shareable(action.as_str()) {
+            let details = format!(
+                "account {} may not call {name}: no policy can allow this action to other accounts",
+                context.account
+            );
+            return Some(Denial { cause: Cause::NoResourcePolicy, details });
+        }
+        let request = policies::Context {
+            principal: Principal::Account(&context.account),
+            action: &name,
+            resource: &queue.arn().to_string(),
+            time: self.clock().now(),
+        };
+        match policies::evaluate(policy.as_ref().map(Policy::document), &request) {
+            Decision::Denied(why) if why.is_explicit() => {
+                Some(Denial { cause: Cause::Denied, details: why.to_string() })
+            }
+            Decision::Denied(why) if !is_own => {
+                Some(Denial { cause: Cause::NoResourcePolicy, details: why.to_string() })
+            }
+            Decision::Allowed | Decision::Denied(_) => None,
+        }
+    }
+}
+
+/// The action that policies name: a batch needs the permission for its entries.
+///
+/// Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-api-permissions-reference.html>
+fn permission(action: Action) -> Action {
+    match action {
+        Action::SendMessageBatch => Action::SendMessage,
+        Action::DeleteMessageBatch => Action::DeleteMessage,
+        Action::ChangeMessageVisibilityBatch => Action::ChangeMessageVisibility,
+        single => single,
+    }
+}
+
+impl Cause {
+    /// The text of AWS, from logs and from the user guide of IAM.
+    pub(crate) fn text(self, account: &str, action: Action, queue: &QueueArn) -> String {
+        let action = action.as_str().to_lowercase();
+        let reason = match self {
+            Self::NoIdentityPolicy => {
+                format!("because no identity-based policy allows the sqs:{action} action")
+            }
+            Self::NoResourcePolicy => {
+                format!("because no resource-based policy allows the sqs:{action} action")
+            }
+            Self::Denied => "with an explicit deny in a resource-based policy".to_owned(),
+        };
+        format!(
+            "User: arn:aws:iam::{account}:root is not authorized to perform: sqs:{action} on resource: {queue} {reason}"
+        )
+    }
+}
