@@ -28,6 +28,8 @@ mod router;
 pub mod s3;
 mod service;
 mod services;
+#[cfg_attr(not(test), expect(dead_code, reason = "the topics that use it come next"))]
+mod sns;
 mod sqs;
 #[cfg(feature = "durable")]
 mod store;

@@ -1,0 +1,3 @@
+//! Amazon SNS: filter policies of subscriptions ([`filter`]).
+
+pub(crate) mod filter;
