@@ -3,10 +3,13 @@
 //! | `cases` | recorded and documented cases, in `cases.txt` |
 //! | `matching` | elements of lists, absent values, hostile input |
 //! | `rejections`, `limits` | invalid policies and their errors |
+//! | `random`, `naive` | property test: policies match like a naive evaluator |
 
 mod cases;
 mod limits;
 mod matching;
+mod naive;
+mod random;
 mod rejections;
 
 use super::*;
