@@ -13,6 +13,7 @@
 //! | [`auto_create`] | creation of queues on first use |
 //! | [`queue`], [`attributes`], [`list`] | operations on queues |
 //! | [`message`], [`receive`], [`batch`] | operations on messages and batches |
+//! | `deliver` | messages of other services |
 //! | [`strict`] | findings of strict mode about sends and deletes |
 //! | [`throughput`] | throughput quotas of each queue |
 //! | [`tags`], [`permission`] | operations on tags and permissions |
@@ -28,6 +29,9 @@ mod attributes;
 mod auto_create;
 mod batch;
 pub(crate) mod changes;
+#[cfg(any(test, feature = "sns"))]
+#[cfg(feature = "sns")]
+mod deliver;
 mod inspect;
 mod list;
 mod memory;

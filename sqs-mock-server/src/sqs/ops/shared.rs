@@ -119,7 +119,14 @@ impl SharedQueue {
 
     /// Like [`with`](Self::with), for background work without a request.
     pub(super) fn unless_deleted<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> Option<T> {
-        self.even_deleted(|queue| (!queue.is_deleted()).then(|| act(queue)))
+        self.with_room_unless_deleted(|queue, _| act(queue))
+    }
+
+    /// Like [`with_room`](Self::with_room), for work without a request to SQS.
+    pub(super) fn with_room_unless_deleted<T>(&self, act: impl FnOnce(&mut Queue, Room) -> T) -> Option<T> {
+        let result = self.locked(None, |queue, room| (!queue.is_deleted()).then(|| act(queue, room)));
+        self.watchers.notify();
+        result
     }
 
     /// Like [`with`](Self::with), for actions that must also run on a deleted queue.

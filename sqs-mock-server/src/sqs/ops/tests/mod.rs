@@ -5,6 +5,8 @@ mod batches;
 mod bounds;
 mod changes;
 mod dead_letters;
+#[cfg(feature = "sns")]
+mod deliveries;
 mod fortnight;
 mod lists;
 mod messages;

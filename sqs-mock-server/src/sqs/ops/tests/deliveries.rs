@@ -1,0 +1,95 @@
+//! Messages of other services.
+
+use std::collections::HashMap;
+
+use sqs_client::operation::delete_queue::DeleteQueueInput;
+use sqs_client::types::{MessageAttributeValue, MessageSystemAttributeName as Name};
+use sqs_client::wire::checksum::md5_of_attributes;
+
+use super::*;
+use crate::service::delivery::{Delivery, Queues as _, Undelivered};
+
+fn queue_arn(name: &str) -> QueueArn {
+    QueueArn::new(REGION, ACCOUNT, name)
+}
+
+fn delivery<'a>(queue: &'a QueueArn, body: &'a str) -> Delivery<'a> {
+    Delivery {
+        queue,
+        body,
+        attributes: None,
+        group: None,
+        deduplication_id: None,
+        trace_header: None,
+        sender: "AIDAEXAMPLE",
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn delivery_wakes_a_parked_receive() {
+    let rig = rig();
+    let url = rig.queue("a", &[]).await;
+    let parked = rig.park(long_poll(&url, 20)).await;
+    rig.service.deliver(delivery(&queue_arn("a"), "tea")).unwrap();
+    assert_eq!(parked.bodies().await, ["tea"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn delivered_message_has_the_attributes_of_a_sent_one() {
+    let rig = rig();
+    let url = rig.queue("a", &[]).await;
+    let arn = queue_arn("a");
+    let attributes = HashMap::from([("kind".to_owned(), MessageAttributeValue::string("green"))]);
+    let message = Delivery {
+        attributes: Some(&attributes),
+        group: Some("g"),
+        trace_header: Some("Root=1"),
+        ..delivery(&arn, "tea")
+    };
+    rig.service.deliver(message).unwrap();
+    let input = receive(&url).message_attribute_names("All").message_system_attribute_names(Name::All);
+    let received = rig.call(input).await.unwrap().messages.unwrap().remove(0);
+    assert_eq!(received.message_attributes, Some(attributes.clone()));
+    let md5 = md5_of_attributes(&attributes).unwrap();
+    assert_eq!(received.md5_of_message_attributes.as_deref(), Some(md5.as_str()));
+    let system = received.attributes.unwrap();
+    assert_eq!(system[&Name::SenderId], "AIDAEXAMPLE");
+    assert_eq!(system[&Name::MessageGroupId], "g");
+    assert_eq!(system[&Name::AwsTraceHeader], "Root=1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn delivery_with_a_known_deduplication_id_is_not_stored_again() {
+    let rig = rig();
+    let url = rig.queue("a.fifo", &[("FifoQueue", "true")]).await;
+    let arn = queue_arn("a.fifo");
+    for body in ["one", "two"] {
+        let message = Delivery { group: Some("g"), deduplication_id: Some("d"), ..delivery(&arn, body) };
+        rig.service.deliver(message).unwrap();
+    }
+    assert_eq!(rig.bodies(&url).await, ["one"]);
+    let refused = rig.service.deliver(delivery(&arn, "three"));
+    assert!(matches!(refused, Err(Undelivered::Refused(_))), "{refused:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn delivery_to_a_missing_or_deleted_queue_fails() {
+    let rig = rig();
+    assert_eq!(rig.service.deliver(delivery(&queue_arn("none"), "tea")), Err(Undelivered::NoQueue));
+    let url = rig.queue("a", &[]).await;
+    rig.call(DeleteQueueInput::builder().queue_url(&url)).await.unwrap();
+    assert_eq!(rig.service.deliver(delivery(&queue_arn("a"), "tea")), Err(Undelivered::NoQueue));
+}
+
+#[tokio::test(start_paused = true)]
+async fn delivery_with_too_many_attributes_or_without_memory_is_refused() {
+    let rig = rig_with(Settings { max_memory: 4_000, ..Settings::default() });
+    rig.queue("a", &[]).await;
+    let arn = queue_arn("a");
+    let attributes: HashMap<_, _> =
+        (0..11).map(|number| (format!("a{number}"), MessageAttributeValue::number(number))).collect();
+    let message = Delivery { attributes: Some(&attributes), ..delivery(&arn, "tea") };
+    assert!(matches!(rig.service.deliver(message), Err(Undelivered::Refused(_))));
+    let refused = rig.service.deliver(delivery(&arn, &"x".repeat(4_000)));
+    assert!(matches!(&refused, Err(Undelivered::Refused(error)) if error.code == ErrorCode::OverLimit));
+}
