@@ -44,7 +44,7 @@ use time::OffsetDateTime;
 
 use crate::wire::hex::Sha256Hex;
 
-pub use verify::{Claim, KeyLookup, Verifiable, VerifyError, verify};
+pub use verify::{Claim, KeyLookup, Verifiable, VerifyError, verify, verify_for};
 
 /// Service name in the credential scope.
 pub const SERVICE: &str = "sqs";

@@ -121,13 +121,27 @@ impl std::error::Error for VerifyError {}
 /// # Errors
 /// See [`VerifyError`].
 pub fn verify(request: Verifiable<'_>, keys: &impl KeyLookup, now: SystemTime) -> Result<Claim, VerifyError> {
+    verify_for(SERVICE, request, keys, now)
+}
+
+/// Like [`verify`], for a request to another service than SQS, such as `sns`.
+///
+/// # Errors
+/// See [`VerifyError`].
+pub fn verify_for(
+    service: &str,
+    request: Verifiable<'_>,
+    keys: &impl KeyLookup,
+    now: SystemTime,
+) -> Result<Claim, VerifyError> {
     let parameters = SignatureParameters::of(request)?;
+    parameters.check_service(service)?;
     let secret = keys.secret(&parameters.access_key_id).ok_or(VerifyError::UnknownKey)?;
     parameters.check_time(now)?;
     let canonical = canonical_request(request, &parameters.signed_headers)?;
     let SignatureParameters { timestamp, scope, .. } = &parameters;
     let string_to_sign = format!("{ALGORITHM}\n{timestamp}\n{scope}\n{}", Sha256Hex::of(canonical));
-    let key = generate_signing_key(secret, parameters.signed_at, &parameters.region, SERVICE);
+    let key = generate_signing_key(secret, parameters.signed_at, &parameters.region, service);
     if calculate_signature(key, string_to_sign.as_bytes()) != parameters.signature {
         return Err(VerifyError::Mismatch);
     }

@@ -205,3 +205,25 @@ fn presigned_url_without_a_required_parameter_is_incomplete() {
     }
     assert_eq!(check_url("Action=ListQueues", b"", now()), Err(VerifyError::Unsigned));
 }
+
+#[test]
+fn signature_is_valid_for_its_own_service_only() {
+    let headers_for = |service| {
+        let mut headers = HeaderMap::new();
+        headers.insert("host", HeaderValue::from_static("localhost:9324"));
+        let request = Signable { host: "localhost:9324", path: "/", body: BODY };
+        let credentials = Credentials::new("AKID", "secret", None, None, "test");
+        Signer::for_service(service)
+            .sign(request, &mut headers, &credentials, "eu-west-1", now())
+            .expect("signs");
+        headers
+    };
+    for signed_for in ["sqs", "sns"] {
+        let headers = headers_for(signed_for);
+        let request = Verifiable { method: "POST", path: "/", query: "", headers: &headers, body: BODY };
+        for service in ["sqs", "sns"] {
+            let result = verify_for(service, request, &keys(), now());
+            assert_eq!(result.is_ok(), service == signed_for, "{signed_for} {service} {result:?}");
+        }
+    }
+}

@@ -8,8 +8,8 @@ use http::header::AUTHORIZATION;
 use percent_encoding::percent_decode_str;
 
 use super::{
-    ALGORITHM, MAX_CLOCK_SKEW, SERVICE, Verifiable, VerifyError, X_AMZ_DATE, X_AMZ_SECURITY_TOKEN,
-    parse_timestamp, text,
+    ALGORITHM, MAX_CLOCK_SKEW, Verifiable, VerifyError, X_AMZ_DATE, X_AMZ_SECURITY_TOKEN, parse_timestamp,
+    text,
 };
 
 /// Maximum of `X-Amz-Expires`: 7 days.
@@ -22,9 +22,10 @@ pub(super) const SIGNATURE: &str = "X-Amz-Signature";
 /// The parameters of a signature.
 pub(super) struct SignatureParameters {
     pub(super) access_key_id: String,
-    /// `<day>/<region>/sqs/aws4_request`.
+    /// `<day>/<region>/<service>/aws4_request`.
     pub(super) scope: String,
     pub(super) region: String,
+    pub(super) service: String,
     pub(super) signed_headers: String,
     pub(super) signature: String,
     /// The signing time as text.
@@ -109,10 +110,6 @@ impl SignatureParameters {
         };
         let signed_at = parse_timestamp(&timestamp);
         let signed_at = signed_at.ok_or_else(|| incomplete("Date must be in ISO-8601 'basic format'."))?;
-        if service != SERVICE {
-            let text = format!("Credential should be scoped to correct service: '{SERVICE}'.");
-            return Err(VerifyError::WrongScope(text));
-        }
         if !timestamp.starts_with(day) || day.len() != 8 {
             let text = format!(
                 "Date in Credential scope does not match YYYYMMDD from ISO-8601: {day} and {timestamp}."
@@ -123,6 +120,7 @@ impl SignatureParameters {
             access_key_id: access_key_id.to_owned(),
             scope: scope.to_owned(),
             region: region.to_owned(),
+            service: service.to_owned(),
             signed_headers,
             signature,
             timestamp,
@@ -130,6 +128,12 @@ impl SignatureParameters {
             session_token: None,
             lifetime: None,
         })
+    }
+
+    /// Checks that the signature is for this service.
+    pub(super) fn check_service(&self, service: &str) -> Result<(), VerifyError> {
+        let text = || format!("Credential should be scoped to correct service: '{service}'.");
+        if self.service == service { Ok(()) } else { Err(VerifyError::WrongScope(text())) }
     }
 
     /// Checks that the signature is valid at the time `now`.
