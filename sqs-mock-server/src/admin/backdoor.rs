@@ -15,8 +15,8 @@ use sqs_client::wire::protocol::{Detected, Form, Protocol};
 
 use super::answer::{Answered, Refusal};
 use super::ask::{Ask, truth};
-use crate::sqs::front::Caller;
-use crate::sqs::front::form_text;
+use crate::http::form_text;
+use crate::service::caller::Caller;
 use crate::sqs::front::{self as respond, Style};
 use crate::sqs::ops::Shown;
 

@@ -5,8 +5,8 @@ use sqs_client::wire::validate::permission::is_account;
 
 use super::Config;
 use crate::http::{is_host, is_origin};
+use crate::service::caller::is_region;
 use crate::service::keys::Secret;
-use crate::sqs::front::is_region;
 
 /// An invalid setting.
 #[derive(Debug)]

@@ -7,6 +7,7 @@
 
 mod body;
 mod cors;
+mod form;
 mod guard;
 mod intake;
 mod limits;
@@ -16,6 +17,7 @@ mod server;
 mod write_timeout;
 
 pub(crate) use body::BodyError;
+pub(crate) use form::form_text;
 pub(crate) use guard::{Guard, is_host, is_origin, name_of};
 pub(crate) use intake::{Admitted, Intake};
 pub use limits::Limits;

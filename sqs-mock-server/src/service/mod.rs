@@ -2,6 +2,7 @@
 //! resources.
 
 pub(crate) mod arn;
+pub(crate) mod caller;
 pub mod clock;
 #[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "only a store commits"))]
 pub(crate) mod commits;

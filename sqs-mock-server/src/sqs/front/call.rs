@@ -1,7 +1,5 @@
 //! Finds the protocol and the action of a request, without decoding its input.
 
-use std::borrow::Cow;
-
 use http::request::Parts;
 use sqs_client::operation::{Action, Input};
 use sqs_client::wire::protocol::{DecodeError, Detected, Form, Protocol};
@@ -31,7 +29,7 @@ impl From<ServiceError> for NoCall {
 }
 
 impl<'a> Call<'a> {
-    /// Finds the action. `form` is the text of [`form_text`].
+    /// Finds the action. `form` is the text of [`form_text`](crate::http::form_text).
     pub(super) fn read(
         detected: &Detected,
         head: &Parts,
@@ -88,15 +86,6 @@ impl<'a> Call<'a> {
             Self::Query(_, form) => form.read(),
         };
         input.map_err(|error| malformed(&error))
-    }
-}
-
-/// The form of a Query request: from the URL, from the body, or from both.
-pub(crate) fn form_text<'a>(head: &'a Parts, body: &'a [u8]) -> Cow<'a, [u8]> {
-    match (head.uri.query().unwrap_or_default().as_bytes(), body) {
-        (b"", body) => Cow::Borrowed(body),
-        (query, b"") => Cow::Borrowed(query),
-        (query, body) => Cow::Owned([query, b"&", body].concat()),
     }
 }
 

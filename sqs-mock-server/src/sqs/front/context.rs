@@ -3,9 +3,9 @@
 use http::request::Parts;
 use sqs_client::wire::protocol::Protocol;
 
-use super::caller::{self, Caller};
 use super::endpoint::Endpoint;
 use super::queue_url::Styled;
+use crate::service::caller::{self, Caller};
 use crate::sqs::ops::{Context, Trace};
 
 impl Endpoint {

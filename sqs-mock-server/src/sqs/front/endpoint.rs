@@ -9,15 +9,15 @@ use sqs_client::wire::protocol::{Detected, Protocol};
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::sign::Claim;
 
-use super::call::{Call, NoCall, form_text};
-use super::caller::Caller;
+use super::call::{Call, NoCall};
 use super::dispatch::{Dispatched, dispatch};
 use super::metrics::{self, Metrics};
 use super::observer::{Observer, Observers};
 use super::queue_url::QueueUrlStyle;
 use super::respond::{self, Style};
 use super::signature;
-use crate::http::{Guard, Reply};
+use crate::http::{Guard, Reply, form_text};
+use crate::service::caller::Caller;
 use crate::service::clock;
 use crate::service::journal::Journal;
 use crate::service::keys::Keys;

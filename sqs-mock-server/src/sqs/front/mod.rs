@@ -8,7 +8,6 @@
 //! dropping its future drops the request, so an abandoned long poll takes no message.
 
 mod call;
-mod caller;
 mod context;
 mod dispatch;
 mod endpoint;
@@ -23,8 +22,6 @@ mod signature;
 mod target;
 mod unread;
 
-pub(crate) use call::form_text;
-pub(crate) use caller::{Caller, is_region};
 pub(crate) use endpoint::{Endpoint, Names};
 pub use queue_url::QueueUrlStyle;
 pub(crate) use respond::{Style, answer, refuse};

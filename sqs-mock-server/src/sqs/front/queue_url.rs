@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::Deserialize;
 
-use super::caller::is_region;
+use crate::service::caller::is_region;
 
 /// How queue URLs name the region.
 ///

@@ -8,7 +8,6 @@ use sqs_client::wire::validate::permission::is_account;
 /// The maximum length of a region name in a request; those of AWS have at most 15 characters.
 const MAX_REGION: usize = 32;
 
-/// The account and region of a caller: what the request claims, or what its signature proves.
 /// The account and region of a caller, claimed by the request or proven by its signature.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Caller<'a> {
@@ -27,13 +26,13 @@ impl<'a> Caller<'a> {
     }
 
     /// Reads a verified claim.
-    pub(super) fn of_claim(claim: &'a Claim) -> Self {
+    pub(crate) fn of_claim(claim: &'a Claim) -> Self {
         let account = Some(claim.access_key_id.as_str()).filter(|key| is_account(key));
         Self { account, region: Some(claim.region.as_str()).filter(|region| is_region(region)) }
     }
 
-    /// Parses `<key>/<date>/<region>/sqs/aws4_request`, up to a comma.
-    pub(super) fn from_credential(text: &'a str) -> Self {
+    /// Parses `<key>/<date>/<region>/<service>/aws4_request`, up to a comma.
+    pub(crate) fn from_credential(text: &'a str) -> Self {
         let credential = text.split([',', ' ']).next().unwrap_or_default();
         let mut parts = credential.split('/');
         let account = parts.next().filter(|key| is_account(key));
@@ -50,7 +49,7 @@ pub(crate) fn is_region(text: &str) -> bool {
 
 /// The host that the caller used, with its port. Queue URLs contain it, so that they work for callers on this machine,
 /// in containers and behind forwarded ports.
-pub(super) fn host(head: &Parts) -> Option<&str> {
+pub(crate) fn host(head: &Parts) -> Option<&str> {
     if let Some(authority) = head.uri.authority() {
         return Some(authority.as_str());
     }
