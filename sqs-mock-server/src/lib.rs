@@ -76,7 +76,7 @@ pub use crate::units::{ByteSize, NotASize};
 /// ```
 pub mod inspect {
     pub use crate::mock::{Leftover, LeftoverKind, Leftovers};
-    pub use crate::service::arn::QueueArn;
+    pub use crate::service::arn::{QueueArn, TopicArn};
     pub use crate::service::journal::Ending;
     pub use crate::service::seed::Uuid;
     pub use crate::sqs::engine::{

@@ -46,6 +46,14 @@ enum Details<'r> {
         bucket: Option<&'r str>,
         key: Option<&'r str>,
     },
+    /// A request in the Query protocol to SNS or STS.
+    Form {
+        topic: Option<String>,
+        account: Option<&'r str>,
+        region: Option<&'r str>,
+        error: Option<&'r str>,
+        content: String,
+    },
 }
 
 /// `GET /_mock/requests`. Pages count back from the latest request. Each page lists its oldest request first.
@@ -88,23 +96,7 @@ fn narrow(ask: &Ask<'_>, parameters: &Parameters<'_>, records: &mut Vec<Arc<Reco
 }
 
 fn show(record: &Arc<Record>) -> Shown<'_> {
-    let details = match RecordedRequest::of(record) {
-        Some(request) => Details::Sqs {
-            protocol: match request.protocol() {
-                Protocol::AwsJson => "json",
-                Protocol::Query => "query",
-            },
-            queue: request.queue().map(|queue| queue.name.into()),
-            account: record.caller.as_ref().map(|caller| &*caller.account),
-            region: record.caller.as_ref().map(|caller| &*caller.region),
-            error: record.ending.error_code().map(ErrorCode::shape),
-            content: String::from_utf8_lossy(record.content()).into_owned(),
-        },
-        None => Details::S3 {
-            bucket: record.resource.as_ref().and_then(Resource::bucket),
-            key: record.resource.as_ref().and_then(Resource::key),
-        },
-    };
+    let details = details(record);
     Shown {
         number: record.number,
         service: record.service,
@@ -118,11 +110,44 @@ fn show(record: &Arc<Record>) -> Shown<'_> {
     }
 }
 
+fn details(record: &Arc<Record>) -> Details<'_> {
+    let account = record.caller.as_ref().map(|caller| &*caller.account);
+    let region = record.caller.as_ref().map(|caller| &*caller.region);
+    let error = record.ending.error_code().map(ErrorCode::shape);
+    let content = || String::from_utf8_lossy(record.content()).into_owned();
+    if let Some(request) = RecordedRequest::of(record) {
+        return Details::Sqs {
+            protocol: match request.protocol() {
+                Protocol::AwsJson => "json",
+                Protocol::Query => "query",
+            },
+            queue: request.queue().map(|queue| queue.name.into()),
+            account,
+            region,
+            error,
+            content: content(),
+        };
+    }
+    match &record.resource {
+        _ if record.service == ServiceName::S3 => Details::S3 {
+            bucket: record.resource.as_ref().and_then(Resource::bucket),
+            key: record.resource.as_ref().and_then(Resource::key),
+        },
+        Some(Resource::Topic(topic)) => {
+            Details::Form { topic: Some(topic.name.to_string()), account, region, error, content: content() }
+        }
+        _ => Details::Form { topic: None, account, region, error, content: content() },
+    }
+}
+
 /// Parses the name of a service that this server runs.
 fn service(ask: &Ask<'_>, name: &str) -> Result<ServiceName, Refusal> {
     match ServiceName::ALL.into_iter().find(|service| service.as_str() == name) {
         Some(ServiceName::S3) if !ask.services.has_s3() => {
             Err(Refusal::not_found("this server has no S3; --with-s3 DIR starts it"))
+        }
+        Some(ServiceName::Sns | ServiceName::Sts) if !cfg!(feature = "sns") => {
+            Err(Refusal::not_found(format!("this build has no {name}; it requires the cargo feature `sns`")))
         }
         Some(service) => Ok(service),
         None => {

@@ -1,4 +1,4 @@
-//! ARNs of queues.
+//! ARNs of queues and topics.
 
 use std::fmt;
 use std::str::FromStr;
@@ -76,6 +76,43 @@ impl FromStr for QueueArn {
             }
             _ => Err(NotAQueueArn),
         }
+    }
+}
+
+/// `arn:aws:sns:<region>:<account>:<name>`.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct TopicArn {
+    /// Such as `us-east-1`.
+    pub region: Box<str>,
+    /// 12 digits.
+    pub account: Box<str>,
+    /// Name of the topic, with its `.fifo` when it has one.
+    pub name: Box<str>,
+}
+
+impl TopicArn {
+    /// Builds the ARN of a topic.
+    pub fn new(region: &str, account: &str, name: &str) -> Self {
+        Self { region: region.into(), account: account.into(), name: name.into() }
+    }
+
+    /// Whether the name is one of a FIFO topic.
+    pub fn is_fifo(&self) -> bool {
+        is_fifo_name(&self.name)
+    }
+
+    /// The topic of an ARN, or of the ARN of a subscription to it.
+    #[cfg(feature = "sns")]
+    pub(crate) fn of(text: &str) -> Option<Self> {
+        let mut parts = text.strip_prefix("arn:aws:sns:")?.split(':');
+        let (region, account, name) = (parts.next()?, parts.next()?, parts.next()?);
+        (!name.is_empty()).then(|| Self::new(region, account, name))
+    }
+}
+
+impl fmt::Display for TopicArn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "arn:aws:sns:{}:{}:{}", self.region, self.account, self.name)
     }
 }
 

@@ -14,17 +14,23 @@ pub enum ServiceName {
     Sqs,
     /// Amazon S3.
     S3,
+    /// Amazon SNS.
+    Sns,
+    /// AWS STS.
+    Sts,
 }
 
 impl ServiceName {
     /// All services.
-    pub const ALL: [Self; 2] = [Self::Sqs, Self::S3];
+    pub const ALL: [Self; 4] = [Self::Sqs, Self::S3, Self::Sns, Self::Sts];
 
     /// The name in IAM actions and in JSON, such as `sqs`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sqs => "sqs",
             Self::S3 => "s3",
+            Self::Sns => "sns",
+            Self::Sts => "sts",
         }
     }
 }
@@ -35,6 +41,9 @@ impl fmt::Display for ServiceName {
         f.write_str(&self.as_str().to_uppercase())
     }
 }
+
+/// The only action of STS that the server implements.
+pub(crate) const GET_CALLER_IDENTITY: &str = "GetCallerIdentity";
 
 /// An operation that the server implements.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -51,7 +60,11 @@ impl Operation {
     /// Fails if there is none; the text lists all names.
     pub(crate) fn find(service: Option<ServiceName>, name: &str) -> Result<Self, String> {
         let sqs = Action::ALL.into_iter().map(Self::from);
-        let all = sqs.chain(S3Action::ALL.iter().copied().map(Self::from));
+        let s3 = S3Action::ALL.iter().copied().map(Self::from);
+        // After SQS, which has actions with the same names.
+        let sns = SnsAction::ALL.iter().copied().map(Self::from);
+        let sts = Self { service: ServiceName::Sts, name: GET_CALLER_IDENTITY };
+        let all = sqs.chain(s3).chain(sns).chain([sts]);
         let all: Vec<_> = all.filter(|one| service.is_none_or(|service| service == one.service)).collect();
         all.iter().copied().find(|operation| operation.name == name).ok_or_else(|| {
             let names: Vec<_> = all.iter().map(|operation| operation.name).collect();
@@ -72,6 +85,12 @@ impl From<S3Action> for Operation {
     }
 }
 
+impl From<SnsAction> for Operation {
+    fn from(action: SnsAction) -> Self {
+        Self { service: ServiceName::Sns, name: action.name() }
+    }
+}
+
 /// Serializes as the name.
 impl Serialize for Operation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -86,24 +105,24 @@ impl<'de> Deserialize<'de> for Operation {
     }
 }
 
-/// Declares the enum of operations and their names.
+/// Declares an enum of operations and their names.
 macro_rules! actions {
-    ($( $name:ident )*) => {
-        /// An operation of S3 that the server implements.
+    ($(#[$meta:meta])* $visibility:vis $type:ident { $( $name:ident )* }) => {
+        $(#[$meta])*
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
         #[cfg_attr(not(feature = "s3"), allow(unreachable_pub, reason = "only the module s3 exports it"))]
         #[non_exhaustive]
-        pub enum S3Action {
+        $visibility enum $type {
             $( #[doc = concat!("`", stringify!($name), "`.")] $name, )*
         }
 
         #[cfg_attr(not(feature = "s3"), allow(unreachable_pub, reason = "only the module s3 exports it"))]
-        impl S3Action {
+        impl $type {
             /// All operations, ordered by name.
-            pub const ALL: &'static [Self] = &[ $( Self::$name, )* ];
+            $visibility const ALL: &'static [Self] = &[ $( Self::$name, )* ];
 
-            /// The name that AWS uses, such as `GetObject`.
-            pub fn name(self) -> &'static str {
+            /// The name that AWS uses.
+            $visibility fn name(self) -> &'static str {
                 match self {
                     $( Self::$name => stringify!($name), )*
                 }
@@ -113,22 +132,50 @@ macro_rules! actions {
 }
 
 actions! {
-    AbortMultipartUpload
-    CompleteMultipartUpload
-    CreateBucket
-    CreateMultipartUpload
-    DeleteBucket
-    DeleteObject
-    DeleteObjects
-    GetBucketLocation
-    GetObject
-    HeadBucket
-    HeadObject
-    ListBuckets
-    ListMultipartUploads
-    ListObjectsV2
-    PutObject
-    UploadPart
+    /// An operation of S3 that the server implements.
+    pub S3Action {
+        AbortMultipartUpload
+        CompleteMultipartUpload
+        CreateBucket
+        CreateMultipartUpload
+        DeleteBucket
+        DeleteObject
+        DeleteObjects
+        GetBucketLocation
+        GetObject
+        HeadBucket
+        HeadObject
+        ListBuckets
+        ListMultipartUploads
+        ListObjectsV2
+        PutObject
+        UploadPart
+    }
+}
+
+actions! {
+    /// An action of SNS that the server implements.
+    pub(crate) SnsAction {
+        AddPermission
+        ConfirmSubscription
+        CreateTopic
+        DeleteTopic
+        GetSubscriptionAttributes
+        GetTopicAttributes
+        ListSubscriptions
+        ListSubscriptionsByTopic
+        ListTagsForResource
+        ListTopics
+        Publish
+        PublishBatch
+        RemovePermission
+        SetSubscriptionAttributes
+        SetTopicAttributes
+        Subscribe
+        TagResource
+        Unsubscribe
+        UntagResource
+    }
 }
 
 #[cfg(feature = "s3")]

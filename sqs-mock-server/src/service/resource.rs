@@ -1,6 +1,6 @@
 //! The resource that a request addresses.
 
-use super::arn::QueueArn;
+use super::arn::{QueueArn, TopicArn};
 
 /// The resource that a request addresses.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -8,6 +8,8 @@ use super::arn::QueueArn;
 pub enum Resource {
     /// An SQS queue, which may not exist.
     Queue(QueueArn),
+    /// An SNS topic, which may not exist.
+    Topic(TopicArn),
     /// An S3 bucket.
     Bucket(String),
     /// An S3 object.
@@ -25,7 +27,7 @@ impl Resource {
     pub fn bucket(&self) -> Option<&str> {
         match self {
             Self::Bucket(bucket) | Self::Object { bucket, .. } => Some(bucket),
-            Self::Queue(_) => None,
+            Self::Queue(_) | Self::Topic(_) => None,
         }
     }
 
@@ -33,7 +35,7 @@ impl Resource {
     pub fn key(&self) -> Option<&str> {
         match self {
             Self::Object { key, .. } => Some(key),
-            Self::Queue(_) | Self::Bucket(_) => None,
+            Self::Queue(_) | Self::Topic(_) | Self::Bucket(_) => None,
         }
     }
 
@@ -41,6 +43,7 @@ impl Resource {
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Queue(arn) => arn.region.len() + arn.account.len() + arn.name.len(),
+            Self::Topic(arn) => arn.region.len() + arn.account.len() + arn.name.len(),
             Self::Bucket(bucket) => bucket.len(),
             Self::Object { bucket, key } => bucket.len() + key.len(),
         }

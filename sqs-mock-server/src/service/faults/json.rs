@@ -59,7 +59,7 @@ impl std::error::Error for InvalidFault {}
 /// All other fields are optional and correspond to methods of [`Fault`]: `actions` (a list), `queue`, `group`,
 /// `body_contains`, `entries` (a list of positions), `bucket`, `key_prefix`, `skip`, `times`, `probability`, and
 /// `above`
-/// (a rate per second). `service` (`sqs` or `s3`) is needed only if no other field implies it.
+/// (a rate per second). `service` (`sqs`, `s3`, `sns` or `sts`) is needed only if no other field implies it.
 ///
 /// ```
 /// use sqs_mock_server::faults::Fault;
@@ -120,7 +120,8 @@ impl Fault {
 
     /// Sets the service from its field, or from the other fields.
     fn set_service(&mut self) -> Result<(), String> {
-        let implied = self.services().map(|(_, service)| service).find(|service| *service == ServiceName::S3);
+        let implied =
+            self.services().map(|(_, service)| service).find(|service| *service != ServiceName::Sqs);
         self.filter.service = self.filter.service.or(implied);
         let service = self.filter.service.unwrap_or(ServiceName::Sqs);
         if let Some(action) = self.filter.actions.iter().find(|action| action.service != service) {
@@ -131,6 +132,9 @@ impl Fault {
             Some((field, _)) => Err(format!("`{field}` does not belong to a fault of {service}")),
             None if service == ServiceName::S3 && !cfg!(feature = "s3") => {
                 Err("this build has no S3; it requires the cargo feature `s3`".to_owned())
+            }
+            None if matches!(service, ServiceName::Sns | ServiceName::Sts) && !cfg!(feature = "sns") => {
+                Err(format!("this build has no {service}; it requires the cargo feature `sns`"))
             }
             None => Ok(()),
         }
@@ -199,6 +203,8 @@ impl Fault {
         let is_known = match service {
             ServiceName::Sqs => !matches!(ErrorCode::from_name(code), ErrorCode::Other(_)),
             ServiceName::S3 => is_code_of_s3(code),
+            // Their codes have no table here.
+            ServiceName::Sns | ServiceName::Sts => true,
         };
         if is_known { Ok(()) } else { Err(format!("`code`: {code:?} is not an error code of {service}")) }
     }

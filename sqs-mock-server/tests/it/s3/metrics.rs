@@ -149,8 +149,8 @@ async fn one_journal_records_the_requests_to_all_services() {
     assert_eq!(list("?action=GetObject").await, [get]);
     assert_eq!(list("?service=sqs").await, list("?queue=q").await);
     assert_eq!(list("?queue=q").await, [send]);
-    let error = wire.get("/_mock/requests?service=sns").await.error(400);
-    assert_eq!(error, "unknown service \"sns\"; there are sqs, s3");
+    let error = wire.get("/_mock/requests?service=sqss").await.error(400);
+    assert_eq!(error, "unknown service \"sqss\"; there are sqs, s3, sns, sts");
     assert_eq!(
         wire.exchange("DELETE /_mock/requests", "", b"").await.content(200),
         json!({ "forgotten": 3 })
