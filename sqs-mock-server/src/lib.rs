@@ -28,7 +28,7 @@ mod router;
 pub mod s3;
 mod service;
 mod services;
-#[cfg_attr(not(test), expect(dead_code, reason = "the topics that use it come next"))]
+#[cfg(feature = "sns")]
 mod sns;
 mod sqs;
 #[cfg(feature = "durable")]

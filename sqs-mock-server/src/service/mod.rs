@@ -15,6 +15,8 @@ pub(crate) mod keys;
 pub(crate) mod metrics;
 pub(crate) mod operation;
 pub(crate) mod policies;
+#[cfg(feature = "sns")]
+pub(crate) mod query_error;
 pub(crate) mod resource;
 pub(crate) mod seed;
 pub(crate) mod stopwatch;

@@ -1,3 +1,4 @@
-//! Amazon SNS: filter policies of subscriptions ([`filter`]).
+//! Amazon SNS: topics without I/O ([`engine`]), and filter policies of subscriptions ([`filter`]).
 
+mod engine;
 pub(crate) mod filter;

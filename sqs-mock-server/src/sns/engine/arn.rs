@@ -1,0 +1,129 @@
+//! ARNs in requests: of topics and of subscriptions.
+
+use std::fmt;
+
+use super::refusal::invalid;
+use crate::service::arn::TopicArn;
+use crate::service::query_error::QueryError;
+
+/// The number of parts of the ARN of a topic. A subscription has one more.
+const TOPIC_PARTS: usize = 6;
+
+/// `<topic arn>:<id>`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct SubscriptionArn {
+    pub(crate) topic: TopicArn,
+    /// A UUID.
+    pub(crate) id: Box<str>,
+}
+
+/// The maximum length of the name of a topic, without `.fifo`.
+const MAX_NAME: usize = 256;
+
+/// The ARN of a topic to create.
+///
+/// # Errors
+/// `InvalidParameter` for a name that topics of the requested kind cannot have.
+pub(crate) fn created(
+    name: &str,
+    attributes: &[(&str, &str)],
+    (region, account): (&str, &str),
+) -> Result<TopicArn, QueryError> {
+    let fifo = attributes.iter().find(|(name, _)| *name == "FifoTopic").map(|(_, value)| *value);
+    let is_fifo = match fifo {
+        None => false,
+        Some(value) if value.eq_ignore_ascii_case("false") => false,
+        Some(value) if value.eq_ignore_ascii_case("true") => true,
+        Some(_) => return Err(invalid("Attributes Reason: FifoTopic must be true or false")),
+    };
+    let stem = if is_fifo { name.strip_suffix(".fifo").unwrap_or_default() } else { name };
+    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    if !(1..=MAX_NAME).contains(&stem.len()) || !stem.bytes().all(is_legal) {
+        return Err(invalid("Topic Name"));
+    }
+    Ok(TopicArn::new(region, account, name))
+}
+
+/// The topic that a parameter names. Requests reach the topics of their own region.
+///
+/// # Errors
+/// `InvalidParameter`.
+pub(crate) fn topic(parameter: &str, text: &str, region: &str) -> Result<TopicArn, QueryError> {
+    check_parts(parameter, text)?;
+    let arn = TopicArn::of(text).filter(|_| text.split(':').count() == TOPIC_PARTS);
+    arn.filter(|arn| *arn.region == *region).ok_or_else(|| invalid(parameter))
+}
+
+/// The subscription that a parameter names.
+///
+/// # Errors
+/// `InvalidParameter`.
+pub(crate) fn subscription(text: &str, region: &str) -> Result<SubscriptionArn, QueryError> {
+    if text.is_empty() {
+        return Err(invalid("SubscriptionArn Reason: no value for required parameter"));
+    }
+    check_parts("SubscriptionArn", text)?;
+    if text.split(':').count() == TOPIC_PARTS {
+        return Err(invalid("SubscriptionId"));
+    }
+    let id = text.rsplit(':').next().filter(|_| text.split(':').count() == TOPIC_PARTS + 1);
+    let arn = TopicArn::of(text).filter(|arn| *arn.region == *region).zip(id);
+    let (topic, id) = arn.ok_or_else(|| invalid("SubscriptionArn"))?;
+    Ok(SubscriptionArn { topic, id: id.into() })
+}
+
+fn check_parts(parameter: &str, text: &str) -> Result<(), QueryError> {
+    let parts = text.split(':').count();
+    let too_few =
+        || invalid(format_args!("{parameter} Reason: An ARN must have at least 6 elements, not {parts}"));
+    if parts < TOPIC_PARTS { Err(too_few()) } else { Ok(()) }
+}
+
+impl fmt::Display for SubscriptionArn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.topic, self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contract 2.2.
+    #[test]
+    fn names_of_topics_have_letters_digits_hyphens_and_underscores() {
+        let create = |name: &str, fifo: &[(&str, &str)]| created(name, fifo, ("us-east-1", "000000000000"));
+        let (fifo, standard) = ([("FifoTopic", "true")], [("FifoTopic", "false")]);
+        let long = "a".repeat(257);
+        for name in ["", &long, "a b", "a:b", "a;", "a!", "a@", "a|", "a^", "a%", "a.fifo"] {
+            assert_eq!(create(name, &[]).unwrap_err().message, "Invalid parameter: Topic Name", "{name}");
+            assert!(create(name, &standard).is_err(), "{name}");
+        }
+        assert_eq!(create("a", &fifo).unwrap_err().message, "Invalid parameter: Topic Name");
+        assert_eq!(
+            create("a-b_C1", &standard).unwrap().to_string(),
+            "arn:aws:sns:us-east-1:000000000000:a-b_C1"
+        );
+        assert!(create("a.fifo", &fifo).unwrap().is_fifo());
+        assert!(create(&long[1..], &[]).is_ok());
+    }
+
+    /// Contract 2.1, ARN faults.
+    #[test]
+    fn arn_faults_get_the_texts_of_aws() {
+        let topic_fault = |text: &str| topic("TopicArn", text, "us-east-1").unwrap_err().message;
+        let few = "Invalid parameter: TopicArn Reason: An ARN must have at least 6 elements, not";
+        assert_eq!(topic_fault(""), format!("{few} 1"));
+        assert_eq!(topic_fault("orders"), format!("{few} 1"));
+        assert_eq!(topic_fault("a:b"), format!("{few} 2"));
+        for text in ["arn:aws:sns:eu-west-1:0:a", "arn:aws:sqs:us-east-1:0:a", "arn:aws:sns:us-east-1:0:a:b"]
+        {
+            assert_eq!(topic_fault(text), "Invalid parameter: TopicArn", "{text}");
+        }
+        let fault = |text: &str| subscription(text, "us-east-1").unwrap_err().message;
+        let few = "Invalid parameter: SubscriptionArn Reason: An ARN must have at least 6 elements, not";
+        assert_eq!(fault("pending confirmation"), format!("{few} 1"));
+        assert_eq!(fault("arn:aws:sns:us-east-1:0:a"), "Invalid parameter: SubscriptionId");
+        assert_eq!(fault(""), "Invalid parameter: SubscriptionArn Reason: no value for required parameter");
+    }
+}

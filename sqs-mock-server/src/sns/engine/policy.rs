@@ -1,0 +1,133 @@
+//! Access policies of topics, and the permissions that are statements in them. They are stored, not enforced.
+//!
+//! Source: <https://docs.aws.amazon.com/sns/latest/api/API_AddPermission.html>
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::refusal::invalid;
+use crate::service::arn::TopicArn;
+use crate::service::policy_document::{Document, Effect, List, Principal, Statement};
+use crate::service::query_error::QueryError;
+
+/// A limit of AWS: 30 KiB.
+const MAX_BYTES: usize = 30_720;
+/// The actions that a permission can name.
+const ACTIONS: [&str; 9] = [
+    "AddPermission",
+    "DeleteTopic",
+    "GetTopicAttributes",
+    "ListSubscriptionsByTopic",
+    "Publish",
+    "Receive",
+    "RemovePermission",
+    "SetTopicAttributes",
+    "Subscribe",
+];
+
+/// The policy of a topic that never got another.
+pub(super) fn default_of(topic: &TopicArn) -> String {
+    let actions = [
+        "GetTopicAttributes",
+        "SetTopicAttributes",
+        "AddPermission",
+        "RemovePermission",
+        "DeleteTopic",
+        "Subscribe",
+        "ListSubscriptionsByTopic",
+        "Publish",
+    ];
+    let actions = json!(actions.map(|action| format!("SNS:{action}")));
+    let (resource, account) = (json!(topic.to_string()), json!(topic.account));
+    // As text, since AWS has its own order of members.
+    format!(
+        r#"{{"Version":"2008-10-17","Id":"__default_policy_ID","Statement":[{{"Sid":"__default_statement_ID","Effect":"Allow","Principal":{{"AWS":"*"}},"Action":{actions},"Resource":{resource},"Condition":{{"StringEquals":{{"AWS:SourceOwner":{account}}}}}}}]}}"#
+    )
+}
+
+/// A policy of a request, in the form that SNS returns.
+///
+/// # Errors
+/// `InvalidParameter`.
+pub(super) fn parse(text: &str) -> Result<String, QueryError> {
+    let document: Document =
+        serde_json::from_str(text).map_err(|error| invalid(format_args!("Policy Error: {error}")))?;
+    if !document.is_valid(is_action) {
+        return Err(invalid("Policy statement action out of service scope!"));
+    }
+    write(&document)
+}
+
+/// A policy with another statement.
+///
+/// # Errors
+/// `InvalidParameter` for a known label or an unknown action.
+pub(super) fn with_permission(
+    policy: &str,
+    topic: &TopicArn,
+    label: &str,
+    accounts: &[&str],
+    actions: &[&str],
+) -> Result<String, QueryError> {
+    let mut document = read(policy)?;
+    if document.statement.iter().any(|statement| statement.sid.as_deref() == Some(label)) {
+        return Err(invalid("Statement already exists"));
+    }
+    if actions.is_empty() || !actions.iter().all(|action| ACTIONS.contains(action)) {
+        return Err(invalid("Policy statement action out of service scope!"));
+    }
+    if accounts.is_empty() {
+        return Err(invalid("AWSAccountId Reason: no value for required parameter"));
+    }
+    let roots = accounts.iter().map(|account| format!("arn:aws:iam::{account}:root")).collect();
+    document.statement.push(Statement {
+        sid: Some(label.to_owned()),
+        effect: Effect::Allow,
+        principal: Some(Principal::Kinds(BTreeMap::from([("AWS".to_owned(), List(roots))]))),
+        not_principal: None,
+        action: Some(List(actions.iter().map(|action| format!("SNS:{action}")).collect())),
+        not_action: None,
+        resource: Some(List(vec![topic.to_string()])),
+        not_resource: None,
+        condition: None,
+    });
+    write(&document)
+}
+
+/// A policy without the statement of a label, which may not exist.
+///
+/// # Errors
+/// `InternalError`, never for a policy that was accepted before.
+pub(super) fn without_permission(policy: &str, label: &str) -> Result<String, QueryError> {
+    let mut document = read(policy)?;
+    document.statement.retain(|statement| statement.sid.as_deref() != Some(label));
+    write(&document)
+}
+
+fn read(policy: &str) -> Result<Document, QueryError> {
+    serde_json::from_str(policy).map_err(|error| broken(&error))
+}
+
+fn write(document: &Document) -> Result<String, QueryError> {
+    let text = serde_json::to_string(document).map_err(|error| broken(&error))?;
+    let too_long = || {
+        invalid(format_args!(
+            "Policy Reason: the policy has {} bytes; at most {MAX_BYTES} are allowed",
+            text.len()
+        ))
+    };
+    if text.len() > MAX_BYTES { Err(too_long()) } else { Ok(text) }
+}
+
+/// Every policy that was read can be written and read again; a failure is a bug of this server.
+fn broken(error: &serde_json::Error) -> QueryError {
+    QueryError::new(500, "InternalError", format!("cannot store the policy: {error}"))
+}
+
+/// `*`, or an action of SNS, case-insensitive. A name with a wildcard can match several actions.
+fn is_action(name: &str) -> bool {
+    let Some((service, action)) = name.split_once(':') else { return name == "*" };
+    let is_known = || ACTIONS.iter().any(|known| known.eq_ignore_ascii_case(action));
+    service.eq_ignore_ascii_case("sns") && (action.contains(['*', '?']) || is_known())
+}

@@ -1,0 +1,302 @@
+//! Topics and subscriptions. Quotes are of the contract.
+
+use super::message::{Draft, Message};
+use super::protocol::{Endpoint, Protocol};
+use super::subscription::{State, Subscription};
+use super::tags::Tags;
+use super::topic::{NewSubscription, Topic};
+use crate::service::arn::TopicArn;
+use crate::service::clock::Timestamp;
+use crate::service::query_error::QueryError;
+use crate::service::seed::{Seed, Uuid, uuid};
+
+const ACCOUNT: &str = "000000000000";
+const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+fn topic(name: &str, attributes: &[(&str, &str)]) -> Result<Topic, QueryError> {
+    Topic::new(TopicArn::new("us-east-1", ACCOUNT, name), attributes, Tags::default())
+}
+
+fn id(number: u64) -> Uuid {
+    uuid(&mut Seed(number).generator("ids"))
+}
+
+fn subscribe(
+    topic: &mut Topic,
+    (protocol, endpoint): (Protocol, &str),
+    attributes: &[(&str, &str)],
+) -> Result<Subscription, QueryError> {
+    let number: u64 = endpoint.bytes().map(u64::from).sum();
+    let endpoint = Endpoint::read(protocol, endpoint)?;
+    let new =
+        NewSubscription { endpoint, owner: ACCOUNT, attributes, token: "t".repeat(288), id: id(number) };
+    topic.subscribe(NOW, new).cloned()
+}
+
+fn queue(name: &str) -> String {
+    format!("arn:aws:sqs:us-east-1:{ACCOUNT}:{name}")
+}
+
+fn text<T: std::fmt::Debug>(result: Result<T, QueryError>) -> String {
+    result.unwrap_err().message
+}
+
+/// 2.3: "A fresh standard topic returns exactly 8".
+#[test]
+fn fresh_topic_has_the_attributes_of_aws() {
+    let standard = topic("a", &[]).unwrap().shown();
+    let names: Vec<_> = standard.keys().map(String::as_str).collect();
+    let expected = [
+        "DisplayName",
+        "EffectiveDeliveryPolicy",
+        "Owner",
+        "Policy",
+        "SubscriptionsConfirmed",
+        "SubscriptionsDeleted",
+        "SubscriptionsPending",
+        "TopicArn",
+    ];
+    assert_eq!(names, expected);
+    let policy = r#"{"Version":"2008-10-17","Id":"__default_policy_ID","Statement":[{"Sid":"__default_statement_ID","Effect":"Allow","Principal":{"AWS":"*"},"Action":["SNS:GetTopicAttributes","SNS:SetTopicAttributes","SNS:AddPermission","SNS:RemovePermission","SNS:DeleteTopic","SNS:Subscribe","SNS:ListSubscriptionsByTopic","SNS:Publish"],"Resource":"arn:aws:sns:us-east-1:000000000000:a","Condition":{"StringEquals":{"AWS:SourceOwner":"000000000000"}}}]}"#;
+    assert_eq!(standard["Policy"], policy);
+    let fifo = topic("a.fifo", &[("FifoTopic", "true")]).unwrap().shown();
+    assert_eq!((&*fifo["FifoTopic"], &*fifo["ContentBasedDeduplication"]), ("true", "false"));
+    assert_eq!(fifo.len(), 10);
+}
+
+/// 2.2: the second `CreateTopic`.
+#[test]
+fn topic_is_created_again_only_with_what_it_has() {
+    let tags = |pairs: &[(&str, &str)]| Tags::read(pairs).unwrap();
+    let mut topic = topic("a", &[("DisplayName", "A")]).unwrap();
+    topic.tags = tags(&[("k", "v"), ("l", "w")]);
+    for attributes in [&[][..], &[("DisplayName", "A")], &[("FifoTopic", "false")]] {
+        for given in [&[][..], &[("k", "v")], &[("l", "w"), ("k", "v")]] {
+            topic.check_same(attributes, &tags(given)).unwrap();
+        }
+    }
+    let other = "Invalid parameter: Attributes Reason: Topic already exists with different attributes";
+    for attributes in [("DisplayName", "B"), ("SignatureVersion", "1")] {
+        assert_eq!(text(topic.check_same(&[attributes], &Tags::default())), other);
+    }
+    let other = "Invalid parameter: Tags Reason: Topic already exists with different tags";
+    assert_eq!(text(topic.check_same(&[], &tags(&[("m", "x")]))), other);
+}
+
+#[test]
+fn attributes_of_fifo_topics_are_refused_on_standard_topics() {
+    let mut standard = topic("a", &[]).unwrap();
+    for name in ["ContentBasedDeduplication", "FifoThroughputScope", "FifoTopic", "Owner", "Unknown"] {
+        assert_eq!(text(standard.set_attribute(name, "true")), "Invalid parameter: AttributeName", "{name}");
+    }
+    assert!(standard.set_attribute("MaximumMessageSize", "1023").is_err());
+    standard.set_attribute("MaximumMessageSize", "1048576").unwrap();
+    standard.set_attribute("SQSSuccessFeedbackSampleRate", "100").unwrap();
+    standard.set_attribute("DeliveryPolicy", r#"{"http":{}}"#).unwrap();
+    standard.set_attribute("DeliveryPolicy", "").unwrap();
+    assert!(!standard.shown().contains_key("DeliveryPolicy"));
+}
+
+/// 2.4.
+#[test]
+fn endpoints_that_do_not_fit_the_topic_get_the_errors_of_aws() {
+    let mut standard = topic("a", &[]).unwrap();
+    let mut fifo = topic("a.fifo", &[("FifoTopic", "true")]).unwrap();
+    let url = "http://localhost:9324/000000000000/q";
+    assert_eq!(
+        text(subscribe(&mut standard, (Protocol::Sqs, url), &[])),
+        "Invalid parameter: SQS endpoint ARN"
+    );
+    assert_eq!(
+        text(Protocol::find("carrier-pigeon")),
+        "Invalid parameter: Amazon SNS does not support this protocol string: carrier-pigeon"
+    );
+    assert_eq!(
+        text(subscribe(&mut standard, (Protocol::Sqs, &queue("q.fifo")), &[])),
+        "Invalid parameter: Invalid parameter: Endpoint Reason: FIFO SQS Queues can not be subscribed to standard SNS \
+         topics"
+    );
+    assert_eq!(
+        text(subscribe(&mut fifo, (Protocol::Sms, "+123"), &[])),
+        "Invalid parameter: Invalid protocol type: sms"
+    );
+    subscribe(&mut fifo, (Protocol::Sqs, &queue("q")), &[]).expect("2.4: standard queue, FIFO topic: 200");
+    assert_eq!(
+        text(subscribe(&mut standard, (Protocol::Lambda, "f"), &[("RawMessageDelivery", "true")])),
+        "Invalid parameter: Attributes Reason: Delivery protocol [lambda] does not support raw message delivery."
+    );
+}
+
+/// 2.4: "topic + protocol + endpoint exist".
+#[test]
+fn endpoint_is_subscribed_again_only_with_what_it_has() {
+    let mut topic = topic("a", &[]).unwrap();
+    let endpoint = (Protocol::Sqs, &*queue("q"));
+    let own = [("RawMessageDelivery", "true"), ("FilterPolicy", r#"{"a":["b"]}"#)];
+    let first = subscribe(&mut topic, endpoint, &own).unwrap();
+    for attributes in [&[][..], &own, &own[..1], &[("RawMessageDelivery", "True")]] {
+        assert_eq!(subscribe(&mut topic, endpoint, attributes).unwrap().arn, first.arn);
+    }
+    subscribe(&mut topic, endpoint, &[("FilterPolicyScope", "MessageAttributes")]).unwrap();
+    let other = "Invalid parameter: Attributes Reason: Subscription already exists with different attributes";
+    for attribute in
+        [("RawMessageDelivery", "false"), ("RedrivePolicy", r#"{"deadLetterTargetArn":"arn:aws:sqs:a:b:c"}"#)]
+    {
+        assert_eq!(text(subscribe(&mut topic, endpoint, &[attribute])), other);
+    }
+}
+
+/// 2.5.
+#[test]
+fn invalid_attributes_of_subscriptions_get_the_texts_of_aws() {
+    let mut fifo = topic("a.fifo", &[("FifoTopic", "true")]).unwrap();
+    let arn = subscribe(&mut fifo, (Protocol::Sqs, &queue("q.fifo")), &[]).unwrap().arn;
+    let mut set = |name, value| fifo.set_subscription_attribute(NOW, &arn.id, (name, value));
+    let table = [
+        (
+            "RawMessageDelivery",
+            "wrongvalue",
+            "RawMessageDelivery: Invalid value [wrongvalue]. Must be true or false.",
+        ),
+        ("RawMessageDelivery", "", "RawMessageDelivery: Invalid value []. Must be true or false."),
+        (
+            "FilterPolicyScope",
+            "RandomValue",
+            "FilterPolicyScope: Invalid value [RandomValue]. Please use either MessageBody or MessageAttributes",
+        ),
+        (
+            "RedrivePolicy",
+            r#"{"deadLetterTargetArn":"x"}"#,
+            "RedrivePolicy: deadLetterTargetArn is an invalid arn",
+        ),
+        (
+            "RedrivePolicy",
+            r#"{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:d"}"#,
+            "RedrivePolicy: must use a FIFO queue as DLQ for a FIFO Subscription to a FIFO Topic.",
+        ),
+        ("Endpoint", "x", "AttributeName"),
+    ];
+    for (name, value, expected) in table {
+        assert_eq!(text(set(name, value)), format!("Invalid parameter: {expected}"));
+    }
+    assert!(
+        text(set("RedrivePolicy", "{x"))
+            .starts_with("Invalid parameter: RedrivePolicy: failed to parse JSON.")
+    );
+}
+
+/// 2.5: "`FilterPolicyScope` set before any `FilterPolicy` is remembered but not returned".
+#[test]
+fn scope_of_filters_is_shown_with_a_policy_only() {
+    let mut topic = topic("a", &[]).unwrap();
+    let arn = subscribe(&mut topic, (Protocol::Sqs, &queue("q")), &[]).unwrap().arn;
+    let mut set = |name, value| topic.set_subscription_attribute(NOW, &arn.id, (name, value)).unwrap();
+    set("FilterPolicyScope", "MessageBody");
+    set("RawMessageDelivery", "TRUE");
+    let shown = topic.subscription(NOW, &arn.id).unwrap().shown();
+    assert_eq!(shown["RawMessageDelivery"], "true");
+    assert!(!shown.contains_key("FilterPolicyScope") && !shown.contains_key("FilterPolicy"));
+    let policy = (("FilterPolicy"), r#"{ "a": ["b"] }"#);
+    topic.set_subscription_attribute(NOW, &arn.id, policy).unwrap();
+    let shown = topic.subscription(NOW, &arn.id).unwrap().shown();
+    assert_eq!((&*shown["FilterPolicyScope"], &*shown["FilterPolicy"]), ("MessageBody", policy.1));
+}
+
+/// 2.6: "unconfirmed subscriptions vanish after 48 h".
+#[test]
+fn subscription_that_is_not_confirmed_in_time_vanishes() {
+    let mut topic = topic("a", &[]).unwrap();
+    let pending = subscribe(&mut topic, (Protocol::Http, "http://a"), &[]).unwrap();
+    let State::Pending { token, .. } = &pending.state else { panic!("{pending:?}") };
+    assert_eq!(pending.shown()["PendingConfirmation"], "true");
+    assert_eq!(topic.shown()["SubscriptionsPending"], "1");
+    let hours = |hours: u64| NOW + std::time::Duration::from_secs(hours * 3_600);
+    assert!(topic.confirm(hours(47), "x", true).is_none());
+    assert_eq!(topic.confirm(hours(47), token, false).unwrap().arn, pending.arn);
+    assert_eq!(topic.confirm(hours(100), token, true).unwrap().arn, pending.arn, "the same token again");
+    assert_eq!(
+        topic.subscription(hours(100), &pending.arn.id).unwrap().shown()["ConfirmationWasAuthenticated"],
+        "false"
+    );
+    subscribe(&mut topic, (Protocol::Email, "a@b"), &[]).unwrap();
+    assert_eq!(topic.subscriptions(hours(48)).count(), 1);
+}
+
+/// 2.7 and 3.5.
+#[test]
+fn messages_that_do_not_fit_the_topic_get_the_texts_of_aws() {
+    let draft = |text| Draft { text, ..Draft::default() };
+    let message = |draft| Message::new(draft).unwrap();
+    let standard = topic("a", &[]).unwrap();
+    let fifo = topic("a.fifo", &[("FifoTopic", "true")]).unwrap();
+    let long = "a".repeat(262_145);
+    standard.check(&message(draft(&long[1..]))).unwrap();
+    assert_eq!(text(standard.check(&message(draft(&long)))), "Invalid parameter: Message too long");
+    assert_eq!(
+        text(standard.check(&message(Draft { deduplication_id: Some("d"), ..draft("a") }))),
+        "Invalid parameter: MessageDeduplicationId Reason: The request includes MessageDeduplicationId parameter that \
+         is not valid for this topic type"
+    );
+    standard.check(&message(Draft { group: Some("g"), ..draft("a") })).unwrap();
+    assert_eq!(
+        text(fifo.check(&message(draft("a")))),
+        "Invalid parameter: The MessageGroupId parameter is required for FIFO topics"
+    );
+    assert_eq!(
+        text(fifo.check(&message(Draft { group: Some("g"), ..draft("a") }))),
+        "Invalid parameter: The topic should either have ContentBasedDeduplication enabled or MessageDeduplicationId \
+         provided explicitly"
+    );
+    let two = [message(draft(&long[..200_000])), message(draft(&long[..62_145]))];
+    let error = standard.check_batch(&two).unwrap_err();
+    assert_eq!(
+        (&*error.code, &*error.message),
+        ("BatchRequestTooLong", "The length of all the messages put together is more than the limit.")
+    );
+}
+
+#[test]
+fn invalid_messages_get_the_texts_of_aws() {
+    let json = |text| Draft { text, structure: Some("json"), ..Draft::default() };
+    let unparsed = "Invalid parameter: Message Structure - JSON message body failed to parse";
+    let no_default = "Invalid parameter: Message Structure - No default entry in JSON message body";
+    let long = "a".repeat(100);
+    let subject = |subject| Draft { text: "a", subject: Some(subject), ..Draft::default() };
+    for (draft, expected) in [
+        (Draft::default(), "Invalid parameter: Empty message"),
+        (json("x"), unparsed),
+        (json("[1]"), unparsed),
+        (json(r#"{"sqs":"a"}"#), no_default),
+        (json(r#"{"default":1}"#), no_default),
+        (subject(""), "Invalid parameter: Subject"),
+        (subject(&long), "Invalid parameter: Subject"),
+        (subject("a\nb"), "Invalid parameter: Subject"),
+        (subject("ä"), "Invalid parameter: Subject"),
+    ] {
+        assert_eq!(text(Message::new(draft)), expected);
+    }
+    let message = Message::new(json(r#"{"default":"d","default":"e","sqs":"s","http":1}"#)).unwrap();
+    assert_eq!((message.text(Protocol::Sqs), message.text(Protocol::Http)), ("s", "e"));
+}
+
+/// 3.6: the default scope is the whole topic; with `MessageGroup`, groups are apart.
+#[test]
+fn scope_of_deduplication_is_the_topic_or_the_group() {
+    let attributes = [("FifoTopic", "true"), ("ContentBasedDeduplication", "true")];
+    for (scope, second_is_new) in [("Topic", false), ("MessageGroup", true)] {
+        let mut topic = topic("a.fifo", &attributes).unwrap();
+        topic.set_attribute("FifoThroughputScope", scope).unwrap();
+        let mut publish = |group, number| {
+            let mut message =
+                Message::new(Draft { text: "Test", group: Some(group), ..Draft::default() }).unwrap();
+            let published = topic.publish(NOW, id(number), &mut message);
+            (published, message.deduplication_id.unwrap())
+        };
+        let (first, deduplication_id) = publish("1", 1);
+        assert_eq!(deduplication_id, "532eaabd9574880dbf76b9b8cc00832c20a6ec113d682299550d7a6e0f345e25");
+        assert!(first.is_new);
+        let (again, _) = publish("1", 2);
+        assert_eq!((again.receipt, again.is_new), (first.receipt, false));
+        assert_eq!(publish("2", 3).0.is_new, second_is_new, "{scope}");
+    }
+}
