@@ -23,6 +23,8 @@ mod config;
 pub mod guide;
 mod http;
 mod mock;
+#[cfg(feature = "sns")]
+mod query;
 mod router;
 #[cfg(feature = "s3")]
 pub mod s3;
@@ -33,6 +35,8 @@ mod sns;
 mod sqs;
 #[cfg(feature = "durable")]
 mod store;
+#[cfg(feature = "sns")]
+mod sts;
 mod table;
 mod units;
 

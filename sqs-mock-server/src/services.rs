@@ -4,28 +4,72 @@ use std::sync::Arc;
 #[cfg(feature = "s3")]
 use std::sync::{OnceLock, Weak};
 
+#[cfg(feature = "sns")]
+use http::request::Parts;
+
 use crate::http::Guard;
+#[cfg(feature = "sns")]
+use crate::http::Reply;
+#[cfg(feature = "sns")]
+use crate::query::Front;
 #[cfg(feature = "s3")]
 use crate::s3;
 use crate::service::journal::Journal;
 use crate::service::metrics::Exposition;
+#[cfg(feature = "sns")]
+use crate::sns::ops::Sns;
 use crate::sqs::front::Endpoint;
+#[cfg(feature = "sns")]
+use crate::sts::Sts;
 
-/// SQS, and S3 if it is started.
+/// SQS, SNS with STS if they are compiled, and S3 if it is started.
 #[derive(Debug)]
 pub(crate) struct Services {
     pub(crate) sqs: Endpoint,
+    #[cfg(feature = "sns")]
+    pub(crate) topics: Topics,
     /// The requests to all services.
     pub(crate) journal: Arc<Journal>,
     #[cfg(feature = "s3")]
     s3: OnceLock<Weak<s3::Content>>,
 }
 
+/// SNS and STS, with the HTTP layer that they share.
+#[cfg(feature = "sns")]
+#[derive(Debug)]
+pub(crate) struct Topics {
+    front: Front,
+    sns: Sns,
+}
+
+#[cfg(feature = "sns")]
+impl Topics {
+    pub(crate) fn new(front: Front, sns: Sns) -> Self {
+        Self { front, sns }
+    }
+
+    /// Answers a request to SNS.
+    pub(crate) async fn sns(&self, head: &Parts, body: &[u8]) -> Reply {
+        self.front.answer(&self.sns, head, body).await
+    }
+
+    /// Answers a request to STS.
+    pub(crate) async fn sts(&self, head: &Parts, body: &[u8]) -> Reply {
+        self.front.answer(&Sts, head, body).await
+    }
+
+    fn reset(&self) {
+        self.sns.reset();
+    }
+}
+
 impl Services {
-    /// Only SQS.
-    pub(crate) fn new(sqs: Endpoint, journal: Arc<Journal>) -> Self {
+    /// All services except S3.
+    pub(crate) fn new(sqs: Endpoint, #[cfg(feature = "sns")] topics: Topics, journal: Arc<Journal>) -> Self {
         Self {
             sqs,
+            #[cfg(feature = "sns")]
+            topics,
             journal,
             #[cfg(feature = "s3")]
             s3: OnceLock::new(),
@@ -61,6 +105,8 @@ impl Services {
     /// Resets every service to its initial state, and removes all recorded requests.
     pub(crate) fn reset(&self) {
         self.sqs.service().reset();
+        #[cfg(feature = "sns")]
+        self.topics.reset();
         self.journal.reset();
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {

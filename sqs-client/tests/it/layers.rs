@@ -93,6 +93,37 @@ const RULES: &[(&str, &[&str])] = &[
         &["crate::mock", "crate::sqs", "crate::admin", "crate::router", "crate::config"],
     ),
     (
+        "sqs-mock-server/src/query",
+        &[
+            "crate::mock",
+            "crate::sqs",
+            "crate::sns",
+            "crate::sts",
+            "crate::admin",
+            "crate::router",
+            "crate::config",
+        ],
+    ),
+    (
+        "sqs-mock-server/src/sns",
+        &[
+            "crate::mock",
+            "crate::sqs",
+            "crate::s3",
+            "crate::sts",
+            "crate::http",
+            "crate::admin",
+            "crate::router",
+            "crate::config",
+            "SystemTime::now",
+        ],
+    ),
+    ("sqs-mock-server/src/sns/engine", &["sns::ops", "sns::wire", "crate::query", "tokio"]),
+    (
+        "sqs-mock-server/src/sts",
+        &["crate::mock", "crate::sqs", "crate::sns", "crate::http", "crate::admin", "crate::config"],
+    ),
+    (
         "sqs-mock-server/src/sqs/front",
         &["crate::mock", "crate::admin", "crate::router", "crate::config", "crate::s3"],
     ),

@@ -11,9 +11,17 @@ use super::service::{self, Kept};
 use super::{MockSqs, Verification};
 use crate::config::{Auth, Config};
 use crate::http::{Guard, name_of};
+#[cfg(feature = "sns")]
+use crate::query::{Front, Settings};
+#[cfg(feature = "sns")]
+use crate::service::delivery::Queues;
 use crate::service::journal::{DEFAULT_CAPACITY, Journal};
 use crate::service::keys::Keys;
 use crate::services::Services;
+#[cfg(feature = "sns")]
+use crate::services::Topics;
+#[cfg(feature = "sns")]
+use crate::sns::ops::Sns;
 use crate::sqs::engine::{QuotaScope, QuotaTable};
 use crate::sqs::front::{Endpoint, Names};
 use crate::sqs::ops::Service;
@@ -59,8 +67,16 @@ impl MockSqs {
             guard: guard(config, host_of(&url)),
         };
         let journal = Arc::new(Journal::new(config.journal.unwrap_or(DEFAULT_CAPACITY)));
+        #[cfg(feature = "sns")]
+        let topics = topics(&service, &names, &journal);
         let endpoint = Endpoint::new(Arc::clone(&service), names, Arc::clone(&journal));
-        let services = Arc::new(Services::new(endpoint, journal));
+        let services = Services::new(
+            endpoint,
+            #[cfg(feature = "sns")]
+            topics,
+            journal,
+        );
+        let services = Arc::new(services);
         Self {
             service,
             services,
@@ -77,6 +93,25 @@ impl MockSqs {
             kept,
         }
     }
+}
+
+/// SNS and STS, with the defaults of SQS.
+#[cfg(feature = "sns")]
+fn topics(service: &Arc<Service>, names: &Names, journal: &Arc<Journal>) -> Topics {
+    let names = names.clone();
+    let settings = Settings {
+        account: names.account,
+        region: names.region,
+        public_url: names.public_url,
+        own_host: names.own_host,
+        keys: names.keys,
+        guard: names.guard,
+    };
+    let (clock, seed) = (service.clock().clone(), service.seed());
+    let faults = service.faults().clone();
+    let front = Front::new(settings, Arc::clone(journal), clock.clone(), faults, seed);
+    let queues: Arc<dyn Queues> = Arc::<Service>::clone(service);
+    Topics::new(front, Sns::new(queues, clock, seed))
 }
 
 /// The access keys that requests may be signed with, if signatures are required.

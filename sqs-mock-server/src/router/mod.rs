@@ -1,20 +1,25 @@
-//! Routes requests to the admin API or to SQS.
+//! Routes requests to the admin API or to their service.
 //!
 //! ```text
 //! socket -> Router (reads the body) --+
-//!                                     +-> answer: preflight of a browser? -> guard; path of the admin API? -> admin; else -> SQS
+//!                                     +-> answer: preflight of a browser? -> guard; path of the admin API? -> admin; else -> destination: a service
 //! InProcess --------------------------+
 //! ```
 
+mod destination;
 mod in_process;
 mod socket;
 
 use bytes::Bytes;
 use http::Request;
+use http::request::Parts;
 
 use crate::admin;
 use crate::http::Reply;
+use crate::service::operation::ServiceName;
 use crate::services::Services;
+
+use destination::Destination;
 
 pub use in_process::InProcess;
 pub(crate) use socket::Router;
@@ -32,10 +37,25 @@ async fn answer(services: &Services, request: Request<Bytes>) -> Reply {
         // Boxed, so that the future of SQS requests stays small.
         Box::pin(admin::answer(services, &head, &body)).await.into()
     } else {
-        services.sqs.answer(&head, &body).await
+        match destination::of(&head, &body) {
+            Destination::Service(ServiceName::Sqs) => services.sqs.answer(&head, &body).await,
+            other => Box::pin(answer_other(services, other, &head, &body)).await,
+        }
     };
     if let Some(headers) = reply.headers_mut() {
         services.guard().allow_reading(&head, headers);
     }
     reply
+}
+
+/// Answers a request that is not for SQS.
+async fn answer_other(services: &Services, destination: Destination, head: &Parts, body: &[u8]) -> Reply {
+    match destination {
+        #[cfg(feature = "sns")]
+        Destination::Service(ServiceName::Sns) => services.topics.sns(head, body).await,
+        #[cfg(feature = "sns")]
+        Destination::Service(ServiceName::Sts) => services.topics.sts(head, body).await,
+        Destination::Service(_) => services.sqs.answer(head, body).await,
+        Destination::Unknown(name) => services.sqs.refuse_service(head, destination::refusal(&name)).into(),
+    }
 }

@@ -1,4 +1,7 @@
-//! Amazon SNS: topics without I/O ([`engine`]), and filter policies of subscriptions ([`filter`]).
+//! Amazon SNS: topics without I/O ([`engine`]), filter policies of subscriptions ([`filter`]), the actions ([`ops`]), and their
+//! parameters in forms ([`wire`]).
 
 mod engine;
-pub(crate) mod filter;
+mod filter;
+pub(crate) mod ops;
+mod wire;

@@ -50,6 +50,8 @@ mod s3;
 mod sdk;
 mod session;
 mod signatures;
+#[cfg(feature = "sns")]
+mod sns;
 mod strict;
 mod verification;
 mod waiting;

@@ -1,4 +1,4 @@
-//! Requests whose body could not be read.
+//! Requests whose body could not be read, and requests to services that the server does not have.
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -38,6 +38,21 @@ impl Endpoint {
                 "Too many large requests are in progress.".to_owned(),
             ),
         };
+        self.refuse_unread(head, status, code, message)
+    }
+
+    /// The error for a request to a service that the server does not have.
+    pub(crate) fn refuse_service(&self, head: &Parts, message: String) -> Response<Bytes> {
+        self.refuse_unread(head, StatusCode::BAD_REQUEST, "InvalidAction", message)
+    }
+
+    fn refuse_unread(
+        &self,
+        head: &Parts,
+        status: StatusCode,
+        code: &str,
+        message: String,
+    ) -> Response<Bytes> {
         let Observers { metrics, journal, clock } = self.observers();
         metrics.count_unread(&ErrorCode::from_name(code));
         let style = Style::of(&Detected::from_headers(&head.headers), head);

@@ -1,0 +1,249 @@
+//! Answers requests: finds the action and the caller, checks the signature, and applies faults.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use http::{Method, Response};
+use parking_lot::Mutex;
+use sqs_client::wire::protocol::Protocol;
+use sqs_client::wire::service_error::ErrorCode;
+use sqs_client::wire::sign::{Claim, Verifiable, VerifyError, verify_for};
+
+use super::api::{Access, Api, Call};
+use super::document::Document;
+use super::form::Form;
+use crate::http::{Guard, Reply, form_text};
+use crate::service::caller::{self, Caller, is_region};
+use crate::service::clock::{self, Clock};
+use crate::service::faults::{Damage, Failure, Faults, Plan, Rejection, Request};
+use crate::service::journal::{self, Input, Journal, PendingRecord};
+use crate::service::keys::Keys;
+use crate::service::query_error::QueryError;
+use crate::service::seed::{Seed, uuid};
+
+/// Defaults for requests, and the rules for callers.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Account of callers whose access key is not an account number.
+    pub(crate) account: String,
+    /// Region of callers that do not sign and whose host does not name a region.
+    pub(crate) region: String,
+    /// The configured URL of this server; by default the host that the caller used.
+    pub(crate) public_url: Option<String>,
+    /// Host for callers that send no `Host`.
+    pub(crate) own_host: String,
+    /// The accepted access keys; `None` accepts any caller.
+    pub(crate) keys: Option<Keys>,
+    /// The rules for requests of browsers.
+    pub(crate) guard: Guard,
+}
+
+/// The HTTP layer of the services with the Query protocol.
+#[derive(Debug)]
+pub(crate) struct Front {
+    settings: Settings,
+    journal: Arc<Journal>,
+    clock: Clock,
+    faults: Faults,
+    /// Held only to draw an id.
+    ids: Mutex<fastrand::Rng>,
+}
+
+/// A request that gets no answer of its action.
+enum Ended {
+    Refused(QueryError),
+    /// A fault replaces the response, as if by a proxy.
+    Foreign(u16, String),
+    /// A fault breaks the connection.
+    Lost,
+}
+
+impl From<QueryError> for Ended {
+    fn from(error: QueryError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl Front {
+    /// Creates the HTTP layer.
+    pub(crate) fn new(
+        settings: Settings,
+        journal: Arc<Journal>,
+        clock: Clock,
+        faults: Faults,
+        seed: Seed,
+    ) -> Self {
+        let ids = Mutex::new(seed.generator("request ids of the Query protocol"));
+        Self { settings, journal, clock, faults, ids }
+    }
+
+    /// Answers a request.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the request is either not applied, or applied as if its response was lost.
+    pub(crate) async fn answer<A: Api>(&self, api: &A, head: &Parts, body: &[u8]) -> Reply {
+        let request_id = uuid(&mut self.ids.lock()).to_string();
+        let form = form_text(head, body);
+        let input = Input { protocol: Protocol::Query, path: head.uri.path(), content: &form };
+        let mut record =
+            PendingRecord::open(&self.journal, &self.clock, A::SERVICE, &request_id, Some(input));
+        let document = Document { namespace: A::NAMESPACE, request_id: &request_id };
+        let reply = match self.respond(api, head, (body, &form), document, &mut record).await {
+            Ok((response, damage)) => Reply::damaged(response, damage),
+            Err(Ended::Refused(error)) => {
+                record.refused(&ErrorCode::from_name(&error.code));
+                document.error(&error).into()
+            }
+            Err(Ended::Foreign(status, body)) => Reply::foreign(status, body),
+            Err(Ended::Lost) => Reply::Lost,
+        };
+        record.answered(reply.status());
+        reply
+    }
+
+    async fn respond<A: Api>(
+        &self,
+        api: &A,
+        head: &Parts,
+        (body, form): (&[u8], &[u8]),
+        document: Document<'_>,
+        record: &mut PendingRecord<'_>,
+    ) -> Result<(Response<Bytes>, Option<Damage>), Ended> {
+        let form = Form::parse(form)?;
+        let action = action::<A>(head, &form)?;
+        let name = A::name(action);
+        record.note(|record| record.operation = Some(name.into()));
+        let claim = self.admit::<A>(head, body, A::access(action))?;
+        let caller = claim.as_ref().map_or_else(|| claimed(head, &form), Caller::of_claim);
+        let host = caller::host(head).unwrap_or(&self.settings.own_host);
+        let region = caller.region.or_else(|| region_of(host)).unwrap_or(&self.settings.region);
+        let base_url = self.settings.public_url.clone().unwrap_or_else(|| format!("http://{host}"));
+        let call = Call {
+            form: &form,
+            account: caller.account.unwrap_or(&self.settings.account),
+            region,
+            base_url: &base_url,
+            trace_header: text(head, "x-amzn-trace-id"),
+            is_signed: is_signed(head, &form),
+        };
+        record.note(|record| {
+            record.caller =
+                Some(journal::Caller { region: call.region.into(), account: call.account.into() });
+            record.resource = A::resource(&form);
+        });
+        let damage = self.apply_faults::<A>(name, &call).await?;
+        let output = api.serve(action, &call).await?;
+        tracing::debug!(action = name, request_id = document.request_id, notes = ?output.notes, "{}", A::SERVICE);
+        record.note(|record| record.warnings = output.notes.into());
+        Ok((document.answer(name, output.result.as_ref()), damage))
+    }
+
+    /// Rejects pages of other sites, and wrong signatures if signatures are required. Signatures are checked with the
+    /// system time, not the mock clock, since callers sign with theirs.
+    fn admit<A: Api>(&self, head: &Parts, body: &[u8], access: Access) -> Result<Option<Claim>, QueryError> {
+        let checked = self.settings.guard.check_action(head, access == Access::Change);
+        checked.map_err(|text| QueryError::new(403, "AccessDenied", text))?;
+        let Some(keys) = &self.settings.keys else { return Ok(None) };
+        let request = Verifiable {
+            method: head.method.as_str(),
+            path: head.uri.path(),
+            query: head.uri.query().unwrap_or_default(),
+            headers: &head.headers,
+            body,
+        };
+        match verify_for(A::SERVICE.as_str(), request, keys, clock::system_time()) {
+            Ok(claim) => Ok(Some(claim)),
+            Err(VerifyError::Unsigned) if access == Access::Link => Ok(None),
+            Err(error) => Err(not_verified(&error)),
+        }
+    }
+
+    async fn apply_faults<A: Api>(&self, operation: &str, call: &Call<'_>) -> Result<Option<Damage>, Ended> {
+        let plan: Plan = self.faults.plan(|| Request {
+            service: A::SERVICE,
+            operation,
+            resource: A::resource(call.form),
+            account: call.account,
+            region: call.region,
+            time: self.clock.now(),
+            entries: Vec::new(),
+            can_redeliver: false,
+        });
+        if !self.faults.delays().delay(plan.latency).await {
+            // The client does not retry this error.
+            return Err(QueryError::new(404, "NotFound", "The server was reset.").into());
+        }
+        match plan.rejection {
+            None => Ok(plan.damage),
+            Some(Rejection::Error(failure)) => Err(injected(failure).into()),
+            Some(Rejection::Status(status, body)) => Err(Ended::Foreign(status, body)),
+            Some(Rejection::Reset) => Err(Ended::Lost),
+        }
+    }
+}
+
+fn action<A: Api>(head: &Parts, form: &Form) -> Result<A::Action, QueryError> {
+    if head.method != Method::POST && head.method != Method::GET {
+        return Err(QueryError::new(405, "MethodNotAllowed", "Only GET and POST are supported."));
+    }
+    let name = form.get("Action");
+    let name =
+        name.ok_or_else(|| QueryError::new(400, "MissingAction", "The parameter Action is missing."))?;
+    A::action(name).ok_or_else(|| {
+        let service = A::SERVICE;
+        QueryError::new(400, "InvalidAction", format!("This server has no action {name:?} of {service}."))
+    })
+}
+
+/// The caller according to the request, which is not verified.
+fn claimed<'a>(head: &'a Parts, form: &'a Form) -> Caller<'a> {
+    form.get("X-Amz-Credential").map_or_else(|| Caller::of(head), Caller::from_credential)
+}
+
+fn is_signed(head: &Parts, form: &Form) -> bool {
+    head.headers.contains_key(AUTHORIZATION) || form.get("X-Amz-Signature").is_some()
+}
+
+/// The region of a host such as `sns.eu-west-1.amazonaws.com`.
+fn region_of(host: &str) -> Option<&str> {
+    let mut labels = host.split('.');
+    let service = labels.next()?.trim_end_matches("-fips");
+    let region = labels.next()?;
+    (matches!(service, "sns" | "sts") && region.contains('-') && is_region(region)).then_some(region)
+}
+
+fn text<'a>(head: &'a Parts, name: &str) -> Option<&'a str> {
+    head.headers.get(name)?.to_str().ok()
+}
+
+/// Maps an error to that of AWS.
+fn not_verified(error: &VerifyError) -> QueryError {
+    let (status, code) = match error {
+        VerifyError::Unsigned => (403, "MissingAuthenticationToken"),
+        VerifyError::UnknownKey => (403, "InvalidClientTokenId"),
+        VerifyError::Incomplete(_) => (400, "IncompleteSignature"),
+        _ => (403, "SignatureDoesNotMatch"),
+    };
+    QueryError::new(status, code, error.to_string())
+}
+
+/// The injected error of a request.
+fn injected(failure: Failure) -> QueryError {
+    let code = failure.code.unwrap_or_else(|| "Throttled".to_owned());
+    let status = match code.as_str() {
+        "NotFound" | "ResourceNotFound" => 404,
+        "AuthorizationError"
+        | "FilterPolicyLimitExceeded"
+        | "InvalidSecurity"
+        | "KMSOptInRequired"
+        | "SubscriptionLimitExceeded"
+        | "TopicLimitExceeded" => 403,
+        "Throttled" => 429,
+        "InternalError" | "InternalFailure" => 500,
+        "ServiceUnavailable" => 503,
+        _ => 400,
+    };
+    QueryError::new(status, code, failure.message.unwrap_or_else(|| "This failure was injected.".to_owned()))
+}

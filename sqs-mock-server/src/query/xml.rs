@@ -1,0 +1,115 @@
+//! Writes XML.
+
+/// XML elements.
+#[derive(Debug, Default)]
+pub(crate) struct Xml(String);
+
+impl Xml {
+    /// An element with text.
+    pub(crate) fn leaf(&mut self, name: &str, text: &str) {
+        self.element(name, |inside| inside.text(text));
+    }
+
+    /// An element with text, unless there is none.
+    pub(crate) fn optional(&mut self, name: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.leaf(name, text);
+        }
+    }
+
+    /// An element with elements.
+    pub(crate) fn element(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
+        self.open(name, "", write);
+    }
+
+    /// The root element, in a namespace.
+    pub(super) fn root(&mut self, name: &str, namespace: &str, write: impl FnOnce(&mut Self)) {
+        self.open(name, &format!(" xmlns=\"{namespace}\""), write);
+    }
+
+    /// A list, which is present even if it is empty.
+    pub(crate) fn list<T>(
+        &mut self,
+        name: &str,
+        items: impl IntoIterator<Item = T>,
+        write: impl Fn(&mut Self, T),
+    ) {
+        self.element(name, |list| {
+            for item in items {
+                list.element("member", |member| write(member, item));
+            }
+        });
+    }
+
+    /// A map of texts.
+    pub(crate) fn map<K: AsRef<str>, V: AsRef<str>>(
+        &mut self,
+        name: &str,
+        entries: impl IntoIterator<Item = (K, V)>,
+    ) {
+        self.element(name, |map| {
+            for (key, value) in entries {
+                map.element("entry", |entry| {
+                    entry.leaf("key", key.as_ref());
+                    entry.leaf("value", value.as_ref());
+                });
+            }
+        });
+    }
+
+    /// Elements that are written already.
+    pub(super) fn append(&mut self, other: &Self) {
+        self.0.push_str(&other.0);
+    }
+
+    /// The document.
+    pub(super) fn into_text(self) -> String {
+        self.0
+    }
+
+    fn open(&mut self, name: &str, attributes: &str, write: impl FnOnce(&mut Self)) {
+        self.0.extend(["<", name, attributes, ">"]);
+        let empty = self.0.len();
+        write(self);
+        if self.0.len() == empty {
+            self.0.truncate(empty - 1);
+            self.0.push_str("/>");
+        } else {
+            self.0.extend(["</", name, ">"]);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        for character in text.chars() {
+            match character {
+                '&' => self.0.push_str("&amp;"),
+                '<' => self.0.push_str("&lt;"),
+                '>' => self.0.push_str("&gt;"),
+                '"' => self.0.push_str("&quot;"),
+                // XML parsers convert a literal CR to LF, but keep a character reference.
+                '\r' => self.0.push_str("&#xD;"),
+                '\t' | '\n' | ' '..='\u{FFFD}' | '\u{10000}'.. => self.0.push(character),
+                // XML 1.0 has no way to write these.
+                _ => self.0.push('\u{FFFD}'),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_escaped_and_empty_lists_are_present() {
+        let mut xml = Xml::default();
+        xml.leaf("Message", "a<b> & \"c\"\r\n\u{1}");
+        xml.list("Tags", Vec::<&str>::new(), |member, text| member.leaf("Key", text));
+        xml.list("Topics", ["t"], |member, text| member.leaf("TopicArn", text));
+        xml.map("Attributes", [("k", "")]);
+        let expected = "<Message>a&lt;b&gt; &amp; &quot;c&quot;&#xD;\n\u{FFFD}</Message><Tags/>\
+                        <Topics><member><TopicArn>t</TopicArn></member></Topics>\
+                        <Attributes><entry><key>k</key><value/></entry></Attributes>";
+        assert_eq!(xml.into_text(), expected);
+    }
+}

@@ -1,0 +1,154 @@
+//! Actions on subscriptions.
+
+use super::Sns;
+use super::deliver;
+use super::page::{Page, page};
+use super::topic::find;
+use crate::query::{Call, Output};
+use crate::service::query_error::QueryError;
+use crate::sns::engine::arn;
+use crate::sns::engine::protocol::{Endpoint, Protocol};
+use crate::sns::engine::refusal::{invalid, no_subscription};
+use crate::sns::engine::subscription::{State, Subscription};
+use crate::sns::engine::topic::NewSubscription;
+
+/// The length of a token in hex digits.
+const TOKEN: usize = 288;
+
+/// What lists show of a subscription.
+struct Shown {
+    arn: String,
+    owner: String,
+    protocol: Protocol,
+    endpoint: String,
+    topic: String,
+    is_confirmed: bool,
+}
+
+pub(super) fn subscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+    let form = call.form;
+    let topic = find(sns, call)?;
+    let protocol = Protocol::find(form.required("Protocol")?)?;
+    let endpoint = Endpoint::read(protocol, form.get("Endpoint").unwrap_or_default())?;
+    let new = NewSubscription {
+        endpoint,
+        owner: call.account,
+        attributes: &form.map("Attributes"),
+        token: sns.new_token(),
+        id: sns.new_id(),
+    };
+    let now = sns.clock.now();
+    let mut topic = topic.lock();
+    let subscription = topic.subscribe(now, new)?.clone();
+    let returns_arn = form.get("ReturnSubscriptionArn") == Some("true");
+    let mut notes = Vec::new();
+    if let State::Pending { token, .. } = &subscription.state {
+        notes.push(deliver::ask_to_confirm(sns, call, (&topic, &subscription), token));
+    }
+    let arn = if subscription.is_confirmed() || returns_arn {
+        subscription.arn.to_string()
+    } else {
+        "pending confirmation".to_owned()
+    };
+    Ok(Output { notes, ..Output::of(|xml| xml.leaf("SubscriptionArn", &arn)) })
+}
+
+pub(super) fn confirm(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+    let text = call.form.required("TopicArn")?;
+    let token = call.form.required("Token")?;
+    // The token decides, not the name of the topic.
+    arn::topic("Topic", text, call.region).map_err(|_| invalid("Topic"))?;
+    let is_token = token.len() == TOKEN && token.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_token && call.is_signed {
+        return Err(QueryError::new(400, "InvalidParameter", "Invalid token"));
+    }
+    let now = sns.clock.now();
+    let topics = sns.topics.in_region(call.region);
+    let confirmed = topics.iter().find_map(|topic| {
+        let mut topic = topic.lock();
+        topic.confirm(now, token, call.is_signed).map(|confirmed| confirmed.arn.to_string())
+    });
+    let arn = confirmed.ok_or_else(|| invalid("Token"))?;
+    Ok(Output::of(|xml| xml.leaf("SubscriptionArn", &arn)))
+}
+
+pub(super) fn unsubscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+    let arn = arn::subscription(call.form.required("SubscriptionArn")?, call.region)?;
+    if let Ok(topic) = sns.topics.get(&arn.topic) {
+        topic.lock().unsubscribe(&arn.id);
+    }
+    Ok(Output::none())
+}
+
+pub(super) fn attributes(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+    let arn = arn::subscription(call.form.required("SubscriptionArn")?, call.region)?;
+    let topic = sns.topics.get(&arn.topic).map_err(|_| no_subscription())?;
+    let attributes = topic.lock().subscription(sns.clock.now(), &arn.id)?.shown();
+    Ok(Output::of(|xml| xml.map("Attributes", attributes)))
+}
+
+pub(super) fn set_attribute(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+    let arn = arn::subscription(call.form.required("SubscriptionArn")?, call.region)?;
+    let name = call.form.required("AttributeName")?;
+    let value = call.form.get("AttributeValue").unwrap_or_default();
+    let topic = sns.topics.get(&arn.topic).map_err(|_| no_subscription())?;
+    topic.lock().set_subscription_attribute(sns.clock.now(), &arn.id, (name, value))?;
+    Ok(Output::none())
+}
+
+pub(super) fn list(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+    let now = sns.clock.now();
+    let topics = sns.topics.in_region(call.region);
+    let own = topics.iter().flat_map(|topic| {
+        let mut topic = topic.lock();
+        let all = topic.subscriptions(now).filter(|subscription| *subscription.owner == *call.account);
+        all.map(Shown::of).collect::<Vec<_>>()
+    });
+    let mut own: Vec<_> = own.collect();
+    own.sort_unstable_by(|one, other| one.arn.cmp(&other.arn));
+    let page = page(own.into_iter(), |shown| shown.arn.clone(), call.form.get("NextToken"))?;
+    Ok(written(&page))
+}
+
+pub(super) fn list_by_topic(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+    let topic = find(sns, call)?;
+    let all: Vec<_> = topic.lock().subscriptions(sns.clock.now()).map(Shown::of).collect();
+    let page = page(all.into_iter(), |shown| shown.arn.clone(), call.form.get("NextToken"))?;
+    Ok(written(&page))
+}
+
+fn written(page: &Page<Shown>) -> Output {
+    Output::of(|xml| {
+        xml.list("Subscriptions", &page.items, |member, shown| {
+            member.leaf("TopicArn", &shown.topic);
+            member.leaf("Protocol", shown.protocol.as_str());
+            member
+                .leaf("SubscriptionArn", if shown.is_confirmed { &shown.arn } else { "PendingConfirmation" });
+            member.leaf("Owner", &shown.owner);
+            member.leaf("Endpoint", &shown.endpoint);
+        });
+        xml.optional("NextToken", page.token.as_deref());
+    })
+}
+
+impl Shown {
+    fn of(subscription: &Subscription) -> Self {
+        Self {
+            arn: subscription.arn.to_string(),
+            owner: subscription.owner.to_string(),
+            protocol: subscription.protocol(),
+            endpoint: subscription.endpoint.to_string(),
+            topic: subscription.arn.topic.to_string(),
+            is_confirmed: subscription.is_confirmed(),
+        }
+    }
+}
+
+impl Sns {
+    /// A new token for a subscription that needs confirmation.
+    fn new_token(&self) -> String {
+        let mut ids = self.ids.lock();
+        let digit = |_| char::from_digit(ids.u32(..16), 16).unwrap_or('0');
+        (0..TOKEN).map(digit).collect()
+    }
+}

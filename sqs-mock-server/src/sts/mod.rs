@@ -1,0 +1,52 @@
+//! AWS STS: the identity of the caller, which SDKs and provisioning tools ask for when they start.
+//!
+//! The server knows accounts, but no users: every caller is the root user of its account.
+
+use crate::query::{Access, Api, Call, Form, Output};
+use crate::service::operation::{GET_CALLER_IDENTITY, ServiceName};
+use crate::service::query_error::QueryError;
+use crate::service::resource::Resource;
+
+/// STS.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sts;
+
+/// The actions of STS that the server implements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StsAction {
+    GetCallerIdentity,
+}
+
+impl Api for Sts {
+    const SERVICE: ServiceName = ServiceName::Sts;
+    const NAMESPACE: &'static str = "https://sts.amazonaws.com/doc/2011-06-15/";
+    type Action = StsAction;
+
+    fn action(name: &str) -> Option<StsAction> {
+        (name == GET_CALLER_IDENTITY).then_some(StsAction::GetCallerIdentity)
+    }
+
+    fn name(StsAction::GetCallerIdentity: StsAction) -> &'static str {
+        GET_CALLER_IDENTITY
+    }
+
+    fn access(_: StsAction) -> Access {
+        Access::Read
+    }
+
+    fn resource(_: &Form) -> Option<Resource> {
+        None
+    }
+
+    async fn serve(
+        &self,
+        StsAction::GetCallerIdentity: StsAction,
+        call: &Call<'_>,
+    ) -> Result<Output, QueryError> {
+        Ok(Output::of(|xml| {
+            xml.leaf("Arn", &format!("arn:aws:iam::{}:root", call.account));
+            xml.leaf("UserId", call.account);
+            xml.leaf("Account", call.account);
+        }))
+    }
+}

@@ -1,0 +1,35 @@
+//! Section 2.6: "Lists: 100 entries a page, no `MaxResults`, `NextToken` opaque and absent on the last page".
+
+use super::*;
+
+#[tokio::test]
+async fn topics_are_listed_in_pages_of_100() {
+    let mut sns = Sns::start().await;
+    for number in 0..101 {
+        sns.topic(&format!("t{number:03}"), &[]).await;
+    }
+    let first = sns.ask("ListTopics", &[]).await;
+    let (arns, token) = (first.values("TopicArn"), first.value("NextToken"));
+    assert_eq!(arns.len(), 100);
+    let last = sns.ask("ListTopics", &[("NextToken", &token)]).await;
+    assert_eq!((last.values("TopicArn"), last.values("NextToken")), (vec![topic_arn("t100")], vec![]));
+    assert_eq!(sns.refusal("ListTopics", &[("NextToken", "?")]).await, refused("NextToken"));
+    sns.region = "eu-west-1";
+    assert!(sns.ask("ListTopics", &[]).await.values("TopicArn").is_empty());
+}
+
+#[tokio::test]
+async fn subscriptions_are_listed_by_topic_and_by_account() {
+    let mut sns = Sns::start().await;
+    let (a, b) = (sns.topic("a", &[]).await, sns.topic("b", &[]).await);
+    let arns = [
+        sns.subscribe(&a, ("sqs", &queue_arn("q")), &[]).await,
+        sns.subscribe(&b, ("sqs", &queue_arn("q")), &[]).await,
+    ];
+    let all = sns.ask("ListSubscriptions", &[]).await;
+    assert_eq!(all.values("SubscriptionArn"), arns);
+    let of_b = sns.ask("ListSubscriptionsByTopic", &[("TopicArn", &b)]).await;
+    assert_eq!(of_b.values("SubscriptionArn"), arns[1..]);
+    assert_eq!((of_b.value("Owner"), of_b.value("Protocol")), (ACCOUNT.to_owned(), "sqs".to_owned()));
+    assert_eq!((of_b.value("Endpoint"), of_b.value("TopicArn")), (queue_arn("q"), b));
+}

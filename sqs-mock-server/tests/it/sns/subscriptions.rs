@@ -1,0 +1,157 @@
+//! Sections 2.4 to 2.6 and 2.11: subscriptions.
+
+use super::*;
+
+/// 2.4: "200, confirmed at once"; also for a well-formed ARN of an unknown queue.
+#[tokio::test]
+async fn queue_is_subscribed_at_once() {
+    let mut sns = Sns::start().await;
+    let topic = sns.topic("a", &[]).await;
+    let arn = sns.subscribe(&topic, ("sqs", &queue_arn("none")), &[]).await;
+    assert!(arn.starts_with(&format!("{topic}:")) && arn.len() == topic.len() + 37, "{arn}");
+    assert_eq!(sns.subscribe(&topic, ("sqs", &queue_arn("none")), &[]).await, arn);
+    let shown = sns.ask("GetSubscriptionAttributes", &[("SubscriptionArn", &arn)]).await.entries();
+    let expected = [
+        ("ConfirmationWasAuthenticated", "true"),
+        ("Endpoint", &*queue_arn("none")),
+        ("Owner", ACCOUNT),
+        ("PendingConfirmation", "false"),
+        ("Protocol", "sqs"),
+        ("RawMessageDelivery", "false"),
+        ("SubscriptionArn", &arn),
+        ("SubscriptionPrincipal", "arn:aws:iam::000000000000:root"),
+        ("TopicArn", &topic),
+    ];
+    let shown: Vec<_> = shown.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(shown, expected);
+    let counts = sns.ask("GetTopicAttributes", &[("TopicArn", &topic)]).await.entries();
+    assert_eq!(counts["SubscriptionsConfirmed"], "1");
+}
+
+/// 2.4.
+#[tokio::test]
+async fn invalid_subscriptions_get_the_errors_of_aws() {
+    let mut sns = Sns::start().await;
+    let topic = sns.topic("a", &[]).await;
+    for (protocol, endpoint, text) in [
+        ("sqs", "http://localhost/000000000000/q", "SQS endpoint ARN"),
+        ("pigeon", "x", "Amazon SNS does not support this protocol string: pigeon"),
+        (
+            "sqs",
+            &queue_arn("q.fifo"),
+            "Invalid parameter: Endpoint Reason: FIFO SQS Queues can not be subscribed to standard SNS topics",
+        ),
+    ] {
+        let parameters = [("TopicArn", &*topic), ("Protocol", protocol), ("Endpoint", endpoint)];
+        assert_eq!(sns.refusal("Subscribe", &parameters).await, refused(text));
+    }
+}
+
+/// 2.5: "`FilterPolicy`: failed to parse JSON. ..", with a prefix that depends on the action.
+#[tokio::test]
+async fn attributes_are_validated_and_returned_as_given() {
+    let mut sns = Sns::start().await;
+    let topic = sns.topic("a", &[]).await;
+    let arn = sns.subscribe_queue(&topic, "q", &[("RawMessageDelivery", "True")]).await;
+    let policy = r#"{ "kind": ["green"] }"#;
+    let subscription = ("SubscriptionArn", &*arn);
+    let set = |name: &'static str, value: &'static str| [("AttributeName", name), ("AttributeValue", value)];
+    sns.ask("SetSubscriptionAttributes", &[&[subscription][..], &set("FilterPolicy", policy)].concat()).await;
+    let shown = sns.ask("GetSubscriptionAttributes", &[subscription]).await.entries();
+    assert_eq!((&*shown["RawMessageDelivery"], &*shown["FilterPolicy"]), ("true", policy));
+    assert_eq!(shown["FilterPolicyScope"], "MessageAttributes");
+    let bad = [&[subscription][..], &set("FilterPolicy", "{x")].concat();
+    let (status, code, text) = sns.refusal("SetSubscriptionAttributes", &bad).await;
+    assert_eq!((status, &*code), (400, "InvalidParameter"));
+    assert!(text.starts_with("Invalid parameter: FilterPolicy: failed to parse JSON."), "{text}");
+    let bad = [
+        ("TopicArn", &*topic),
+        ("Protocol", "sqs"),
+        ("Endpoint", &*queue_arn("r")),
+        ("Attributes.entry.1.key", "RawMessageDelivery"),
+        ("Attributes.entry.1.value", "wrongvalue"),
+    ];
+    let text = "Attributes Reason: RawMessageDelivery: Invalid value [wrongvalue]. Must be true or false.";
+    assert_eq!(sns.refusal("Subscribe", &bad).await, refused(text));
+}
+
+/// 2.1 and 2.6.
+#[tokio::test]
+async fn unsubscribed_queue_gets_nothing() {
+    let mut sns = Sns::start().await;
+    let topic = sns.topic("a", &[]).await;
+    let arn = sns.subscribe_queue(&topic, "q", &[]).await;
+    let subscription = ("SubscriptionArn", &*arn);
+    let answer = sns.ask("Unsubscribe", &[subscription]).await;
+    assert!(!answer.text().contains("UnsubscribeResult"), "{}", answer.text());
+    sns.ask("Unsubscribe", &[subscription]).await;
+    sns.publish(&topic, "tea").await;
+    assert!(sns.bodies("q").await.is_empty());
+    assert_eq!(sns.refusal("GetSubscriptionAttributes", &[subscription]).await, not_found("Subscription"));
+    let set = [subscription, ("AttributeName", "RawMessageDelivery"), ("AttributeValue", "true")];
+    assert_eq!(sns.refusal("SetSubscriptionAttributes", &set).await, not_found("Subscription"));
+    assert_eq!(sns.refusal("Unsubscribe", &[("SubscriptionArn", &topic)]).await, refused("SubscriptionId"));
+    assert_eq!(
+        sns.refusal("Unsubscribe", &[("SubscriptionArn", "")]).await,
+        refused("SubscriptionArn Reason: no value for required parameter")
+    );
+}
+
+/// 2.4 and 2.6: the pending subscription of a web server, confirmed by the link in the recorded request.
+#[tokio::test]
+async fn web_server_is_pending_until_its_link_is_opened() {
+    let mut sns = Sns::start().await;
+    let topic = sns.topic("a", &[]).await;
+    assert_eq!(sns.subscribe(&topic, ("http", "http://a.test/"), &[]).await, "pending confirmation");
+    let parameters = [
+        ("TopicArn", &*topic),
+        ("Protocol", "http"),
+        ("Endpoint", "http://a.test/"),
+        ("ReturnSubscriptionArn", "true"),
+    ];
+    let arn = sns.ask("Subscribe", &parameters).await.value("SubscriptionArn");
+    let subscription = [("SubscriptionArn", &*arn)];
+    let shown = sns.ask("GetSubscriptionAttributes", &subscription).await.entries();
+    assert_eq!((&*shown["PendingConfirmation"], &*shown["ConfirmationWasAuthenticated"]), ("true", "false"));
+    let listed = sns.ask("ListSubscriptionsByTopic", &[("TopicArn", &topic)]).await;
+    assert_eq!(listed.value("SubscriptionArn"), "PendingConfirmation");
+
+    let records = sns.wire.get("/_mock/requests?action=Subscribe").await.content(200);
+    let note = records["requests"][0]["warnings"][0].as_str().expect("a note with the link").to_owned();
+    let (_, link) = note.split_once("confirm it with ").expect("a link");
+    let target = link.strip_prefix(sns.server.endpoint_url()).expect("a URL of this server");
+    let confirmed = sns.wire.get(target).await;
+    assert_eq!(confirmed.value("SubscriptionArn"), arn);
+    let shown = sns.ask("GetSubscriptionAttributes", &subscription).await.entries();
+    assert_eq!((&*shown["PendingConfirmation"], &*shown["ConfirmationWasAuthenticated"]), ("false", "false"));
+
+    let (_, token) = target.split_once("Token=").expect("a token");
+    let other = topic_arn("any");
+    let again = sns.ask("ConfirmSubscription", &[("TopicArn", &other), ("Token", token)]).await;
+    assert_eq!(again.value("SubscriptionArn"), arn, "the token decides, not the name");
+    let unknown = "0".repeat(288);
+    let confirm = |token| [("TopicArn", topic.as_str()), ("Token", token)];
+    assert_eq!(sns.refusal("ConfirmSubscription", &confirm(&unknown)).await, refused("Token"));
+    let malformed = sns.refusal("ConfirmSubscription", &confirm("x")).await;
+    assert_eq!(malformed, (400, "InvalidParameter".to_owned(), "Invalid token".to_owned()));
+    let unsigned = sns.wire.get(&format!("/?Action=ConfirmSubscription&TopicArn={topic}&Token=x")).await;
+    assert_eq!(unsigned.value("Message"), "Invalid parameter: Token");
+}
+
+/// 2.4: "by the topic's owner: pending, a `SubscriptionConfirmation` JSON goes to the queue".
+#[tokio::test]
+async fn queue_of_another_account_gets_a_request_to_confirm() {
+    let mut sns = Sns::start().await;
+    let topic = sns.topic("a", &[]).await;
+    let other = "arn:aws:sqs:us-east-1:111122223333:q";
+    let headers = format!("{FORM}{}", scope("sqs", "us-east-1").replace("test/", "111122223333/"));
+    sns.wire.exchange("POST /", &headers, b"Action=CreateQueue&QueueName=q").await;
+    assert_eq!(sns.subscribe(&topic, ("sqs", other), &[]).await, "pending confirmation");
+    let form = "Action=ReceiveMessage&QueueUrl=http://x/111122223333/q";
+    let body = sns.wire.exchange("POST /", &headers, form.as_bytes()).await.value("Body");
+    let message: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(message["Type"], "SubscriptionConfirmation");
+    let token = message["Token"].as_str().unwrap();
+    let arn = sns.ask("ConfirmSubscription", &[("TopicArn", &topic), ("Token", token)]).await;
+    assert!(arn.value("SubscriptionArn").starts_with(&topic));
+}
