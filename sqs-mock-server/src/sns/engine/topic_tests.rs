@@ -300,3 +300,22 @@ fn scope_of_deduplication_is_the_topic_or_the_group() {
         assert_eq!(publish("2", 3).0.is_new, second_is_new, "{scope}");
     }
 }
+
+/// 2.12: "filter policies 200 per topic".
+#[test]
+fn topic_has_at_most_200_filter_policies() {
+    let mut topic = topic("a", &[]).unwrap();
+    let filter = [("FilterPolicy", r#"{"a":["b"]}"#)];
+    // Lengths differ, since ids come from the sum of the bytes.
+    let address = |number: u32| format!("{}@b", "x".repeat(usize::try_from(number).unwrap() + 1));
+    for number in 0..200 {
+        subscribe(&mut topic, (Protocol::Email, &address(number)), &filter).unwrap();
+    }
+    let refused = subscribe(&mut topic, (Protocol::Email, &address(200)), &filter).unwrap_err();
+    assert_eq!((refused.status, &*refused.code), (403, "FilterPolicyLimitExceeded"));
+    let other = subscribe(&mut topic, (Protocol::Email, &address(200)), &[]).unwrap().arn;
+    let policy = filter[0];
+    assert!(topic.set_subscription_attribute(NOW, &other.id, policy).is_err());
+    let first = subscribe(&mut topic, (Protocol::Email, &address(0)), &[]).unwrap().arn;
+    topic.set_subscription_attribute(NOW, &first.id, policy).unwrap();
+}

@@ -1,0 +1,108 @@
+//! Publishing to a topic.
+
+use sqs_client::wire::checksum::content_deduplication_id;
+
+use super::Topic;
+use crate::service::clock::Timestamp;
+use crate::service::query_error::QueryError;
+use crate::service::seed::Uuid;
+use crate::sns::engine::batch;
+use crate::sns::engine::fifo::Receipt;
+use crate::sns::engine::filter::{FilterInput, FilterPolicy};
+use crate::sns::engine::message::Message;
+use crate::sns::engine::protocol::Protocol;
+use crate::sns::engine::refusal::invalid;
+use crate::sns::engine::subscription::Subscription;
+
+/// The number of subscriptions to which SNS delivers messages over 256 KiB.
+const MAX_SUBSCRIPTIONS_FOR_LARGE: usize = 100;
+const LARGE: usize = 262_144;
+
+/// A message that a topic took.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Published {
+    pub(crate) receipt: Receipt,
+    /// Whether it is delivered. A duplicate is not.
+    pub(crate) is_new: bool,
+}
+
+impl Topic {
+    /// Checks that a message can be published here.
+    ///
+    /// # Errors
+    /// `InvalidParameter`.
+    pub(crate) fn check(&self, message: &Message) -> Result<(), QueryError> {
+        if message.size > self.attributes.maximum_message_size() {
+            return Err(invalid("Message too long"));
+        }
+        self.check_large(message.size)?;
+        let has_id = message.deduplication_id.is_some();
+        if self.fifo.is_none() && has_id {
+            return Err(invalid(
+                "MessageDeduplicationId Reason: The request includes MessageDeduplicationId parameter that is not valid \
+                 for this topic type",
+            ));
+        }
+        if self.fifo.is_some() && message.group.is_none() {
+            return Err(invalid("The MessageGroupId parameter is required for FIFO topics"));
+        }
+        if self.fifo.is_some() && !has_id && !self.attributes.has_content_based_deduplication() {
+            return Err(invalid(
+                "The topic should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided \
+                 explicitly",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks that the messages of a batch can be published here.
+    ///
+    /// # Errors
+    /// `BatchRequestTooLong`, `InvalidParameter`.
+    pub(crate) fn check_batch(&self, messages: &[Message]) -> Result<(), QueryError> {
+        let size = messages.iter().map(|message| message.size).sum();
+        batch::check_size(size, self.attributes.maximum_message_size())?;
+        messages.iter().try_for_each(|message| self.check(message))
+    }
+
+    fn check_large(&self, size: usize) -> Result<(), QueryError> {
+        let takes_large = |subscription: &Subscription| subscription.protocol().takes_large();
+        let is_refused = size > LARGE
+            && (self.subscriptions.len() > MAX_SUBSCRIPTIONS_FOR_LARGE
+                || !self.subscriptions.values().all(takes_large));
+        let text = "Message too long: messages over 262144 bytes need at most 100 subscriptions, all of protocol sqs, \
+                    lambda or firehose";
+        if is_refused { Err(invalid(text)) } else { Ok(()) }
+    }
+
+    /// Takes a message that was checked. `id` is for a new one; a duplicate gets the receipt of the original. FIFO
+    /// topics complete its deduplication id.
+    pub(crate) fn publish(&mut self, now: Timestamp, id: Uuid, message: &mut Message) -> Published {
+        let Some(fifo) = &mut self.fifo else {
+            return Published { receipt: Receipt { id, sequence_number: None }, is_new: true };
+        };
+        let deduplication_id = message.deduplication_id.take();
+        let deduplication_id =
+            deduplication_id.unwrap_or_else(|| content_deduplication_id(message.default_text()));
+        let by_group = self.attributes.deduplicates_by_group();
+        let group = message.group.as_deref().filter(|_| by_group).unwrap_or_default();
+        let (receipt, is_new) = fifo.receive(now, id, (group, &deduplication_id));
+        message.deduplication_id = Some(deduplication_id);
+        Published { receipt, is_new }
+    }
+
+    /// The subscriptions that get a message.
+    pub(crate) fn recipients<'a>(&'a self, message: &'a Message) -> impl Iterator<Item = &'a Subscription> {
+        // One for each text; policies parse it at most once.
+        let inputs = Protocol::ALL
+            .map(|protocol| (protocol, FilterInput::new(message.text(protocol), &message.attributes)));
+        let matches = move |policy: &FilterPolicy, protocol: Protocol| {
+            inputs.iter().any(|(of, input)| *of == protocol && policy.matches(input))
+        };
+        self.subscriptions.values().filter(move |subscription| {
+            let policy = subscription.attributes.filter.as_ref();
+            subscription.is_confirmed()
+                && policy.is_none_or(|policy| matches(policy, subscription.protocol()))
+        })
+    }
+}

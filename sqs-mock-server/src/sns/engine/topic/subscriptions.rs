@@ -1,0 +1,157 @@
+//! The subscriptions of a topic.
+
+use super::Topic;
+use crate::service::clock::Timestamp;
+use crate::service::query_error::QueryError;
+use crate::service::seed::Uuid;
+use crate::sns::engine::arn::SubscriptionArn;
+use crate::sns::engine::protocol::Endpoint;
+use crate::sns::engine::refusal::{invalid, no_subscription};
+use crate::sns::engine::subscription::{State, Subscription};
+use crate::sns::engine::subscription_attributes::Attributes;
+
+const MAX_SUBSCRIPTIONS_OF_FIFO: usize = 100;
+/// A limit of this server that bounds memory. AWS allows 12,500,000.
+const MAX_SUBSCRIPTIONS: usize = 100_000;
+/// The number of subscriptions of a topic with a filter policy.
+const MAX_FILTER_POLICIES: usize = 200;
+
+/// A request to subscribe.
+#[derive(Debug)]
+pub(crate) struct NewSubscription<'a> {
+    pub(crate) endpoint: Endpoint,
+    /// The account of the caller.
+    pub(crate) owner: &'a str,
+    pub(crate) attributes: &'a [(&'a str, &'a str)],
+    /// For a subscription that needs confirmation.
+    pub(crate) token: String,
+    pub(crate) id: Uuid,
+}
+
+impl Topic {
+    /// Subscribes an endpoint. An endpoint that is subscribed already keeps its subscription.
+    ///
+    /// # Errors
+    /// `InvalidParameter`, `SubscriptionLimitExceeded`.
+    pub(crate) fn subscribe(
+        &mut self,
+        now: Timestamp,
+        new: NewSubscription<'_>,
+    ) -> Result<&Subscription, QueryError> {
+        let NewSubscription { endpoint, owner, attributes: requested, token, id } = new;
+        self.check_endpoint(&endpoint)?;
+        let attributes = Attributes::create(&endpoint, self.arn.is_fifo(), requested)?;
+        self.forget_lapsed(now);
+        let known = self.subscriptions.values().find(|known| known.endpoint == endpoint);
+        if let Some(known) = known {
+            if !known.attributes.include(requested) {
+                let text = "Attributes Reason: Subscription already exists with different attributes";
+                return Err(invalid(text));
+            }
+            let id = known.arn.id.clone();
+            return self.subscriptions.get(&id).ok_or_else(no_subscription);
+        }
+        self.check_quota()?;
+        if attributes.filter.is_some() {
+            self.check_filter_quota(None)?;
+        }
+        let is_foreign = matches!(&endpoint, Endpoint::Queue(queue) if *queue.account != *owner);
+        let state = if is_foreign || endpoint.protocol().needs_confirmation() {
+            State::Pending { token: token.into(), since: now }
+        } else {
+            State::Confirmed
+        };
+        let id: Box<str> = id.to_string().into();
+        let arn = SubscriptionArn { topic: self.arn.clone(), id: id.clone() };
+        let subscription = Subscription { arn, endpoint, owner: owner.into(), state, attributes };
+        Ok(self.subscriptions.entry(id).or_insert(subscription))
+    }
+
+    fn check_endpoint(&self, endpoint: &Endpoint) -> Result<(), QueryError> {
+        let protocol = endpoint.protocol();
+        if self.arn.is_fifo() && !protocol.is_of_fifo() {
+            return Err(invalid(format_args!("Invalid protocol type: {}", protocol.as_str())));
+        }
+        if !self.arn.is_fifo() && endpoint.is_fifo() {
+            // AWS writes the prefix twice.
+            return Err(invalid(
+                "Invalid parameter: Endpoint Reason: FIFO SQS Queues can not be subscribed to standard SNS topics",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_quota(&self) -> Result<(), QueryError> {
+        let most = if self.arn.is_fifo() { MAX_SUBSCRIPTIONS_OF_FIFO } else { MAX_SUBSCRIPTIONS };
+        if self.subscriptions.len() < most {
+            return Ok(());
+        }
+        let text = format!("Subscription quota exceeded: a topic has at most {most}");
+        Err(QueryError::new(403, "SubscriptionLimitExceeded", text))
+    }
+
+    /// Whether one more subscription, or the one with this id, can have a filter policy.
+    fn check_filter_quota(&self, id: Option<&str>) -> Result<(), QueryError> {
+        let others = self.subscriptions.values().filter(|subscription| Some(&*subscription.arn.id) != id);
+        let filtered = others.filter(|subscription| subscription.attributes.filter.is_some());
+        if filtered.count() < MAX_FILTER_POLICIES {
+            return Ok(());
+        }
+        let text = format!("Filter policy quota exceeded: a topic has at most {MAX_FILTER_POLICIES}");
+        Err(QueryError::new(403, "FilterPolicyLimitExceeded", text))
+    }
+
+    /// Subscriptions that were not confirmed within two days vanish.
+    fn forget_lapsed(&mut self, now: Timestamp) {
+        self.subscriptions.retain(|_, subscription| !subscription.is_lapsed(now));
+    }
+
+    /// Removes a subscription. Unknown ids are ignored.
+    pub(crate) fn unsubscribe(&mut self, id: &str) {
+        if self.subscriptions.remove(id).is_some() {
+            self.unsubscribed += 1;
+        }
+    }
+
+    /// Confirms the subscription that has this token, if there is one.
+    pub(crate) fn confirm(&mut self, now: Timestamp, token: &str, is_signed: bool) -> Option<&Subscription> {
+        self.forget_lapsed(now);
+        let mut all = self.subscriptions.values_mut();
+        let found = all.find(|subscription| subscription.token() == Some(token))?;
+        found.confirm(is_signed);
+        Some(found)
+    }
+
+    /// All subscriptions, sorted by id.
+    pub(crate) fn subscriptions(&mut self, now: Timestamp) -> impl Iterator<Item = &Subscription> {
+        self.forget_lapsed(now);
+        self.subscriptions.values()
+    }
+
+    /// A subscription.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub(crate) fn subscription(&mut self, now: Timestamp, id: &str) -> Result<&mut Subscription, QueryError> {
+        self.forget_lapsed(now);
+        self.subscriptions.get_mut(id).ok_or_else(no_subscription)
+    }
+
+    /// Sets an attribute of a subscription.
+    ///
+    /// # Errors
+    /// `NotFound`, `InvalidParameter`.
+    pub(crate) fn set_subscription_attribute(
+        &mut self,
+        now: Timestamp,
+        id: &str,
+        (name, value): (&str, &str),
+    ) -> Result<(), QueryError> {
+        if name == "FilterPolicy" && !value.is_empty() {
+            self.check_filter_quota(Some(id))?;
+        }
+        let of_fifo = self.arn.is_fifo();
+        let Subscription { endpoint, attributes, .. } = self.subscription(now, id)?;
+        attributes.set(endpoint, of_fifo, name, value)
+    }
+}
