@@ -12,7 +12,6 @@ pub(crate) mod arn;
 pub(crate) mod batch;
 pub(crate) mod envelope;
 mod fifo;
-mod filter;
 mod json;
 pub(crate) mod message;
 mod message_attribute;

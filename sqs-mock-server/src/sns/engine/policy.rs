@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::refusal::invalid;
 use crate::service::arn::TopicArn;
-use crate::service::policy_document::{Document, Effect, List, Principal, Statement};
+use crate::service::policies::{Document, Effect, List, Principals, Statement};
 use crate::service::query_error::QueryError;
 
 /// A limit of AWS: 30 KiB.
@@ -84,7 +84,7 @@ pub(super) fn with_permission(
     document.statement.push(Statement {
         sid: Some(label.to_owned()),
         effect: Effect::Allow,
-        principal: Some(Principal::Kinds(BTreeMap::from([("AWS".to_owned(), List(roots))]))),
+        principal: Some(Principals::Kinds(BTreeMap::from([("AWS".to_owned(), List(roots))]))),
         not_principal: None,
         action: Some(List(actions.iter().map(|action| format!("SNS:{action}")).collect())),
         not_action: None,

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::filter::{FilterPolicy, FilterScope};
 use super::json;
 use super::protocol::Endpoint;
 use super::refusal::invalid;
 use crate::service::arn::QueueArn;
 use crate::service::query_error::QueryError;
+use crate::sns::filter::{FilterPolicy, FilterScope};
 
 /// A limit of this server that bounds memory. Filter policies, the longest values, have at most 256 KiB on AWS.
 const MAX_VALUE: usize = 262_144;

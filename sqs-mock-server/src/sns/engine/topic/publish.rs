@@ -8,11 +8,11 @@ use crate::service::query_error::QueryError;
 use crate::service::seed::Uuid;
 use crate::sns::engine::batch;
 use crate::sns::engine::fifo::Receipt;
-use crate::sns::engine::filter::{FilterInput, FilterPolicy};
 use crate::sns::engine::message::Message;
 use crate::sns::engine::protocol::Protocol;
 use crate::sns::engine::refusal::invalid;
 use crate::sns::engine::subscription::Subscription;
+use crate::sns::filter::{FilterInput, FilterPolicy};
 
 /// The number of subscriptions to which SNS delivers messages over 256 KiB.
 const MAX_SUBSCRIPTIONS_FOR_LARGE: usize = 100;
