@@ -5,8 +5,6 @@ use sqs_client::types::MessageSystemAttributeName as Name;
 
 use super::*;
 
-const RAW: (&str, &str) = ("RawMessageDelivery", "true");
-
 /// 3.1.
 #[tokio::test]
 async fn queue_gets_the_message_in_an_envelope() {

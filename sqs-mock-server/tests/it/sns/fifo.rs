@@ -6,8 +6,6 @@ use sqs_client::types::MessageSystemAttributeName as Name;
 
 use super::*;
 
-const RAW: (&str, &str) = ("RawMessageDelivery", "true");
-
 impl Sns {
     async fn publish_to_group(&mut self, topic: &str, group: &str, message: &str) -> (String, String) {
         let parameters = [("TopicArn", topic), ("MessageGroupId", group), ("Message", message)];

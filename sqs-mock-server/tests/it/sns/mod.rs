@@ -2,6 +2,7 @@
 
 mod delivery;
 mod fifo;
+mod filters;
 mod identity;
 mod lists;
 mod publish;
@@ -19,6 +20,8 @@ use sqs_mock_server::{MockSqs, MockSqsBuilder};
 use crate::wire::{Answer, FORM, Wire};
 
 const ACCOUNT: &str = "000000000000";
+
+const RAW: (&str, &str) = ("RawMessageDelivery", "true");
 
 /// The header of a request that is signed for a service in a region; signatures are not checked.
 fn scope(service: &str, region: &str) -> String {
