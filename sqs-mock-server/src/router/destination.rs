@@ -15,6 +15,9 @@ use crate::service::operation::ServiceName;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Destination {
     Service(ServiceName),
+    /// The certificate of notifications.
+    #[cfg(feature = "sns")]
+    Certificate,
     /// No service of this port. The text is its name in the credential scope.
     Unknown(String),
 }
@@ -64,6 +67,10 @@ fn named(name: &str) -> Destination {
 
 /// A request without a signature in its headers.
 fn unsigned(head: &Parts, body: &[u8]) -> Destination {
+    #[cfg(feature = "sns")]
+    if crate::sns::signing::is_certificate(head) {
+        return Destination::Certificate;
+    }
     let host = crate::service::caller::host(head).unwrap_or_default();
     let first = host.split('.').next().unwrap_or_default();
     let by_host = match first.trim_end_matches("-fips") {

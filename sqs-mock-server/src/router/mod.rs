@@ -55,6 +55,8 @@ async fn answer_other(services: &Services, destination: Destination, head: &Part
         Destination::Service(ServiceName::Sns) => services.topics.sns(head, body).await,
         #[cfg(feature = "sns")]
         Destination::Service(ServiceName::Sts) => services.topics.sts(head, body).await,
+        #[cfg(feature = "sns")]
+        Destination::Certificate => crate::sns::signing::certificate().into(),
         Destination::Service(_) => services.sqs.answer(head, body).await,
         Destination::Unknown(name) => services.sqs.refuse_service(head, destination::refusal(&name)).into(),
     }

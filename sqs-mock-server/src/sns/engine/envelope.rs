@@ -26,21 +26,6 @@ pub(crate) trait Signer {
     fn sign(&self, text: &str, version: &str, base_url: &str) -> Signed;
 }
 
-/// The signature of a server that has no key.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Unsigned;
-
-impl Signer for Unsigned {
-    fn sign(&self, _text: &str, _version: &str, base_url: &str) -> Signed {
-        Signed {
-            signature: "EXAMPLE".to_owned(),
-            certificate_url: format!(
-                "{base_url}/SimpleNotificationService-00000000000000000000000000000000.pem"
-            ),
-        }
-    }
-}
-
 /// What all texts about one message have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope<'a, S> {
@@ -52,22 +37,40 @@ pub(crate) struct Envelope<'a, S> {
     pub(crate) signer: &'a S,
 }
 
+/// A notification, except for the link to unsubscribe. All subscribers share its signature, which takes longer than the
+/// rest of a delivery.
+#[derive(Clone, Debug)]
+pub(crate) struct Notification<'a> {
+    base_url: &'a str,
+    /// The lines before the link.
+    head: Vec<String>,
+    attributes: Option<String>,
+}
+
+impl Notification<'_> {
+    /// The text for a subscriber.
+    pub(crate) fn text(&self, subscription: &SubscriptionArn) -> String {
+        let url = format!("{}/?Action=Unsubscribe&SubscriptionArn={subscription}", self.base_url);
+        let link = line(&("UnsubscribeURL", &url));
+        let lines = self.head.iter().chain([&link]).chain(&self.attributes);
+        object(lines.map(String::as_str))
+    }
+}
+
 /// A field with its value.
 type Field<'a> = (&'static str, &'a str);
 
-impl<S: Signer> Envelope<'_, S> {
-    /// The notification for a subscriber. FIFO topics do not sign.
+impl<'a, S: Signer> Envelope<'a, S> {
+    /// The notification for the subscribers of one protocol. FIFO topics do not sign.
     pub(crate) fn notification(
         &self,
-        subscription: &SubscriptionArn,
         protocol: Protocol,
         receipt: Receipt,
         message: &Message,
-    ) -> String {
+    ) -> Notification<'a> {
         let (id, topic, time) = (receipt.id.to_string(), self.topic.to_string(), self.time.to_string());
         let (text, subject) = (message.text(protocol), message.subject.as_deref());
         let sequence_number = receipt.sequence_number.map(|number| number.to_string());
-        let unsubscribe = format!("{}/?Action=Unsubscribe&SubscriptionArn={subscription}", self.base_url);
         let mut fields = vec![("Type", "Notification"), ("MessageId", &*id)];
         fields.extend(sequence_number.as_deref().map(|number| ("SequenceNumber", number)));
         fields.push(("TopicArn", &topic));
@@ -83,8 +86,11 @@ impl<S: Signer> Envelope<'_, S> {
         if let Some(signed) = &signed {
             fields.extend(self.signature(signed));
         }
-        fields.push(("UnsubscribeURL", &unsubscribe));
-        write(&fields, Some(message))
+        Notification {
+            base_url: self.base_url,
+            head: fields.iter().map(line).collect(),
+            attributes: attributes(message),
+        }
     }
 
     /// The request to confirm a subscription.
@@ -108,7 +114,8 @@ impl<S: Signer> Envelope<'_, S> {
         let mut fields = vec![kind, ("MessageId", &*id), ("Token", token), ("TopicArn", &topic)];
         fields.extend([("Message", &*text), ("SubscribeURL", &url), ("Timestamp", &time)]);
         fields.extend(self.signature(&signed));
-        write(&fields, None)
+        let lines: Vec<_> = fields.iter().map(line).collect();
+        object(lines.iter().map(String::as_str))
     }
 
     /// The link that confirms a subscription.
@@ -133,11 +140,13 @@ impl<S: Signer> Envelope<'_, S> {
     }
 }
 
-/// Writes the fields like AWS: indented by two, with a space on both sides of the colon.
-fn write(fields: &[Field<'_>], attributes_of: Option<&Message>) -> String {
-    let lines = fields.iter().map(|(name, value)| format!("  \"{name}\" : {}", quoted(value)));
-    let mut lines: Vec<_> = lines.collect();
-    lines.extend(attributes_of.and_then(attributes));
+/// Writes a field like AWS: indented by two, with a space on both sides of the colon.
+fn line((name, value): &Field<'_>) -> String {
+    format!("  \"{name}\" : {}", quoted(value))
+}
+
+fn object<'l>(lines: impl Iterator<Item = &'l str>) -> String {
+    let lines: Vec<_> = lines.collect();
     format!("{{\n{}\n}}", lines.join(",\n"))
 }
 

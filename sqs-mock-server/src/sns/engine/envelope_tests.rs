@@ -8,6 +8,14 @@ use super::*;
 use crate::service::seed::{Seed, uuid};
 use crate::sns::engine::message::Draft;
 
+struct Unsigned;
+
+impl Signer for Unsigned {
+    fn sign(&self, _text: &str, _version: &str, base_url: &str) -> Signed {
+        Signed { signature: "EXAMPLE".to_owned(), certificate_url: format!("{base_url}/example.pem") }
+    }
+}
+
 fn envelope(topic: &TopicArn) -> Envelope<'_, Unsigned> {
     Envelope {
         topic,
@@ -23,7 +31,7 @@ fn notification(name: &str, sequence_number: Option<u64>, draft: Draft<'_>) -> (
     let subscription = SubscriptionArn { topic: topic.clone(), id: "s".into() };
     let receipt = Receipt { id: uuid(&mut Seed(1).generator("ids")), sequence_number };
     let message = Message::new(draft).unwrap();
-    let text = envelope(&topic).notification(&subscription, Protocol::Sqs, receipt, &message);
+    let text = envelope(&topic).notification(Protocol::Sqs, receipt, &message).text(&subscription);
     (text, receipt.id.to_string())
 }
 
@@ -45,7 +53,7 @@ fn notification_has_the_fields_and_the_layout_of_aws() {
   "Timestamp" : "2021-02-16T21:41:19.978Z",
   "SignatureVersion" : "1",
   "Signature" : "EXAMPLE",
-  "SigningCertURL" : "http://localhost:9324/SimpleNotificationService-00000000000000000000000000000000.pem",
+  "SigningCertURL" : "http://localhost:9324/example.pem",
   "UnsubscribeURL" : "http://localhost:9324/?Action=Unsubscribe&SubscriptionArn=arn:aws:sns:us-east-1:000000000000:orders:s",
   "MessageAttributes" : {
     "a" : {"Type":"String","Value":"x"},
@@ -83,10 +91,9 @@ fn signature_covers_the_fields_in_the_order_of_aws() {
     let topic = TopicArn::new("us-east-1", "000000000000", "orders");
     let Envelope { time, base_url, .. } = envelope(&topic);
     let envelope = Envelope { topic: &topic, time, base_url, signature_version: "2", signer: &recorder };
-    let subscription = SubscriptionArn { topic: topic.clone(), id: "s".into() };
     let id = uuid(&mut Seed(1).generator("ids"));
     let message = Message::new(Draft { text: "tea", subject: Some("news"), ..Draft::default() }).unwrap();
-    envelope.notification(&subscription, Protocol::Sqs, Receipt { id, sequence_number: None }, &message);
+    envelope.notification(Protocol::Sqs, Receipt { id, sequence_number: None }, &message);
     let expected = format!(
         "2\nMessage\ntea\nMessageId\n{id}\nSubject\nnews\nTimestamp\n2021-02-16T21:41:19.978Z\nTopicArn\n{topic}\n\
          Type\nNotification\n"

@@ -1,15 +1,18 @@
 //! Delivers messages to subscribers. Those outside of this server get nothing; the recorded request notes it.
 
+use std::cell::LazyCell;
+
 use super::Sns;
 use crate::query::Call;
 use crate::service::arn::QueueArn;
 use crate::service::delivery::{Delivery, Undelivered};
 use crate::sns::engine::Receipt;
-use crate::sns::engine::envelope::{Envelope, Unsigned};
+use crate::sns::engine::envelope::Envelope;
 use crate::sns::engine::message::Message;
 use crate::sns::engine::protocol::{Endpoint, Protocol};
 use crate::sns::engine::subscription::Subscription;
 use crate::sns::engine::topic::Topic;
+use crate::sns::signing::Key;
 
 /// The sender that queues show for messages of SNS.
 const SENDER: &str = "AROAJFWZWTE5KRAMGW5A2:AWS-CLOUDCAST";
@@ -34,11 +37,12 @@ pub(super) fn deliver(
     message: &Message,
 ) -> Vec<String> {
     let envelope = envelope(sns, call, topic);
+    // Raw deliveries need no signature.
+    let notification = LazyCell::new(|| envelope.notification(Protocol::Sqs, receipt, message));
     let notes = topic.recipients(message).filter_map(|subscription| match &subscription.endpoint {
         Endpoint::Queue(queue) => {
             let is_raw = subscription.is_raw();
-            let enveloped =
-                (!is_raw).then(|| envelope.notification(&subscription.arn, Protocol::Sqs, receipt, message));
+            let enveloped = (!is_raw).then(|| notification.text(&subscription.arn));
             let message = ForQueue {
                 body: enveloped.as_deref().unwrap_or_else(|| message.text(Protocol::Sqs)),
                 message,
@@ -73,13 +77,13 @@ pub(super) fn ask_to_confirm(
     format!("{} is pending; confirm it with {}", subscription.arn, envelope.confirmation_url(token))
 }
 
-fn envelope<'a>(sns: &Sns, call: &Call<'a>, topic: &'a Topic) -> Envelope<'a, Unsigned> {
+fn envelope<'a>(sns: &Sns, call: &Call<'a>, topic: &'a Topic) -> Envelope<'a, Key> {
     Envelope {
         topic: topic.arn(),
         time: sns.clock.now(),
         base_url: call.base_url,
         signature_version: topic.signature_version(),
-        signer: &Unsigned,
+        signer: &Key,
     }
 }
 

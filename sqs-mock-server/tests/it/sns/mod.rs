@@ -7,6 +7,7 @@ mod identity;
 mod lists;
 mod publish;
 mod requests;
+mod signing;
 mod subscriptions;
 mod topics;
 mod wire;
