@@ -7,6 +7,9 @@ use sqs_mock_server::MockSqs;
 
 pub(crate) type BaseClient = sqs_client::Client;
 
+/// Random tests run one of this many seeds.
+pub(crate) const SEEDS: u64 = 1;
+
 /// A client that sends through `transport` with these retries and timeouts.
 pub(crate) fn base_client(
     server: &MockSqs,

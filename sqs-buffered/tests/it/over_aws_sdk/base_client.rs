@@ -7,6 +7,9 @@ use sqs_mock_server::MockSqs;
 
 pub(crate) type BaseClient = aws_sdk_sqs::Client;
 
+/// Random tests run one of this many seeds: what they test does not depend on the client, and this one takes longer.
+pub(crate) const SEEDS: u64 = 5;
+
 /// A client that sends through `transport` with these retries and timeouts.
 pub(crate) fn base_client(
     _: &MockSqs,

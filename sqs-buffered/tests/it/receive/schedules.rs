@@ -12,6 +12,7 @@ use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use tokio::time::sleep;
 
+use super::super::base_client::SEEDS;
 use super::diary::{Diary, Start};
 use super::rig::{Rig, millis, secs};
 
@@ -246,13 +247,13 @@ fn check_order(played: &Played, groups: &BTreeMap<String, Vec<String>>, context:
     }
 }
 
-/// Runs this many schedules, or as many as the environment variable `SCHEDULES` says, from the seed `FIRST_SCHEDULE`
+/// Runs one of [`SEEDS`] of this many schedules, or as many as the environment variable `SCHEDULES` says, from the seed `FIRST_SCHEDULE`
 /// on.
 async fn played(name: &'static str, weather: Weather, count: u64) -> Vec<(String, Played)> {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let first = number("FIRST_SCHEDULE").unwrap_or(0);
     let mut all = Vec::new();
-    for seed in first..first + number("SCHEDULES").unwrap_or(count) {
+    for seed in first..first + number("SCHEDULES").unwrap_or(count / SEEDS) {
         let context = format!("{name}, seed {seed}");
         let played = play(name, weather, seed).await;
         check(&played, &context);
@@ -289,8 +290,9 @@ async fn schedules_with_faults_end_every_delivery_once_and_hide_no_message() {
 async fn schedules_with_redeliveries_end_every_delivery_once_and_never_overlap() {
     let all = played("storm", STORM, 60).await;
     let total = |of: fn(&Report) -> u64| all.iter().map(|(_, played)| of(&played.report)).sum::<u64>();
-    assert!(total(|report| report.stats.duplicates) > 30, "the storm blows");
-    assert!(total(|report| report.stats.leases_lost) > 0 && total(|report| report.stats.receive_errors) > 30);
+    let half = all.len() as u64 / 2;
+    assert!(total(|report| report.stats.duplicates) > half, "the storm blows");
+    assert!(total(|report| report.stats.leases_lost) > 0 && total(|report| report.stats.receive_errors) > half);
 }
 
 /// Each group of a FIFO queue starts in order, and no message stays hidden.
