@@ -26,9 +26,9 @@ pub(super) fn list(ask: &Ask<'_>) -> Answered {
 /// `DELETE /_mock/findings`.
 pub(super) fn clear(ask: &Ask<'_>) -> Answered {
     ask.parameters(&[])?;
-    let findings = ask.services.sqs.service().findings().ok_or_else(off)?;
-    let (kept, omitted) = findings.all();
-    findings.clear();
+    let service = ask.services.sqs.service();
+    let (kept, omitted) = service.findings().ok_or_else(off)?.all();
+    service.forget_findings();
     json(&json!({ "forgotten": kept.len() + omitted }))
 }
 

@@ -38,8 +38,8 @@ pub(super) const DELIVERIES: [(&str, &str); 2] = [
 ];
 pub(super) const POLICIES: [(&str, &str); 3] = [
     ("off", "They are only stored"),
-    ("warn", "Requests that AWS denies succeed, with a warning in the log and in the recorded request"),
-    ("enforce", "They deny requests as on AWS"),
+    ("warn", "What AWS denies succeeds, with a warning in the log and in the recorded request"),
+    ("enforce", "They deny requests and deliveries as on AWS"),
 ];
 pub(super) const DURABILITIES: [(&str, &str); 2] = [
     ("process", "The end of the process, also by SIGKILL"),

@@ -1,7 +1,9 @@
 //! Findings of strict mode: requests that work here but are mistakes on AWS.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+#[cfg(feature = "sns")]
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -12,6 +14,9 @@ use crate::service::seed::Uuid;
 
 /// The number of findings that are kept. Further ones are only counted.
 const MOST: usize = 1000;
+/// The number of pairs of topic and queue whose denial is reported only once.
+#[cfg(feature = "sns")]
+const MOST_PAIRS: usize = 10_000;
 
 /// The kind of mistake.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -29,8 +34,8 @@ pub enum FindingKind {
     DroppedDuplicate,
     /// A message was received, and its visibility timeout ended before it was deleted.
     NotDeleted,
-    /// The access policy of a queue denies a request. The request is rejected if [policies](crate::Policies) are
-    /// enforced.
+    /// The access policy of a queue denies a request, or deliveries from a topic, which have one finding for each pair of
+    /// topic and queue. Both fail if [policies](crate::Policies) are enforced.
     AccessDenied,
 }
 
@@ -156,6 +161,29 @@ impl Findings {
     }
 }
 
+/// The pairs of topic and queue whose denied deliveries were reported, as hashes: a collision loses one report. Holders
+/// of its lock take no other lock.
+#[derive(Debug, Default)]
+pub(crate) struct DeniedDeliveries(Mutex<HashSet<u64>>);
+
+impl DeniedDeliveries {
+    /// Adds a pair, and returns whether it is new. Beyond the limit, earlier pairs are forgotten.
+    #[cfg(feature = "sns")]
+    pub(crate) fn is_new(&self, source_arn: &str, queue: &QueueArn) -> bool {
+        let mut pairs = self.0.lock();
+        let pair = pairs.hasher().hash_one((source_arn, queue));
+        if pairs.len() >= MOST_PAIRS && !pairs.contains(&pair) {
+            pairs.clear();
+        }
+        pairs.insert(pair)
+    }
+
+    /// Forgets all pairs.
+    pub(crate) fn clear(&self) {
+        self.0.lock().clear();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,5 +219,19 @@ mod tests {
             format!("message {id} was received {times} and not deleted before its visibility timeout ended")
         };
         assert_eq!(texts, [text(one, "2 times"), text(other, "once")]);
+    }
+
+    #[cfg(feature = "sns")]
+    #[test]
+    fn pair_of_topic_and_queue_is_new_once_until_it_is_forgotten() {
+        let denied = DeniedDeliveries::default();
+        let queue = finding(0).queue;
+        let is_new = |topic: usize| denied.is_new(&format!("topic-{topic}"), &queue);
+        assert_eq!([is_new(0), is_new(0), is_new(1)], [true, false, true]);
+        assert!(denied.is_new("topic-0", &queue.neighbour("other")));
+        assert!((3..MOST_PAIRS).all(is_new) && !is_new(0), "as many pairs as the limit are known");
+        assert!(is_new(MOST_PAIRS) && !is_new(MOST_PAIRS) && is_new(0), "one more forgets the others");
+        denied.clear();
+        assert!(is_new(0));
     }
 }

@@ -67,6 +67,31 @@ fn each_request_is_an_event_with_fields() {
 
 #[cfg(unix)]
 #[test]
+fn denied_deliveries_are_logged_once_for_a_topic_and_a_queue() {
+    let topic = "arn:aws:sns:us-east-1:000000000000:a";
+    let queue = "arn:aws:sqs:us-east-1:000000000000:q";
+    let sns = |parameters: &str| format!("/?Version=2010-03-31&{parameters}");
+    let publish = sns(&format!("Action=Publish&TopicArn={topic}&Message={BODY}"));
+    let paths = [
+        "/?Action=CreateQueue&QueueName=q",
+        &sns("Action=CreateTopic&Name=a"),
+        &sns(&format!("Action=Subscribe&TopicArn={topic}&Protocol=sqs&Endpoint={queue}")),
+        &publish,
+        &publish,
+    ];
+    let events = json_lines(&log_of(&["--log", "info", "--log-format", "json"], &paths));
+    let warnings: Vec<_> = events.iter().filter(|event| event["level"] == "WARN").collect();
+    let [warning] = *warnings else { panic!("{warnings:?}") };
+    let text = format!(
+        "sns.amazonaws.com for {topic} may not call sqs:SendMessage: there is no policy that allows it"
+    );
+    for (field, expected) in [("kind", "access_denied"), ("queue", queue), ("message", &text)] {
+        assert_eq!(warning[field], expected, "{field}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn start_and_stop_are_events() {
     let events = json_lines(&log_of(&["--log", "info", "--log-format", "json", "--seed", "1"], &[]));
     let messages: Vec<_> = events.iter().map(|event| event["message"].as_str().unwrap()).collect();

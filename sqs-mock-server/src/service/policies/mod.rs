@@ -27,6 +27,8 @@ use serde::Deserialize;
 pub(crate) use context::{Context, Principal};
 pub(crate) use document::{Document, Effect, List, Principals, Statement, Version};
 pub(crate) use evaluate::{Decision, evaluate};
+#[cfg(feature = "sns")]
+pub(crate) use why::Why;
 
 /// What access policies do. It concerns deliveries by services such as SNS and S3, callers of other accounts, and
 /// statements that deny.
@@ -36,9 +38,9 @@ pub(crate) use evaluate::{Decision, evaluate};
 pub enum Policies {
     /// Policies are only stored.
     Off,
-    /// Requests that AWS denies succeed. The log and the recorded request say what denies them.
+    /// Requests and deliveries that AWS denies succeed. The log and the recorded request say what denies them.
     #[default]
     Warn,
-    /// Requests are denied as on AWS.
+    /// Requests and deliveries are denied as on AWS.
     Enforce,
 }

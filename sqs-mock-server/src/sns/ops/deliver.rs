@@ -5,7 +5,8 @@ use std::cell::LazyCell;
 use super::Sns;
 use crate::query::Call;
 use crate::service::arn::QueueArn;
-use crate::service::delivery::{Delivery, Undelivered};
+use crate::service::delivery::{Delivery, Source, Undelivered};
+use crate::service::policies::Why;
 use crate::sns::engine::Receipt;
 use crate::sns::engine::envelope::Envelope;
 use crate::sns::engine::message::Message;
@@ -21,6 +22,7 @@ const MAX_NOTES: usize = 20;
 
 /// What a queue gets.
 struct ForQueue<'a> {
+    source: Source<'a>,
     body: &'a str,
     message: &'a Message,
     is_raw: bool,
@@ -39,11 +41,14 @@ pub(super) fn deliver(
     let envelope = envelope(sns, call, topic);
     // Raw deliveries need no signature.
     let notification = LazyCell::new(|| envelope.notification(Protocol::Sqs, receipt, message));
+    let topic_arn = topic.arn().to_string();
+    let source = source(&topic_arn, topic);
     let notes = topic.recipients(message).filter_map(|subscription| match &subscription.endpoint {
         Endpoint::Queue(queue) => {
             let is_raw = subscription.is_raw();
             let enveloped = (!is_raw).then(|| notification.text(&subscription.arn));
             let message = ForQueue {
+                source,
                 body: enveloped.as_deref().unwrap_or_else(|| message.text(Protocol::Sqs)),
                 message,
                 is_raw,
@@ -59,22 +64,31 @@ pub(super) fn deliver(
     bounded(notes)
 }
 
-/// Sends the request for confirmation to a queue of another account. For other endpoints it returns the link.
+/// Sends the request for confirmation to a queue of another account. Returns notes: for a queue that does not get it, the
+/// reason; otherwise the link.
 pub(super) fn ask_to_confirm(
     sns: &Sns,
     call: &Call<'_>,
     (topic, subscription): (&Topic, &Subscription),
     token: &str,
-) -> String {
+) -> Vec<String> {
     let envelope = envelope(sns, call, topic);
-    if let Endpoint::Queue(queue) = &subscription.endpoint {
-        let body = envelope.confirmation(sns.new_id(), token);
-        let delivery = Delivery { queue, body: &body, ..empty(queue) };
-        if let Err(undelivered) = sns.queues.deliver(delivery) {
-            return format!("request for confirmation is not delivered to {queue}: {}", reason(&undelivered));
+    let link =
+        format!("{} is pending; confirm it with {}", subscription.arn, envelope.confirmation_url(token));
+    let Endpoint::Queue(queue) = &subscription.endpoint else { return vec![link] };
+    let body = envelope.confirmation(sns.new_id(), token);
+    let topic_arn = topic.arn().to_string();
+    match sns.queues.deliver(Delivery { body: &body, ..empty(queue, source(&topic_arn, topic)) }) {
+        Ok(denial) => denial.map(|why| delivered_anyway(queue, &why)).into_iter().chain([link]).collect(),
+        Err(undelivered) => {
+            vec![format!("request for confirmation is not delivered to {queue}: {}", reason(&undelivered))]
         }
     }
-    format!("{} is pending; confirm it with {}", subscription.arn, envelope.confirmation_url(token))
+}
+
+/// The source that policies see.
+fn source<'a>(topic_arn: &'a str, topic: &'a Topic) -> Source<'a> {
+    Source { service: "sns.amazonaws.com", arn: topic_arn, account: &topic.arn().account }
 }
 
 fn envelope<'a>(sns: &Sns, call: &Call<'a>, topic: &'a Topic) -> Envelope<'a, Key> {
@@ -88,20 +102,26 @@ fn envelope<'a>(sns: &Sns, call: &Call<'a>, topic: &'a Topic) -> Envelope<'a, Ke
 }
 
 /// Puts a message into a queue, or into the dead-letter queue of the subscription. Returns a note if it is not in the
-/// first.
+/// first, or AWS denies it.
 fn to_queue(
     sns: &Sns,
     queue: &QueueArn,
     dead_letter_queue: Option<&QueueArn>,
     message: &ForQueue<'_>,
 ) -> Option<String> {
-    let undelivered = sns.queues.deliver(message.delivery(queue)).err()?;
-    let reason = reason(&undelivered);
+    let reason = match sns.queues.deliver(message.delivery(queue)) {
+        Ok(denial) => return denial.map(|why| delivered_anyway(queue, &why)),
+        Err(undelivered) => reason(&undelivered),
+    };
     let Some(dead_letter_queue) = dead_letter_queue else {
         return Some(format!("dropped for {queue}: {reason}"));
     };
     Some(match sns.queues.deliver(message.delivery(dead_letter_queue)) {
-        Ok(()) => format!("moved from {queue} to the dead-letter queue {dead_letter_queue}: {reason}"),
+        Ok(denial) => {
+            let denial = denial.map(|why| format!("; {}", delivered_anyway(dead_letter_queue, &why)));
+            let denial = denial.unwrap_or_default();
+            format!("moved from {queue} to the dead-letter queue {dead_letter_queue}: {reason}{denial}")
+        }
         Err(undelivered) => format!(
             "dropped for {queue}: {reason}; dead-letter queue {dead_letter_queue}: {}",
             self::reason(&undelivered)
@@ -111,7 +131,7 @@ fn to_queue(
 
 impl<'a> ForQueue<'a> {
     fn delivery(&self, queue: &'a QueueArn) -> Delivery<'a> {
-        let Self { body, message, is_raw, of_fifo, trace_header } = *self;
+        let Self { source, body, message, is_raw, of_fifo, trace_header } = *self;
         let attributes = Some(&message.attributes).filter(|attributes| is_raw && !attributes.is_empty());
         // Standard queues get neither id from a FIFO topic, but the group from a standard topic.
         let keeps_group = queue.is_fifo() || !of_fifo;
@@ -121,14 +141,15 @@ impl<'a> ForQueue<'a> {
             group: message.group.as_deref().filter(|_| keeps_group),
             deduplication_id: message.deduplication_id.as_deref().filter(|_| queue.is_fifo()),
             trace_header,
-            ..empty(queue)
+            ..empty(queue, source)
         }
     }
 }
 
-fn empty(queue: &QueueArn) -> Delivery<'_> {
+fn empty<'a>(queue: &'a QueueArn, source: Source<'a>) -> Delivery<'a> {
     Delivery {
         queue,
+        source,
         body: "",
         attributes: None,
         group: None,
@@ -138,9 +159,14 @@ fn empty(queue: &QueueArn) -> Delivery<'_> {
     }
 }
 
+fn delivered_anyway(queue: &QueueArn, why: &Why) -> String {
+    format!("delivered to {queue}, but AWS denies it: {why}")
+}
+
 fn reason(undelivered: &Undelivered) -> String {
     match undelivered {
         Undelivered::NoQueue => "the queue does not exist".to_owned(),
+        Undelivered::Denied(why) => why.to_string(),
         Undelivered::Refused(error) => error.to_string(),
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn subscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError
     let returns_arn = form.get("ReturnSubscriptionArn") == Some("true");
     let mut notes = Vec::new();
     if let State::Pending { token, .. } = &subscription.state {
-        notes.push(deliver::ask_to_confirm(sns, call, (&topic, &subscription), token));
+        notes = deliver::ask_to_confirm(sns, call, (&topic, &subscription), token);
     }
     let arn = if subscription.is_confirmed() || returns_arn {
         subscription.arn.to_string()

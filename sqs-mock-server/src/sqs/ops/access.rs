@@ -49,21 +49,23 @@ impl Service {
             return Ok(());
         }
         let Some(Denial { cause, details }) = self.denial(context, action, queue) else { return Ok(()) };
-        let (kind, arn, time) = (FindingKind::AccessDenied, &**queue.arn(), self.clock().now());
-        let finding = Finding { kind, queue: arn.clone(), time, text: details };
-        // Only strict mode keeps findings.
-        let finding = if let Some(findings) = self.findings() {
-            findings.report(finding)
-        } else {
-            finding.log();
-            Arc::new(finding)
-        };
-        context.trace.note_finding(finding);
+        context.trace.note_finding(self.report_denial(queue.arn(), details));
         if setting != Policies::Enforce {
             return Ok(());
         }
-        let text = cause.text(&context.account, permission(action), arn);
+        let text = cause.text(&context.account, permission(action), queue.arn());
         Err(ServiceError::new(ErrorCode::AccessDenied, text))
+    }
+
+    /// Logs a denial. Only strict mode keeps it.
+    pub(super) fn report_denial(&self, queue: &QueueArn, text: String) -> Arc<Finding> {
+        let (kind, time) = (FindingKind::AccessDenied, self.clock().now());
+        let finding = Finding { kind, queue: queue.clone(), time, text };
+        let Some(findings) = self.findings() else {
+            finding.log();
+            return Arc::new(finding);
+        };
+        findings.report(finding)
     }
 
     fn denial(&self, context: &Context, action: Action, queue: &SharedQueue) -> Option<Denial> {

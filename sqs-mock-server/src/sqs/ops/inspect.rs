@@ -44,6 +44,14 @@ impl Service {
         Some(findings.all())
     }
 
+    /// Removes all findings. Denied deliveries are reported again.
+    pub(crate) fn forget_findings(&self) {
+        self.shared.denied_deliveries.clear();
+        if let Some(findings) = self.findings() {
+            findings.clear();
+        }
+    }
+
     /// Names of the queues whose dead-letter queue is `queue`.
     pub(crate) fn dead_letter_sources(&self, queue: &QueueArn) -> Vec<Arc<str>> {
         let account = self.shared.account(&queue.region, &queue.account);

@@ -17,9 +17,7 @@ impl Service {
         }
         shared.faults.clear();
         shared.throughput.change(|table| *table = QuotaTable::default());
-        if let Some(findings) = &shared.findings {
-            findings.clear();
-        }
+        self.forget_findings();
         (self.initial_state.0)(self);
         shared.queues_changed.notify_waiters();
     }

@@ -17,7 +17,7 @@ use crate::service::clock::Clock;
 use crate::service::faults::Faults;
 use crate::service::seed::{Seed, uuid};
 use crate::sqs::engine::Settings;
-use crate::sqs::findings::Findings;
+use crate::sqs::findings::{DeniedDeliveries, Findings};
 
 /// The state of a server.
 #[derive(Debug)]
@@ -31,6 +31,7 @@ pub(super) struct Shared {
     pub(super) throughput: ThroughputSettings,
     /// Findings of strict mode; `None` without it.
     pub(super) findings: Option<Arc<Findings>>,
+    pub(super) denied_deliveries: DeniedDeliveries,
     pub(super) reader: Option<Arc<dyn ChangeReader>>,
     /// Number of parked receives.
     pub(super) parked: AtomicUsize,
@@ -57,6 +58,7 @@ impl Shared {
             memory: Memory::new(settings.max_memory),
             throughput: ThroughputSettings::default(),
             findings: settings.strict.then(Arc::default),
+            denied_deliveries: DeniedDeliveries::default(),
             reader,
             parked: AtomicUsize::new(0),
             ids: Mutex::new(seed.generator("request ids")),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use sqs_client::types::MessageSystemAttributeName as Name;
+use sqs_mock_server::Policies;
 
 use super::*;
 
@@ -115,7 +116,7 @@ async fn publish_wakes_a_long_poll() {
 /// 3.7: "client-side error: no retry; DLQ if there is a `RedrivePolicy`, else dropped; Publish still 200".
 #[tokio::test]
 async fn message_for_a_missing_queue_is_in_the_dead_letter_queue_or_noted_as_dropped() {
-    let mut sns = Sns::start().await;
+    let mut sns = Sns::with(MockSqs::builder().policies(Policies::Off)).await;
     let topic = sns.topic("a", &[]).await;
     sns.queue("dead").await;
     let redrive = format!(r#"{{"deadLetterTargetArn":"{}"}}"#, queue_arn("dead"));

@@ -5,6 +5,7 @@ mod fifo;
 mod filters;
 mod identity;
 mod lists;
+mod policies;
 mod publish;
 mod requests;
 mod signing;

@@ -7,15 +7,17 @@ use sqs_client::types::{MessageAttributeValue, MessageSystemAttributeName as Nam
 use sqs_client::wire::checksum::md5_of_attributes;
 
 use super::*;
-use crate::service::delivery::{Delivery, Queues as _, Undelivered};
+use crate::service::delivery::{Delivery, Queues as _, Source, Undelivered};
 
 fn queue_arn(name: &str) -> QueueArn {
     QueueArn::new(REGION, ACCOUNT, name)
 }
 
 fn delivery<'a>(queue: &'a QueueArn, body: &'a str) -> Delivery<'a> {
+    let arn = "arn:aws:sns:us-east-1:000000000000:a";
     Delivery {
         queue,
+        source: Source { service: "sns.amazonaws.com", arn, account: ACCOUNT },
         body,
         attributes: None,
         group: None,
