@@ -292,7 +292,9 @@ async fn schedules_with_redeliveries_end_every_delivery_once_and_never_overlap()
     let total = |of: fn(&Report) -> u64| all.iter().map(|(_, played)| of(&played.report)).sum::<u64>();
     let half = all.len() as u64 / 2;
     assert!(total(|report| report.stats.duplicates) > half, "the storm blows");
-    assert!(total(|report| report.stats.leases_lost) > 0 && total(|report| report.stats.receive_errors) > half);
+    assert!(
+        total(|report| report.stats.leases_lost) > 0 && total(|report| report.stats.receive_errors) > half
+    );
 }
 
 /// Each group of a FIFO queue starts in order, and no message stays hidden.

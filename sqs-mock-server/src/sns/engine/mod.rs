@@ -3,7 +3,7 @@
 //! | Module | Contents |
 //! |---|---|
 //! | [`topic`], [`topic_attributes`], [`policy`], [`tags`] | a topic |
-//! | [`subscription`], [`subscription_attributes`], [`protocol`], [`filter`] | its subscriptions |
+//! | [`subscription`], [`subscription_attributes`], [`protocol`] | its subscriptions |
 //! | [`message`], [`message_attribute`], [`batch`], [`fifo`] | what publishers send |
 //! | [`envelope`] | what subscribers get |
 //! | [`arn`], [`json`], [`refusal`] | ARNs, JSON attributes and errors |
