@@ -15,6 +15,7 @@ macro_rules! pages {
             #[cfg_attr(feature = "config-file", doc = "[config file]: crate::guide::config_file")]
             #[cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3")]
             #[cfg_attr(feature = "durable", doc = "[data directory]: crate::guide::durable")]
+            #[cfg_attr(feature = "sns", doc = "[SNS topics]: crate::guide::topics")]
             #[doc = ""]
             #[doc = include_str!(concat!("../docs/", $file))]
             pub mod $module {}
@@ -35,6 +36,8 @@ pages! {
     #[cfg(feature = "s3")]
     s3 "s3.md"
     strict "strict.md"
+    #[cfg(feature = "sns")]
+    topics "topics.md"
     #[cfg(feature = "durable")]
     durable "durable.md"
     operating "operating.md"

@@ -61,7 +61,9 @@ fn rate(sends: &Sends) -> f64 {
 
 pub(crate) fn sends(measured: &[Measured]) {
     let Some(first) = measured.first() else { return };
-    println!("| In flight | Server | Sends/s | CPU of a send | of the first | p50 | p99 | Sends per fsync |");
+    println!(
+        "| In flight | Server | Sends/s | CPU of a send | of the first row | p50 | p99 | Sends per fsync |"
+    );
     println!("|--:|---|--:|--:|--:|--:|--:|--:|");
     for (at, connections) in first.connections.iter().enumerate() {
         let base = first.median(at, cpu);
@@ -82,7 +84,9 @@ pub(crate) fn sends(measured: &[Measured]) {
 
 #[expect(clippy::cast_precision_loss, reason = "it is printed with four digits")]
 pub(crate) fn restarts(restarted: &[Restarted]) {
-    println!("\n| Server | Messages of 1 KB | Memory of each | Files | Restored after SIGKILL | within |");
+    println!(
+        "\n| Server | Messages of 1 KB | Memory of each | Files | Messages after SIGKILL | Time to restore |"
+    );
     println!("|---|--:|--:|--:|--:|--:|");
     for of in restarted {
         let each = of.memory as f64 / of.messages.max(1) as f64;

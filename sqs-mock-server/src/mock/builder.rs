@@ -259,7 +259,7 @@ impl MockSqsBuilder {
     ///
     /// A response is sent when its changes are stored. Changes by methods, such as [`MockSqs::reset`], are stored with
     /// the next request or at the stop. The clock is restored, too; [`clock_start`](Self::clock_start) has an effect only
-    /// in an empty directory. Do not pause the clock of tokio. Outside of a runtime, restored move tasks do not continue.
+    /// in an empty directory. Reading a directory with a million messages blocks the thread for seconds. Do not pause the clock of tokio. Outside of a runtime, restored move tasks do not continue.
     #[cfg(feature = "durable")]
     pub fn data_dir(mut self, data: impl Into<crate::Data>) -> Self {
         self.config.data = Some(data.into());

@@ -32,10 +32,10 @@ pub struct Data {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Durability {
-    /// The end of the process, also by SIGKILL.
+    /// The end of the process, including SIGKILL.
     #[default]
     Process,
-    /// Also the loss of power: each commit waits for the disk.
+    /// Loss of power, too: each commit waits for the disk.
     Power,
 }
 

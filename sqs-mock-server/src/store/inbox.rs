@@ -40,6 +40,9 @@ pub(super) struct Batch {
     pub(super) recorded: u64,
 }
 
+/// The maximum wait for further changes: a commit may have taken seconds, and its clients may have gone.
+const MAX_WAIT: Duration = Duration::from_millis(10);
+
 /// A commit that has succeeded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Committed {
@@ -64,16 +67,16 @@ impl Inbox {
 
     /// Waits for changes. `None` after the last.
     ///
-    /// Clients often send again when they have their responses. So this also waits for as many changes as responses
-    /// waited at the end of the last commit, but no longer than that took: commits become fewer and larger, and a single
-    /// client does not wait.
+    /// Clients often send again when they have their responses. So after the first change, this waits until there are as
+    /// many changes as responses waited at the end of the last commit, but at most as long as that commit took: commits
+    /// become fewer and larger, and a single client does not wait.
     pub(super) fn next(&self, last: Committed) -> Option<Batch> {
         let mut waiting = self.waiting.lock();
         self.wait(&mut waiting, 1, None);
         if waiting.changes.is_empty() {
             return None;
         }
-        self.wait(&mut waiting, last.waiting, Some(last.duration));
+        self.wait(&mut waiting, last.waiting, Some(last.duration.min(MAX_WAIT)));
         Some(Batch { changes: std::mem::take(&mut waiting.changes), recorded: waiting.recorded })
     }
 
@@ -98,7 +101,7 @@ impl Inbox {
         &self.commits
     }
 
-    /// Ends the writer after the changes so far. Requests with later ones fail.
+    /// Ends the writer after the changes so far. Later changes fail.
     pub(super) fn close(&self) {
         self.note_clock();
         self.waiting.lock().closed = true;
@@ -106,11 +109,13 @@ impl Inbox {
     }
 
     fn add(&self, waiting: &mut Waiting, change: Change) {
-        waiting.recorded = self.commits.record();
+        let recorded = self.commits.record();
         if waiting.closed {
+            // The writer must not count it among those that it stores.
             self.commits.end("the data directory is closed");
             return;
         }
+        waiting.recorded = recorded;
         waiting.changes.push(change);
         if waiting.changes.len() == waiting.wanted {
             self.arrived.notify_one();

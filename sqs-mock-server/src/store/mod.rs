@@ -50,8 +50,9 @@ impl Store {
     /// not a store. The text says which, and what to do.
     pub(crate) fn open(data: &Data) -> io::Result<(Self, Restored)> {
         let connection = open::open(data)?;
-        let (restored, queues) =
-            restore::read(&connection).map_err(|error| open::explain(&data.file(), &error))?;
+        let explained = |error| open::explain(&data.file(), &error);
+        let (restored, queues) = restore::read(&connection).map_err(explained)?;
+        open::prepare(&connection, data.durability).map_err(explained)?;
         let inbox = Arc::new(Inbox::new(restored.clock, data.durability));
         let writer = Writer::new(connection, queues, Arc::clone(&inbox));
         let writer = std::thread::Builder::new().name("sqs-store".into()).spawn(move || writer.run())?;

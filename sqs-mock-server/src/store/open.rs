@@ -33,20 +33,26 @@ pub(super) fn open(data: &Data) -> io::Result<Connection> {
     check_version(&path, &connection).map_err(explained)??;
     check_structure(&path, &connection).map_err(explained)??;
     migrate(&mut connection, MIGRATIONS).map_err(explained)?;
-    prepare(&connection, data.durability).map_err(explained)?;
     Ok(connection)
 }
 
-/// Creates the file under another name, so that a server that is killed meanwhile leaves no empty file.
+/// Creates the file under another name, so that a server that is killed meanwhile leaves no empty file. A file that another
+/// server creates at the same time is kept: that server may have opened it.
 fn create(path: &Path) -> io::Result<()> {
-    let new = path.with_extension("db.new");
-    match fs::remove_file(&new) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    let new = path.with_extension(format!("db.{}.new", std::process::id()));
+    // Of an earlier process with the same id.
+    let _ = fs::remove_file(&new);
     let create = || migrate(&mut connect(&new)?, MIGRATIONS);
     create().map_err(|error| explain(path, &error))?;
-    fs::rename(&new, path)
+    let published = match fs::hard_link(&new, path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        // Not all file systems have hard links.
+        Err(_) => fs::rename(&new, path),
+        Ok(()) => Ok(()),
+    };
+    let _ = fs::remove_file(&new);
+    published
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot create {}: {error}", path.display())))
 }
 
 /// Opens and locks a file. Nothing is changed, so that a file of another program stays as it is.
@@ -71,9 +77,10 @@ pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> io::Error {
                 format!("{path} is in use by another server; stop it, or choose another data directory");
             (io::ErrorKind::ResourceBusy, text)
         }
-        Some(ErrorCode::NotADatabase) => {
-            (io::ErrorKind::InvalidData, format!("{path} is not a file of sqs-mock-server; move it away"))
-        }
+        Some(ErrorCode::NotADatabase) => (
+            io::ErrorKind::InvalidData,
+            format!("{path} is not a file of sqs-mock-server; move it to another directory"),
+        ),
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             let text = format!("cannot write {path}: {error}; the directory and its files must be writable");
             (io::ErrorKind::PermissionDenied, text)
@@ -95,12 +102,12 @@ pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> io::Error {
 fn damaged(path: &impl std::fmt::Display, reason: &impl std::fmt::Display) -> String {
     format!(
         "{path} is damaged: {reason}; restore it from a backup (and delete {path}-wal), save what is left with \
-         `sqlite3 {path} .recover`, or move it away to start without messages"
+         `sqlite3 {path} .recover`, or move it to another directory to start without messages"
     )
 }
 
-/// Sets up a file that was checked.
-fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+/// Sets up a file that was checked and read.
+pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let synchronous = match durability {
@@ -121,7 +128,7 @@ fn check_version(path: &Path, connection: &Connection) -> rusqlite::Result<io::R
     let (application, version) = (number("application_id")?, number("user_version")?);
     let (path, known) = (path.display(), i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX));
     let text = if application != i64::from(APPLICATION) {
-        format!("{path} is the database of another program; move it away")
+        format!("{path} is the database of another program; move it to another directory")
     } else if version > known {
         format!("{path} has version {version}; this server knows versions up to {known}: use a later server")
     } else {

@@ -34,8 +34,7 @@ pub(super) fn read(connection: &Connection) -> Result<(Restored, Queues)> {
     let mut restored = Restored {
         clock: clock(connection)?,
         deletions: setting(connection, "deletions")?.unwrap_or(0).cast_unsigned(),
-        // Opening the file has counted this process.
-        starts: setting(connection, "starts")?.unwrap_or(0).cast_unsigned().saturating_sub(1),
+        starts: setting(connection, "starts")?.unwrap_or(0).cast_unsigned(),
         tasks: tasks(connection)?,
         ..Restored::default()
     };
@@ -100,7 +99,7 @@ fn queue(row: &Row<'_>) -> Result<QueueRow> {
     Ok(QueueRow::Present(row.get(0)?, id, Box::new(state)))
 }
 
-/// Reads the messages, while another thread checks their bodies: of a large file, that takes a quarter of the time.
+/// Reads the messages, while another thread checks their bodies: of a large file, that takes a quarter of the time of the start.
 fn messages(connection: &Connection, states: &mut States) -> Result<()> {
     let (bodies, to_check) = mpsc::sync_channel::<Vec<Arc<Payload>>>(CHECKED_AHEAD);
     let checker =

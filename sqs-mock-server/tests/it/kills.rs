@@ -57,8 +57,9 @@ pub(crate) fn client(endpoint: &str) -> Client {
     Client::from_conf(config.build())
 }
 
-fn start(directory: &str) -> (Running, String) {
-    let mut server = Running::start(binary().args(["--port", "0", "--data", directory]));
+fn start(directory: &str, durability: &str) -> (Running, String) {
+    let mut server =
+        Running::start(binary().args(["--port", "0", "--data", directory, "--durability", durability]));
     let endpoint = server.endpoint();
     assert!(endpoint.starts_with("http://"), "the server starts again");
     (server, endpoint)
@@ -83,7 +84,8 @@ async fn confirmed_changes_survive_kills() {
     let mut random = Rng::with_seed(17);
     let (mut standard, mut fifo, mut moving) = (Standard::default(), Fifo::default(), Moving::default());
     for kill in 1..=kills {
-        let (mut server, endpoint) = start(path);
+        let durability = if kill % 3 == 0 { "power" } else { "process" };
+        let (mut server, endpoint) = start(path, durability);
         let client = client(&endpoint);
         if kill == 1 {
             standard.create(&client).await;

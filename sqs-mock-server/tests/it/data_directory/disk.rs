@@ -41,9 +41,12 @@ async fn full_disk_fails_requests_until_there_is_room() {
     assert!(health().starts_with("HTTP/1.1 503"), "{}", health());
 
     limit("unlimited");
-    while health().starts_with("HTTP/1.1 503") {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let recovered = async {
+        while health().starts_with("HTTP/1.1 503") {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), recovered).await.expect("it recovers when there is room");
     send("after".to_owned()).await.unwrap();
     server.child.kill().unwrap();
     server.child.wait().unwrap();

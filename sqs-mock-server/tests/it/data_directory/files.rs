@@ -102,3 +102,48 @@ async fn file_of_the_first_version_is_restored() {
     let error = client.create_queue().queue_name("gone").send().await.unwrap_err();
     assert!(error.is_queue_deleted_recently(), "{error}");
 }
+
+#[tokio::test]
+async fn directory_that_cannot_be_created_or_written_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    fs::write(&file, "text").unwrap();
+    let error = refused(&file.join("data")).await;
+    assert!(error.contains("cannot create the data directory"), "{error}");
+
+    let taken = directory.path().join("taken");
+    fs::create_dir_all(taken.join("sqs.db/inside")).unwrap();
+    let error = refused(&taken).await;
+    assert!(error.contains("must be writable") || error.contains("cannot open"), "{error}");
+}
+
+/// A refusal must not lose what a repair needs.
+#[tokio::test]
+async fn file_with_a_damaged_row_is_refused_and_not_changed() {
+    let directory = filled().await;
+    let connection = Connection::open(file(&directory)).unwrap();
+    connection.execute("UPDATE message SET state = 'lost' WHERE id % 2 = 0", []).unwrap();
+    connection.close().unwrap();
+    let before = fs::read(file(&directory)).unwrap();
+    let error = refused(directory.path()).await;
+    assert!(error.contains("a message has the state \"lost\""), "{error}");
+    assert!(fs::read(file(&directory)).unwrap() == before, "it is unchanged");
+}
+
+#[cfg(feature = "s3")]
+#[tokio::test]
+async fn queues_and_objects_share_a_directory() {
+    use sqs_mock_server::s3::S3;
+
+    let directory = tempfile::tempdir().unwrap();
+    let start = || {
+        let objects = S3::in_dir(directory.path().join("s3")).bucket("payloads");
+        MockSqs::builder().data_dir(directory.path()).s3(objects).start()
+    };
+    let server = start().await.unwrap();
+    server.client().create_queue().queue_name("orders").send().await.unwrap();
+    server.shutdown().await;
+    let server = start().await.unwrap();
+    assert!(server.queue("orders").exists());
+    assert_eq!(server.s3().buckets(), ["payloads"]);
+}
