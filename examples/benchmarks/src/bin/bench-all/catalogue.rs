@@ -51,6 +51,17 @@ pub(crate) const ALL: &[Benchmark] = &[
         only_when_named: false,
     },
     Benchmark {
+        name: "server-durable",
+        title: "Server with a data directory",
+        measures: "sends in memory and with both durabilities, ElasticMQ and fauxqs with theirs, and restarts after SIGKILL",
+        program: bench("sqs-mock-server", "durable"),
+        quick: run(&["--seconds", "0.3", "--rounds", "3", "--messages", "20000"], 60),
+        full: run(&[], 300),
+        starts: None,
+        has_plot: false,
+        only_when_named: false,
+    },
+    Benchmark {
         name: "buffered-throughput",
         title: "Throughput of buffered sends",
         measures: "single sends, sqs-buffered, and manual batches as the ceiling",
