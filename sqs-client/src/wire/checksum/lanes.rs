@@ -1,7 +1,7 @@
 //! MD5 of several texts in parallel.
 //!
 //! Each step of MD5 depends on the previous one, so a single text cannot fill the processor's pipeline. This
-//! implementation performs each step for four texts, one per lane, in little more time than for one text.
+//! implementation performs each step for four texts, one per lane, in less than twice the time of one text.
 //!
 //! Source: <https://www.rfc-editor.org/rfc/rfc1321>
 
