@@ -1,8 +1,12 @@
 //! Shared setup of the examples: a client, and an embedded server unless `AWS_ENDPOINT_URL_SQS` is set.
 
+use std::error::Error;
+
+use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
 use sqs_client::Client;
 use sqs_client::config::ConfigError;
 use sqs_mock_server::MockSqs;
+use sqs_mock_server::s3::S3;
 
 /// A client for the server at `AWS_ENDPOINT_URL_SQS`, or for an embedded server.
 ///
@@ -11,8 +15,7 @@ use sqs_mock_server::MockSqs;
 /// # Errors
 /// An environment variable has an invalid value.
 pub async fn connect() -> Result<(Client, Option<MockSqs>), ConfigError> {
-    let endpoint = std::env::var("AWS_ENDPOINT_URL_SQS").ok().filter(|url| !url.trim().is_empty());
-    if let Some(url) = endpoint {
+    if let Some(url) = variable("AWS_ENDPOINT_URL_SQS") {
         println!("server     {url} (set by AWS_ENDPOINT_URL_SQS)");
         return Ok((Client::from_env()?, None));
     }
@@ -28,33 +31,53 @@ fn over_http(server: &MockSqs) -> Client {
     Client::from_conf(config.build())
 }
 
+/// Clients of SQS and S3, the name of a bucket, and the embedded server.
+type WithS3 = (Client, aws_sdk_s3::Client, String, Option<MockSqs>);
+
 /// Like [`connect`], with an S3 client and a bucket name. They come from `AWS_ENDPOINT_URL_S3` and `BUCKET`, or from an
 /// embedded server.
 ///
 /// # Errors
 /// The same as [`connect`]; an embedded server cannot start; `AWS_ENDPOINT_URL_S3` is set but `BUCKET` is not.
-pub async fn connect_with_s3()
--> Result<(Client, aws_sdk_s3::Client, String, Option<MockSqs>), Box<dyn std::error::Error>> {
-    use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
-    use sqs_mock_server::s3::S3;
-
-    let variable = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+pub async fn connect_with_s3() -> Result<WithS3, Box<dyn Error>> {
     let (endpoint, bucket, server) = if let Some(endpoint) = variable("AWS_ENDPOINT_URL_S3") {
-        (
-            endpoint,
-            variable("BUCKET")
-                .ok_or("AWS_ENDPOINT_URL_S3 is set but BUCKET is not: set it to the name of a bucket")?,
-            None,
-        )
+        let missing = "AWS_ENDPOINT_URL_S3 is set but BUCKET is not: set it to the name of a bucket";
+        (endpoint, variable("BUCKET").ok_or(missing)?, None)
     } else {
-        let server = MockSqs::builder().s3(S3::temporary().bucket("payloads")).start().await?;
-        (server.s3().endpoint_url().to_owned(), "payloads".to_owned(), Some(server))
+        let server = with_s3().await?;
+        (server.s3().endpoint_url().to_owned(), BUCKET.to_owned(), Some(server))
     };
-    println!("S3         {endpoint}, bucket {bucket}");
+    let s3 = s3_client(&endpoint, &bucket);
     let (client, server) = match (variable("AWS_ENDPOINT_URL_SQS"), server) {
         (None, Some(server)) => (over_http(&server), Some(server)),
         (_, server) => (connect().await?.0, server),
     };
+    Ok((client, s3, bucket, server))
+}
+
+/// Like [`connect_with_s3`], but with queues and buckets on one server, so that events of a bucket can reach a queue. It is
+/// an embedded server, unless `AWS_ENDPOINT_URL_SQS` and `AWS_ENDPOINT_URL_S3` are both set.
+///
+/// # Errors
+/// The same as [`connect_with_s3`].
+pub async fn connect_with_s3_events() -> Result<WithS3, Box<dyn Error>> {
+    if variable("AWS_ENDPOINT_URL_SQS").is_some() && variable("AWS_ENDPOINT_URL_S3").is_some() {
+        return connect_with_s3().await;
+    }
+    let server = with_s3().await?;
+    let s3 = s3_client(server.s3().endpoint_url(), BUCKET);
+    Ok((over_http(&server), s3, BUCKET.to_owned(), Some(server)))
+}
+
+/// The bucket of an embedded server.
+const BUCKET: &str = "payloads";
+
+async fn with_s3() -> std::io::Result<MockSqs> {
+    MockSqs::builder().s3(S3::temporary().bucket(BUCKET)).start().await
+}
+
+fn s3_client(endpoint: &str, bucket: &str) -> aws_sdk_s3::Client {
+    println!("S3         {endpoint}, bucket {bucket}");
     let variable_or = |name, default: &str| variable(name).unwrap_or_else(|| default.to_owned());
     let (key, secret) =
         (variable_or("AWS_ACCESS_KEY_ID", "test"), variable_or("AWS_SECRET_ACCESS_KEY", "test"));
@@ -72,7 +95,12 @@ pub async fn connect_with_s3()
             "environment",
         ))
         .force_path_style(true);
-    Ok((client, aws_sdk_s3::Client::from_conf(config.build()), bucket, server))
+    aws_sdk_s3::Client::from_conf(config.build())
+}
+
+/// The value of an environment variable. Empty ones count as absent.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
 /// A unique queue name. SQS rejects the name of a deleted queue for a minute.

@@ -7,12 +7,12 @@ mod values;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use sqs_mock_server::{Auth, ByteSize, DeliveryMode, Durability, LogFormat, Policies, QueueUrlStyle};
+use sqs_mock_server::{Auth, ByteSize, Compat, DeliveryMode, Durability, LogFormat, Policies, QueueUrlStyle};
 
 pub(crate) use apply::PORT;
 use values::{
-    AUTHS, DELIVERIES, DURABILITIES, FORMATS, Faults, POLICIES, Quotas, STYLES, faults, log, quotas, seed,
-    truth, word,
+    AUTHS, COMPATS, DELIVERIES, DURABILITIES, FORMATS, Faults, POLICIES, Quotas, STYLES, faults, log, quotas,
+    seed, truth, word,
 };
 
 const EXAMPLES: &str = "\
@@ -38,6 +38,9 @@ Examples:
   The same ids and receipt handles in every run, with every request in the log:
     sqs-mock-server --seed 7 --log sqs_mock_server=debug --log-format json
 
+  In place of LocalStack: port 4566, the line Ready., /_localstack/health:
+    sqs-mock-server --compat localstack --host 0.0.0.0
+
   Health and Prometheus metrics:
     sqs-mock-server healthcheck
     curl http://127.0.0.1:9324/health
@@ -50,7 +53,7 @@ is that of its caller. Signatures are verified only with --auth sigv4.
 
 The first ctrl-c or SIGTERM stops gracefully, the second one immediately.";
 
-/// Amazon SQS on your machine: both protocols, full queue semantics, nothing to install.
+/// Amazon SQS and SNS on your machine: full queue semantics, topics, and events of S3. Nothing else to install.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
@@ -68,6 +71,15 @@ pub(crate) struct Arguments {
     /// Port to listen on; 0 takes a free port and prints it [default: 9324].
     #[arg(long, help_heading = "Network", global = true)]
     port: Option<u16>,
+    /// Takes the default port of another server and answers its readiness checks, for tools that start that server.
+    #[arg(
+        long,
+        value_name = "SERVER",
+        value_parser = word::<Compat>(&COMPATS),
+        help_heading = "Network",
+        global = true
+    )]
+    compat: Option<Compat>,
     /// Base of all queue URLs, for servers behind a proxy. By default it is the host that the caller used.
     #[arg(long, value_name = "URL", help_heading = "Network")]
     public_url: Option<String>,
@@ -90,6 +102,9 @@ pub(crate) struct Arguments {
     /// Token that /_mock and /_aws require: `Authorization: Bearer <TOKEN>`.
     #[arg(long, value_name = "TOKEN", hide_env_values = true, help_heading = "Browsers")]
     admin_token: Option<String>,
+    /// Does not serve the page at /_mock/console/.
+    #[arg(long, help_heading = "Browsers")]
+    no_console: bool,
     /// Account of callers whose access key is not a 12-digit account [default: 000000000000].
     #[arg(long, help_heading = "Callers")]
     account: Option<String>,
@@ -126,7 +141,7 @@ pub(crate) struct Arguments {
     /// Reports calls that work here but are mistakes on AWS, and rejects queue URLs of other regions.
     #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
     strict: Option<bool>,
-    /// What access policies do [default: warn].
+    /// What access policies of queues do [default: warn].
     #[arg(
         long,
         value_name = "MODE",
@@ -189,7 +204,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Task {
     /// Asks a running server for its health; the exit code is 0 if it is healthy, otherwise 1.
     ///
-    /// Host and port are those of the server: set them in the same way. It waits at most 2 s.
+    /// Host, port and --compat are those of the server: set them in the same way. It waits at most 2 s.
     Healthcheck,
 }
 

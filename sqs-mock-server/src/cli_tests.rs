@@ -79,6 +79,15 @@ fn port_and_key_have_other_defaults_in_the_binary() {
 }
 
 #[test]
+fn compat_changes_the_default_port() {
+    assert_eq!(merged(&["--compat=localstack"], "").port, Some(4566));
+    assert_eq!(merged(&[], "compat = 'localstack'").port, Some(4566));
+    assert_eq!(merged(&["--compat=localstack"], "port = 1").port, Some(1));
+    assert_eq!(merged(&["--compat=localstack", "--port=2"], "port = 1").port, Some(2));
+    assert_eq!(merged(&["--compat=localstack"], "").compat, Some(Compat::LocalStack));
+}
+
+#[test]
 fn admin_token_of_a_flag_overrides_the_file_and_is_hidden() {
     let file = merged(&["--admin-token=flag"], "admin_token = 'file'");
     assert!(!shown(&file).contains("flag"));

@@ -5,6 +5,8 @@
 //!           | problems, all of them, with file, line, column and path
 //! ```
 
+#[cfg(all(feature = "config-file", feature = "s3"))]
+mod bucket;
 #[cfg(feature = "config-file")]
 mod file;
 #[cfg(feature = "config-file")]
@@ -12,8 +14,12 @@ mod queue;
 mod rules;
 #[cfg(feature = "config-file")]
 mod source;
+#[cfg(all(feature = "config-file", feature = "sns"))]
+mod subscription;
 #[cfg(test)]
 mod tests;
+#[cfg(all(feature = "config-file", feature = "sns"))]
+mod topic;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,11 +34,17 @@ use crate::service::policies::Policies;
 use crate::sqs::engine::{DeliveryMode, QuotaSetting, QuotaTable, ThroughputQuotas};
 use crate::sqs::front::QueueUrlStyle;
 
+#[cfg(all(feature = "config-file", feature = "s3"))]
+pub(crate) use bucket::BucketDefinition;
 #[cfg(feature = "config-file")]
 pub(crate) use queue::QueueDefinition;
 pub(crate) use rules::Problem;
 #[cfg(feature = "config-file")]
 pub(crate) use source::Source;
+#[cfg(all(feature = "config-file", feature = "sns"))]
+pub(crate) use subscription::SubscriptionDefinition;
+#[cfg(all(feature = "config-file", feature = "sns"))]
+pub(crate) use topic::{TopicDefinition, reason};
 
 /// The settings of a server, with the fields of a config file. `docs/config-file.md` has an example of each.
 ///
@@ -57,8 +69,10 @@ pub(crate) use source::Source;
 pub struct Config {
     /// Address or host name to listen on. The default is `127.0.0.1`.
     pub host: Option<String>,
-    /// Port to listen on; 0 takes a free one. The default is 0, and 9324 for the binary.
+    /// Port to listen on; 0 takes a free one. The default is 0; for the binary 9324, or that of `compat`.
     pub port: Option<u16>,
+    /// [`MockSqsBuilder::compat`](crate::MockSqsBuilder::compat).
+    pub compat: Option<Compat>,
     /// Account of callers whose access key is not a 12-digit account. The default is `000000000000`.
     pub account: Option<String>,
     /// Region of callers that do not sign. The default is `us-east-1`.
@@ -103,6 +117,9 @@ pub struct Config {
     pub cors_origins: Vec<String>,
     /// [`MockSqsBuilder::admin_token`](crate::MockSqsBuilder::admin_token).
     pub admin_token: Option<Secret>,
+    /// [`MockSqsBuilder::console`](crate::MockSqsBuilder::console).
+    #[cfg(feature = "console")]
+    pub console: Option<bool>,
     /// How many of the latest requests are recorded. The default is 1,000.
     pub journal: Option<usize>,
     /// The log level or directives of the binary. An embedded server leaves logging to its program.
@@ -124,12 +141,46 @@ pub struct Config {
     #[cfg(not(feature = "s3"))]
     #[serde(rename = "s3")]
     _s3: Option<rules::NoS3>,
+    #[cfg(not(feature = "s3"))]
+    #[serde(rename = "buckets")]
+    _buckets: Option<rules::NoS3>,
+    #[cfg(all(feature = "config-file", feature = "s3"))]
+    pub(crate) buckets: Vec<BucketDefinition>,
     #[cfg(feature = "config-file")]
     pub(crate) queues: Vec<QueueDefinition>,
-    /// The positions of the queues in the file.
+    #[cfg(all(feature = "config-file", feature = "sns"))]
+    pub(crate) topics: Vec<TopicDefinition>,
+    #[cfg(not(feature = "sns"))]
+    #[serde(rename = "topics")]
+    _topics: Option<rules::NoSns>,
+    #[cfg(all(feature = "config-file", feature = "sns"))]
+    pub(crate) subscriptions: Vec<SubscriptionDefinition>,
+    #[cfg(not(feature = "sns"))]
+    #[serde(rename = "subscriptions")]
+    _subscriptions: Option<rules::NoSns>,
+    /// The positions of all values in the file.
     #[cfg(feature = "config-file")]
     #[serde(skip)]
     pub(crate) source: std::sync::Arc<Source>,
+}
+
+/// A server that this one can replace in programs that start it and wait until it is ready.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Compat {
+    /// `GET /_localstack/health` answers. The binary listens on port 4566 by default, and prints the line `Ready.` when it
+    /// accepts requests.
+    LocalStack,
+}
+
+impl Compat {
+    /// The default port of the binary.
+    pub fn port(self) -> u16 {
+        match self {
+            Self::LocalStack => 4566,
+        }
+    }
 }
 
 /// How callers prove their identity.

@@ -1,17 +1,19 @@
 //! The startup message of the binary.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::io::{self, Write as _};
 
-use sqs_mock_server::MockSqs;
+use sqs_mock_server::{Compat, MockSqs};
 
-/// The maximum number of queues in the list.
+/// The maximum length of each list.
 const LISTED: usize = 20;
 /// The default access key and secret, which are public.
 const DEFAULT_PAIR: [&str; 2] = ["test", "test"];
 
-/// Prints the endpoint, environment variables to paste into a shell, and the queues.
-pub(crate) fn greet(server: &MockSqs) -> io::Result<()> {
+/// Prints the endpoint, environment variables to paste into a shell, the queues and the topics. Then the line for which
+/// tools of another server wait.
+pub(crate) fn greet(server: &MockSqs, compat: Option<Compat>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "sqs-mock-server {} listens on {}\n", env!("CARGO_PKG_VERSION"), server.endpoint_url())?;
     out.write_all(exports(&server.environment()).as_bytes())?;
@@ -25,25 +27,39 @@ pub(crate) fn greet(server: &MockSqs) -> io::Result<()> {
         let mebibytes = std::fs::metadata(&file).map_or(0, |file| file.len().div_ceil(1 << 20));
         writeln!(out, "\nData: {}, {mebibytes} MiB, durability: {durability}", file.display())?;
     }
-    let queues = server.configured_queues();
-    if !queues.is_empty() {
-        writeln!(out, "\nQueues:")?;
-        for url in queues.iter().take(LISTED) {
-            writeln!(out, "  {url}")?;
-        }
-        if queues.len() > LISTED {
-            writeln!(out, "  and {} more", queues.len() - LISTED)?;
-        }
+    list(&mut out, "Queues", server.configured_queues())?;
+    list(&mut out, "Topics", server.configured_topics())?;
+    if compat == Some(Compat::LocalStack) {
+        writeln!(out, "\nReady.")?;
     }
     out.flush()
 }
 
+fn list(out: &mut impl io::Write, title: &str, items: &[impl Display]) -> io::Result<()> {
+    if items.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{title}:")?;
+    for item in items.iter().take(LISTED) {
+        writeln!(out, "  {item}")?;
+    }
+    match items.len().checked_sub(LISTED) {
+        None | Some(0) => Ok(()),
+        Some(more) => writeln!(out, "  and {more} more"),
+    }
+}
+
+/// The variables with credentials.
+const KEY: &str = "AWS_ACCESS_KEY_ID";
+const SECRET: &str = "AWS_SECRET_ACCESS_KEY";
+
 /// Commands for a POSIX shell. Hides secrets that are not the default, since the output may be logged.
 fn exports(environment: &[(&str, String)]) -> String {
-    let [_, _, (_, key), (secret_name, secret), ..] = environment else { return String::new() };
-    let is_default = [key.as_str(), secret.as_str()] == DEFAULT_PAIR;
+    let value =
+        |wanted: &str| environment.iter().find(|(name, _)| *name == wanted).map(|(_, value)| &**value);
+    let is_default = [KEY, SECRET].map(value) == DEFAULT_PAIR.map(Some);
     let line = |(name, value): &(&str, String)| {
-        if name == secret_name && !is_default {
+        if *name == SECRET && !is_default {
             format!("# {name} is the secret that was given for this key\n")
         } else {
             format!("export {name}={}\n", quoted(value))
@@ -84,12 +100,15 @@ mod tests {
     #[test]
     fn secret_is_printed_only_if_it_is_the_default() {
         let lines = |key: &str, secret: &str| {
-            let values = [("URL", "u"), ("REGION", "r"), ("KEY", key), ("SECRET", secret)];
+            let values = [("AWS_REGION", "r"), (KEY, key), (SECRET, secret)];
             exports(&values.map(|(name, value)| (name, value.to_owned())))
         };
-        assert!(lines("test", "test").ends_with("export KEY=test\nexport SECRET=test\n"));
-        let comment = "# SECRET is the secret that was given for this key\n";
-        assert!(lines("AK ID", "test").ends_with(&format!("export KEY='AK ID'\n{comment}")));
-        assert!(lines("test", "hush").ends_with(&format!("export KEY=test\n{comment}")));
+        assert!(
+            lines("test", "test")
+                .ends_with("export AWS_ACCESS_KEY_ID=test\nexport AWS_SECRET_ACCESS_KEY=test\n")
+        );
+        let comment = "# AWS_SECRET_ACCESS_KEY is the secret that was given for this key\n";
+        assert!(lines("AK ID", "test").ends_with(&format!("export AWS_ACCESS_KEY_ID='AK ID'\n{comment}")));
+        assert!(lines("test", "hush").ends_with(&format!("export AWS_ACCESS_KEY_ID=test\n{comment}")));
     }
 }

@@ -40,8 +40,10 @@ mod sts;
 mod table;
 mod units;
 
-pub use crate::config::{Auth, Config, LogFormat};
+pub use crate::config::{Auth, Compat, Config, LogFormat};
 pub use crate::http::Limits;
+#[cfg(feature = "sns")]
+pub use crate::mock::TopicView;
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};
 pub use crate::router::InProcess;
 pub use crate::service::keys::Secret;
@@ -80,9 +82,13 @@ pub use crate::units::{ByteSize, NotASize};
 /// ```
 pub mod inspect {
     pub use crate::mock::{Leftover, LeftoverKind, Leftovers};
+    #[cfg(feature = "sns")]
+    pub use crate::query::QueryRequest;
     pub use crate::service::arn::{QueueArn, TopicArn};
     pub use crate::service::journal::Ending;
     pub use crate::service::seed::Uuid;
+    #[cfg(feature = "sns")]
+    pub use crate::sns::ops::{PublishedMessage, SubscriptionDescription};
     pub use crate::sqs::engine::{
         Counts, Payload, PeekedMessage, QueueDescription, SequenceNumber, Visibility, WhyEmpty,
     };

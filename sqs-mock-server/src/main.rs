@@ -55,7 +55,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     if only_check {
         return check(config, path.as_deref());
     }
-    let auth = config.auth;
+    let (auth, compat) = (config.auth, config.compat);
     let mut signals = Signals::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
     let started = MockSqsBuilder::from(config).start().await;
     let server = started.map_err(|error| explain(&error))?;
@@ -65,10 +65,11 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         config = path.as_deref().map(|path| tracing::field::display(path.display())),
         ?auth,
         queues = server.configured_queues().len(),
+        topics = server.configured_topics().len(),
         "listening"
     );
     // A closed standard output must not stop the server.
-    let _ = greeting::greet(&server);
+    let _ = greeting::greet(&server, compat);
     stop(server, &mut signals).await;
     Ok(())
 }
@@ -106,7 +107,8 @@ fn check(mut config: Config, path: Option<&Path>) -> Result<(), String> {
     config.data = None;
     let server = MockSqsBuilder::from(config).in_process().map_err(|error| error.to_string())?;
     let name = path.map_or("flags and environment".into(), Path::to_string_lossy);
-    println!("{name}: no problems found, queues: {}", server.configured_queues().len());
+    let (queues, topics) = (server.configured_queues().len(), server.configured_topics().len());
+    println!("{name}: no problems found, queues: {queues}, topics: {topics}");
     Ok(())
 }
 

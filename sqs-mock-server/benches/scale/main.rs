@@ -1,6 +1,6 @@
 //! Run with: `cargo bench -p sqs-mock-server --bench scale`
 //!
-//! Scalability: the cost of a request by number of queues, groups, pollers and messages.
+//! Scalability: the cost of a request by number of queues, groups, pollers, subscriptions and messages.
 //!
 //! | Module | Measurements |
 //! |---|---|
@@ -8,6 +8,7 @@
 //! | `expiry` | the first request after many messages expired, purge and delete of a full queue |
 //! | `breadth` | send and list by number of queues |
 //! | `pollers` | the cost of a message with a thousand waiting long polls |
+//! | `topics` | publishing by number of subscriptions |
 //! | `memory` | bytes per stored message, in a separate process |
 //! | `wire` | requests in AWS JSON, without a socket |
 
@@ -16,6 +17,7 @@ mod depth;
 mod expiry;
 mod memory;
 mod pollers;
+mod topics;
 mod wire;
 
 use std::path::PathBuf;
@@ -26,12 +28,12 @@ use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
 use sqs_benchmarks::plot::{Line, Lines, Scale};
 
 const HELP: &str = "\
-Measures the cost of requests by number of queues, groups, pollers and messages.
+Measures the cost of requests by number of queues, groups, pollers, subscriptions and messages.
 
 cargo bench -p sqs-mock-server --bench scale -- [OPTION..]
 
   --quick      at most 10,000 messages and groups, and 1,000 queues
-  --only LIST  parts to run (default: depth,groups,expiry,queues,pollers,memory)
+  --only LIST  parts to run (default: depth,groups,expiry,queues,pollers,topics,memory)
   --svg FILE   plot depth and groups: microseconds by messages in the queue; a relative FILE starts at the directory
                of the package
   --help       print this help
@@ -47,12 +49,13 @@ struct Part {
     has_plot: bool,
 }
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     Part { name: "depth", measure: depth::by_messages, has_plot: true },
     Part { name: "groups", measure: depth::by_groups, has_plot: true },
     Part { name: "expiry", measure: expiry::at_once, has_plot: false },
     Part { name: "queues", measure: breadth::by_queues, has_plot: false },
     Part { name: "pollers", measure: pollers::woken, has_plot: false },
+    Part { name: "topics", measure: topics::by_subscriptions, has_plot: false },
     Part { name: "memory", measure: memory::by_kind, has_plot: false },
 ];
 

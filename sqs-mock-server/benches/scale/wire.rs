@@ -44,15 +44,24 @@ impl Rig {
     }
 
     /// The median duration of a request over many rounds. Each request has a unique number.
-    pub(crate) fn time<F: Future>(&self, mut request: impl FnMut(u32) -> F) -> Duration {
+    pub(crate) fn time<F: Future>(&self, request: impl FnMut(u32) -> F) -> Duration {
+        self.time_rounds_of(REQUESTS, request)
+    }
+
+    /// The same, with rounds of this many requests.
+    pub(crate) fn time_rounds_of<F: Future>(
+        &self,
+        requests: u32,
+        mut request: impl FnMut(u32) -> F,
+    ) -> Duration {
         let rounds = (0..ROUNDS).map(|round| {
             let start = Instant::now();
             self.runtime.block_on(async {
-                for number in 0..REQUESTS {
-                    request(round * REQUESTS + number).await;
+                for number in 0..requests {
+                    request(round * requests + number).await;
                 }
             });
-            start.elapsed() / REQUESTS
+            start.elapsed() / requests
         });
         median(rounds, Ord::cmp).unwrap_or_default()
     }

@@ -47,6 +47,12 @@ impl Refusal {
         Self { status: StatusCode::NOT_FOUND, error: error.into(), header: None }
     }
 
+    /// The server cannot do what it should.
+    #[cfg(feature = "s3")]
+    pub(super) fn failed(error: String) -> Self {
+        Self { status: StatusCode::INTERNAL_SERVER_ERROR, error, header: None }
+    }
+
     /// The guard rejects the request.
     pub(super) fn forbidden(error: String) -> Self {
         Self { status: StatusCode::FORBIDDEN, error, header: None }

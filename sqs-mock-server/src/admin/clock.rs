@@ -17,13 +17,14 @@ use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;
 use crate::service::clock::{Clock, Timestamp};
 
+/// The time and how it runs.
 #[derive(Serialize)]
-struct Shown {
+pub(super) struct Shown {
     now: String,
-    now_ms: u64,
-    frozen: bool,
+    pub(super) now_ms: u64,
+    pub(super) frozen: bool,
     /// The difference to the system time.
-    offset_ms: i64,
+    pub(super) offset_ms: i64,
 }
 
 #[derive(Deserialize)]
@@ -74,13 +75,18 @@ pub(super) fn turn(ask: &Ask<'_>) -> Answered {
 }
 
 fn shown(clock: &Clock) -> Answered {
+    json(&state(clock))
+}
+
+/// The state of the clock.
+pub(super) fn state(clock: &Clock) -> Shown {
     let now = clock.now();
-    json(&Shown {
+    Shown {
         now: now.to_string(),
         now_ms: now.as_millis(),
         frozen: clock.is_frozen(),
         offset_ms: clock.offset_millis(),
-    })
+    }
 }
 
 fn duration(value: &Value) -> Result<Duration, Refusal> {

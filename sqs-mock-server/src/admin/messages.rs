@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
+use serde_json::json;
 use sqs_client::types::MessageAttributeValue;
 
-use super::answer::{Answered, json};
-use super::ask::Ask;
+use super::answer::{Answered, Refusal, json};
+use super::ask::{Ask, Parameters};
 use super::page::{LIMIT, Page, SKIP};
 use super::queues::{home, unknown};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::sqs::ops::MAX_PEEKED;
-use crate::sqs::ops::{PeekedMessage, Visibility};
+use crate::sqs::ops::{Counts, PeekedMessage, Visibility};
 
 #[derive(Serialize)]
 struct Part<'m> {
@@ -68,18 +69,73 @@ impl Serialize for Moment {
 
 /// `GET /_mock/messages`.
 pub(super) fn peek(ask: &Ask<'_>) -> Answered {
-    let parameters = ask.parameters(&["queue", "region", "account", SKIP, LIMIT])?;
+    let parameters = ask.parameters(&["queue", "region", "account", "state", SKIP, LIMIT])?;
     let page = Page::read(&parameters)?;
-    let (region, account) = home(ask, &parameters);
-    let arn = QueueArn::named(parameters.required_queue()?, region, account);
+    let filter = parameters.get("state").map(Filter::parse).transpose()?;
+    let arn = arn(ask, &parameters)?;
     let service = ask.services.sqs.service();
     let counts = service.counts(&arn).ok_or_else(|| unknown(&arn))?;
-    let total = counts.available + counts.in_flight + counts.delayed;
-    let peeked = service.peek(&arn, page.skip, page.limit).ok_or_else(|| unknown(&arn))?;
+    let total = filter.map_or(counts.available + counts.in_flight + counts.delayed, |of| of.count(counts));
+    let is_shown = |visibility| filter.is_none_or(|filter| filter.has(visibility));
+    let peeked = service.peek_at(&arn, (page.skip, page.limit), is_shown);
+    let peeked = peeked.ok_or_else(|| unknown(&arn))?;
     let fitting = fitting(&peeked);
     let next = if fitting < peeked.len() { Some(page.skip + fitting) } else { page.next(total) };
     let messages = peeked.iter().take(fitting).map(message).collect();
     json(&Part { queue: arn.to_string(), total, messages, next })
+}
+
+/// `DELETE /_mock/messages/{name}`.
+pub(super) fn remove(ask: &Ask<'_>) -> Answered {
+    let arn = arn(ask, &ask.parameters(&["queue", "region", "account"])?)?;
+    let id = ask.name.parse().map_err(|_| Refusal::bad(format!("{:?} is not a message id", ask.name)))?;
+    match ask.services.sqs.service().discard(&arn, id) {
+        Some(true) => json(&json!({ "deleted": true })),
+        Some(false) => Err(Refusal::not_found(format!("{arn} has no message {id}"))),
+        None => Err(unknown(&arn)),
+    }
+}
+
+fn arn(ask: &Ask<'_>, parameters: &Parameters<'_>) -> Result<QueueArn, Refusal> {
+    let (region, account) = home(ask, parameters);
+    Ok(QueueArn::named(parameters.required_queue()?, region, account))
+}
+
+/// The messages of one of the three counts.
+#[derive(Clone, Copy)]
+enum Filter {
+    Available,
+    InFlight,
+    Delayed,
+}
+
+impl Filter {
+    fn parse(text: &str) -> Result<Self, Refusal> {
+        match text {
+            "available" => Ok(Self::Available),
+            "in_flight" => Ok(Self::InFlight),
+            "delayed" => Ok(Self::Delayed),
+            _ => Err(Refusal::bad(format!("state must be available, in_flight or delayed, not {text:?}"))),
+        }
+    }
+
+    fn count(self, counts: Counts) -> usize {
+        match self {
+            Self::Available => counts.available,
+            Self::InFlight => counts.in_flight,
+            Self::Delayed => counts.delayed,
+        }
+    }
+
+    fn has(self, visibility: Visibility) -> bool {
+        match visibility {
+            Visibility::Visible | Visibility::GroupLockedBy { .. } | Visibility::BeyondWindow => {
+                matches!(self, Self::Available)
+            }
+            Visibility::InFlightUntil(_) => matches!(self, Self::InFlight),
+            Visibility::DelayedUntil(_) => matches!(self, Self::Delayed),
+        }
+    }
 }
 
 /// The number of messages that fit into one response, at least one.

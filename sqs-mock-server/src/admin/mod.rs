@@ -1,7 +1,10 @@
 //! The admin API: all paths outside of SQS, for health checks, metrics and tests.
 //!
 //! ```text
-//! endpoint --owns(path)?--> guard --> route --method, path--> Ask (parameters, body) --> one function of about | .. --> JSON
+//! router --owns(path)?--> guard --> console: a file
+//!                            route --method, path--> Ask (parameters, body) --> one function of messages | queues | .. --> JSON
+//!                                                     events: a stream
+//!                                                     aws: an action, which the router passes to its service
 //! ```
 //! Sockets and the in-process transport use it alike. It requires no signature, even if SQS requests do: without an
 //! admin token, everyone who can reach the server can inspect it and change its clock. Responses are JSON. Errors are
@@ -10,7 +13,12 @@
 mod answer;
 mod ask;
 mod backdoor;
+#[cfg(feature = "s3")]
+mod buckets;
 mod clock;
+#[cfg(feature = "console")]
+mod console;
+mod events;
 mod faults;
 mod findings;
 mod messages;
@@ -20,17 +28,24 @@ mod quotas;
 mod requests;
 mod routes;
 mod server;
+#[cfg(feature = "sns")]
+mod topics;
 mod wait;
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Response};
 
-use crate::http::Guard;
+use crate::http::{Guard, Reply};
 use crate::services::Services;
-use answer::{Answered, Refusal};
+use answer::Refusal;
 use ask::Ask;
 use routes::{Handler, ROUTES};
+
+#[cfg(feature = "console")]
+pub(crate) use console::{is_of_address_bar, to_console};
 
 /// Whether a path belongs to the admin API. Paths of SQS start with an account, a queue name or nothing, so that the
 /// first byte decides for almost all of them.
@@ -38,7 +53,7 @@ pub(crate) fn owns(path: &str) -> bool {
     match path.as_bytes().get(1) {
         Some(b'h') => path == "/health",
         Some(b'm') => path == "/metrics",
-        Some(b'_') => ["/_mock", "/_aws"].iter().any(|root| is_at_or_under(root, path)),
+        Some(b'_') => ["/_mock", "/_aws", "/_localstack"].iter().any(|root| is_at_or_under(root, path)),
         _ => false,
     }
 }
@@ -47,29 +62,55 @@ fn is_at_or_under(root: &str, path: &str) -> bool {
     path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// How a request is answered.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Reply(Reply),
+    /// By the service of the action in it.
+    Action,
+}
+
 /// Handles a request whose path is [owned](owns).
 ///
 /// # Cancel safety
 /// Dropping the future loses nothing.
-pub(crate) async fn answer(services: &Services, head: &Parts, body: &[u8]) -> Response<Bytes> {
-    route(services, head, body).await.unwrap_or_else(Refusal::into_response)
+pub(crate) async fn answer(services: &Arc<Services>, head: &Parts, body: &[u8]) -> Answer {
+    route(services, head, body).await.unwrap_or_else(|refusal| refusal.into_response().into())
 }
+
+impl From<Response<Bytes>> for Answer {
+    fn from(response: Response<Bytes>) -> Self {
+        Self::Reply(response.into())
+    }
+}
+
+/// The paths that tell whether the server is healthy.
+const HEALTH: [&str; 2] = ["/health", "/_localstack/health"];
 
 /// Health is open to everyone: health checks use any host name, and it reveals nothing. Metrics need no token, since
 /// scrapers rarely have one.
 fn check(guard: &Guard, head: &Parts) -> Result<(), Refusal> {
     let path = head.uri.path();
-    if path == "/health" {
+    if HEALTH.contains(&path) {
         return Ok(());
+    }
+    #[cfg(feature = "console")]
+    // The files of the console reveal nothing, and a browser asks for them without a token.
+    if is_at_or_under(console::ROOT, path) {
+        return guard.check_admin(head).map_err(Refusal::forbidden);
     }
     guard.check_admin(head).map_err(Refusal::forbidden)?;
     if path == "/metrics" || guard.has_token(head) { Ok(()) } else { Err(Refusal::no_token()) }
 }
 
-async fn route(services: &Services, head: &Parts, body: &[u8]) -> Answered {
+async fn route(services: &Arc<Services>, head: &Parts, body: &[u8]) -> Result<Answer, Refusal> {
     check(services.guard(), head)?;
     let path = head.uri.path();
     let method = if head.method == Method::HEAD { &Method::GET } else { &head.method };
+    #[cfg(feature = "console")]
+    if method == Method::GET && is_at_or_under(console::ROOT, path) {
+        return console::file(services, head).map(Answer::from);
+    }
     let mut allowed = Vec::new();
     for route in ROUTES {
         let Some(name) = route.matches(path) else { continue };
@@ -81,12 +122,19 @@ async fn route(services: &Services, head: &Parts, body: &[u8]) -> Answered {
             }
             let answered = match route.handler {
                 // These do not wait for a slow disk.
-                Handler::Now(answer) if path == "/health" => return answer(&ask),
-                Handler::Metrics => return Ok(answer::metrics(services.metrics().await)),
+                Handler::Now(answer) if HEALTH.contains(&path) => return answer(&ask).map(Answer::from),
+                Handler::Metrics => return Ok(answer::metrics(services.metrics().await).into()),
+                Handler::Action => return Ok(Answer::Action),
+                Handler::Events => {
+                    return events::stream(services).map(|live| Answer::Reply(Reply::Live(live)));
+                }
                 Handler::Now(answer) => answer(&ask),
                 Handler::Wait => wait::wait(&ask).await,
+                #[cfg(feature = "s3")]
+                Handler::Content => buckets::content(&ask).await,
             };
-            return service.settled().await.map_err(|error| Refusal::not_stored(&error)).and(answered);
+            let settled = service.settled().await.map_err(|error| Refusal::not_stored(&error));
+            return settled.and(answered).map(Answer::from);
         }
         allowed.push(route.method.as_str());
     }

@@ -1,4 +1,4 @@
-//! Queues over HTTP: all queues, one queue, and why a receive returns nothing.
+//! Queues over HTTP: all queues, one queue, its move tasks, and why a receive returns nothing.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,9 @@ use super::ask::{Ask, Parameters};
 use super::page::{LIMIT, Page, SKIP};
 use crate::service::arn::QueueArn;
 use crate::sqs::ops::{Counts, QueueDescription, WhyEmpty};
+
+/// As `ListMessageMoveTasks`, which returns no more.
+const MAX_TASKS: usize = 10;
 
 #[derive(Serialize)]
 struct Part {
@@ -26,6 +29,7 @@ struct Queue {
     arn: String,
     url: String,
     messages: Messages,
+    totals: Totals,
     oldest_message_age_ms: Option<u128>,
     dead_letter_sources: Vec<String>,
     attributes: BTreeMap<QueueAttributeName, String>,
@@ -37,6 +41,14 @@ struct Messages {
     available: usize,
     in_flight: usize,
     delayed: usize,
+}
+
+/// Counts since the queue was created.
+#[derive(Serialize)]
+struct Totals {
+    arrived: u64,
+    /// Deleted, purged, expired, or moved to another queue.
+    left: u64,
 }
 
 #[derive(Serialize)]
@@ -67,6 +79,14 @@ pub(super) fn why_empty(ask: &Ask<'_>) -> Answered {
     json(&Why { reason: reason(&why), text: why.to_string() })
 }
 
+/// `GET /_mock/queues/{name}/move-tasks`.
+pub(super) fn move_tasks(ask: &Ask<'_>) -> Answered {
+    let arn = arn(ask)?;
+    let service = ask.services.sqs.service();
+    service.describe(&arn).ok_or_else(|| unknown(&arn))?;
+    json(&serde_json::json!({ "move_tasks": service.move_tasks(&arn, MAX_TASKS) }))
+}
+
 /// The error for a queue that does not exist.
 pub(super) fn unknown(arn: &QueueArn) -> Refusal {
     Refusal::not_found(format!("there is no queue {arn}; GET /_mock/queues lists all queues"))
@@ -88,8 +108,9 @@ fn arn(ask: &Ask<'_>) -> Result<QueueArn, Refusal> {
 /// `None` if the queue was deleted in the meantime.
 fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Queue> {
     let service = ask.services.sqs.service();
-    let QueueDescription { attributes, tags, counts, oldest } = service.describe(arn)?;
+    let QueueDescription { attributes, tags, counts, arrived, oldest } = service.describe(arn)?;
     let Counts { available, in_flight, delayed } = counts;
+    let present = (available + in_flight + delayed) as u64;
     let now = service.clock().now();
     let sources = service.dead_letter_sources(arn);
     Some(Queue {
@@ -97,6 +118,7 @@ fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Queue> {
         arn: arn.to_string(),
         url: format!("{}/{}/{}", ask.services.sqs.base_url(ask.head, &arn.region), arn.account, arn.name),
         messages: Messages { available, in_flight, delayed },
+        totals: Totals { arrived, left: arrived.saturating_sub(present) },
         oldest_message_age_ms: oldest.map(|oldest| now.saturating_since(oldest).as_millis()),
         dead_letter_sources: sources.iter().map(ToString::to_string).collect(),
         attributes,
@@ -109,6 +131,7 @@ fn reason(why: &WhyEmpty) -> &'static str {
         WhyEmpty::NoSuchQueue => "no_such_queue",
         WhyEmpty::NotEmpty { .. } => "not_empty",
         WhyEmpty::NoMessages => "no_messages",
+        WhyEmpty::Denied { .. } => "denied",
         WhyEmpty::InFlight { .. } => "in_flight",
         WhyEmpty::Delayed { .. } => "delayed",
         WhyEmpty::InFlightOrDelayed { .. } => "in_flight_or_delayed",

@@ -1,5 +1,6 @@
 //! Recorded requests over HTTP.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -48,7 +49,7 @@ enum Details<'r> {
     },
     /// A request in the Query protocol to SNS or STS.
     Form {
-        topic: Option<String>,
+        topic: Option<&'r str>,
         account: Option<&'r str>,
         region: Option<&'r str>,
         error: Option<&'r str>,
@@ -56,13 +57,42 @@ enum Details<'r> {
     },
 }
 
+/// A request with its response.
+#[derive(Serialize)]
+struct One<'r> {
+    #[serde(flatten)]
+    request: Shown<'r>,
+    /// `None` without a complete response, and for S3.
+    answer: Option<Cow<'r, str>>,
+}
+
+/// Only requests with a greater number.
+const AFTER: &str = "after";
+
 /// `GET /_mock/requests`. Pages count back from the latest request. Each page lists its oldest request first.
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
-    let parameters = ask.parameters(&["service", "action", "queue", "bucket", "status", SKIP, LIMIT])?;
+    let parameters =
+        ask.parameters(&["service", "action", "queue", "bucket", "topic", "status", AFTER, SKIP, LIMIT])?;
     let page = Page::read(&parameters)?;
     let mut records = ask.services.journal.records();
+    if parameters.get(AFTER).is_some() {
+        let after = u64::try_from(parameters.number(AFTER, 0..=usize::MAX, 0)?).unwrap_or(u64::MAX);
+        records.retain(|record| record.number > after);
+    }
     narrow(ask, &parameters, &mut records)?;
     json(&page.of_latest(&records, |record| show(record)))
+}
+
+/// `GET /_mock/requests/{name}`.
+pub(super) fn one(ask: &Ask<'_>) -> Answered {
+    ask.parameters(&[])?;
+    let records = ask.services.journal.records();
+    let found = records.iter().find(|record| record.number.to_string() == ask.name);
+    let unknown =
+        || Refusal::not_found(format!("no request {} is kept; GET /_mock/requests lists all", ask.name));
+    let record = found.ok_or_else(unknown)?;
+    let answer = record.answer.as_ref().map(|answer| String::from_utf8_lossy(answer));
+    json(&One { request: show(record), answer })
 }
 
 /// `DELETE /_mock/requests`.
@@ -87,6 +117,9 @@ fn narrow(ask: &Ask<'_>, parameters: &Parameters<'_>, records: &mut Vec<Arc<Reco
     }
     if let Some(bucket) = parameters.get("bucket") {
         records.retain(|record| record.resource.as_ref().and_then(Resource::bucket) == Some(bucket));
+    }
+    if let Some(topic) = parameters.get("topic") {
+        records.retain(|record| record.resource.as_ref().and_then(Resource::topic) == Some(topic));
     }
     if let Some(text) = parameters.get("status") {
         let status = status(text)?;
@@ -128,16 +161,14 @@ fn details(record: &Arc<Record>) -> Details<'_> {
             content: content(),
         };
     }
-    match &record.resource {
-        _ if record.service == ServiceName::S3 => Details::S3 {
-            bucket: record.resource.as_ref().and_then(Resource::bucket),
-            key: record.resource.as_ref().and_then(Resource::key),
-        },
-        Some(Resource::Topic(topic)) => {
-            Details::Form { topic: Some(topic.name.to_string()), account, region, error, content: content() }
-        }
-        _ => Details::Form { topic: None, account, region, error, content: content() },
+    let resource = record.resource.as_ref();
+    if record.service == ServiceName::S3 {
+        return Details::S3 {
+            bucket: resource.and_then(Resource::bucket),
+            key: resource.and_then(Resource::key),
+        };
     }
+    Details::Form { topic: resource.and_then(Resource::topic), account, region, error, content: content() }
 }
 
 /// Parses the name of a service that this server runs.

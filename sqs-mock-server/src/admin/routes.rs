@@ -5,6 +5,10 @@ use serde::Serialize;
 
 use super::answer::{Answered, json};
 use super::ask::Ask;
+#[cfg(feature = "s3")]
+use super::buckets;
+#[cfg(feature = "sns")]
+use super::topics;
 use super::{backdoor, clock, faults, findings, messages, queues, quotas, requests, server};
 
 /// A route of the admin API.
@@ -25,6 +29,13 @@ pub(super) enum Handler {
     Wait,
     /// The metrics, which are collected queue by queue.
     Metrics,
+    /// The [stream of changes](super::events).
+    Events,
+    /// An action of a service, which needs no signature.
+    Action,
+    /// The content of an object, which is read from disk.
+    #[cfg(feature = "s3")]
+    Content,
 }
 
 const fn get(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
@@ -42,6 +53,11 @@ const fn delete(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'s
 /// All routes.
 pub(super) const ROUTES: &[Route] = &[
     get("/health", server::health, "reports that the server is running"),
+    get(
+        "/_localstack/health",
+        server::localstack_health,
+        "the same for tools of LocalStack, with --compat localstack",
+    ),
     Route {
         method: &Method::GET,
         path: "/metrics",
@@ -72,10 +88,55 @@ pub(super) const ROUTES: &[Route] = &[
         "why a receive would return nothing ?region= &account=",
     ),
     get(
+        "/_mock/queues/{name}/move-tasks",
+        queues::move_tasks,
+        "its move tasks, as ListMessageMoveTasks returns them ?region= &account=",
+    ),
+    get(
         "/_mock/messages",
         messages::peek,
-        "messages, without receiving them ?queue= (name, URL, ARN) &region= &account= &skip= &limit=",
+        "messages, without receiving them ?queue= (name, URL, ARN) &region= &account= &state= (available, in_flight, delayed) &skip= &limit=",
     ),
+    delete(
+        "/_mock/messages/{name}",
+        messages::remove,
+        "deletes a message by its id, without a receipt handle ?queue= &region= &account=",
+    ),
+    #[cfg(feature = "sns")]
+    get("/_mock/topics", topics::list, "all topics with their subscriptions ?skip= &limit="),
+    #[cfg(feature = "sns")]
+    get(
+        "/_mock/topics/{name}/published",
+        topics::published,
+        "the latest messages of a topic ?region= &account= &skip= &limit=",
+    ),
+    #[cfg(feature = "s3")]
+    get("/_mock/buckets", buckets::list, "all buckets of S3 with their notification rules"),
+    #[cfg(feature = "s3")]
+    get(
+        "/_mock/objects",
+        buckets::objects,
+        "the objects of a bucket ?bucket= &prefix= &after= (key) &limit=",
+    ),
+    #[cfg(feature = "s3")]
+    Route {
+        method: &Method::GET,
+        path: "/_mock/objects/content",
+        about: "the beginning of an object as text ?bucket= &key=",
+        handler: Handler::Content,
+    },
+    Route {
+        method: &Method::GET,
+        path: "/_mock/events",
+        about: "a stream of server-sent events that tells what changed",
+        handler: Handler::Events,
+    },
+    Route {
+        method: &Method::POST,
+        path: "/_mock/aws",
+        about: "an action of SQS, SNS or STS without a signature",
+        handler: Handler::Action,
+    },
     Route {
         method: &Method::GET,
         path: "/_mock/wait",
@@ -85,13 +146,15 @@ pub(super) const ROUTES: &[Route] = &[
     get(
         "/_mock/requests",
         requests::list,
-        "the latest requests ?service= &action= &queue= &bucket= &status= (none: no response) &skip= &limit=",
+        "the latest requests ?service= &action= &queue= &bucket= &topic= &status= (none: no response) \
+         &after= (number) &skip= &limit=",
     ),
+    get("/_mock/requests/{name}", requests::one, "a request by its number, with its response"),
     delete("/_mock/requests", requests::clear, "removes all recorded requests"),
     post(
         "/_mock/reset",
         server::reset,
-        "removes queues, move tasks, faults and recorded requests, ends long polls, restarts the clock",
+        "removes queues, topics, move tasks, faults and recorded requests, ends long polls, restarts the clock",
     ),
     get(
         "/_aws/sqs/messages",

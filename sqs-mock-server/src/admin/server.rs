@@ -17,6 +17,19 @@ pub(super) fn health(ask: &Ask<'_>) -> Answered {
     json(&health)
 }
 
+/// `GET /_localstack/health`.
+pub(super) fn localstack_health(ask: &Ask<'_>) -> Answered {
+    let services = ask.services;
+    if !services.is_localstack() {
+        return Err(Refusal::not_found("this path needs --compat localstack; GET /health has no condition"));
+    }
+    let state = |runs| if runs { "running" } else { "disabled" };
+    let with_topics = state(cfg!(feature = "sns"));
+    let states =
+        json!({ "sqs": "running", "sns": with_topics, "sts": with_topics, "s3": state(services.has_s3()) });
+    json(&json!({ "services": states, "edition": "community", "version": env!("CARGO_PKG_VERSION") }))
+}
+
 /// The state of the data directory. The mean duration of commits is `null` before the first.
 fn data(commits: &Commits) -> Value {
     #[expect(clippy::cast_precision_loss, reason = "a mean with a few digits")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 #[cfg(feature = "s3")]
 use sqs_mock_server::s3::S3;
-use sqs_mock_server::{ByteSize, Config, Data, Durability, Secret};
+use sqs_mock_server::{ByteSize, Compat, Config, Data, Durability, Secret};
 
 use super::Arguments;
 use super::values::{Faults, Quotas};
@@ -28,12 +28,14 @@ impl Arguments {
             }
         }
         set(&mut config.host, self.host.map(Some));
-        config.port = self.port.or(config.port).or(Some(PORT));
+        set(&mut config.compat, self.compat.map(Some));
+        config.port = self.port.or(config.port).or(Some(config.compat.map_or(PORT, Compat::port)));
         set(&mut config.public_url, self.public_url.map(Some));
         set(&mut config.queue_url_style, self.queue_url_style);
         set(&mut config.allow_hosts, given(self.allow_hosts));
         set(&mut config.cors_origins, given(self.cors_origins));
         set(&mut config.admin_token, self.admin_token.map(|token| Some(Secret::from(token))));
+        set(&mut config.console, self.no_console.then_some(Some(false)));
         set(&mut config.account, self.account.map(Some));
         set(&mut config.region, self.region.map(Some));
         set(&mut config.auth, self.auth);

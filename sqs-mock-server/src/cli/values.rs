@@ -25,6 +25,8 @@ where
     PossibleValuesParser::new(values.collect::<Vec<_>>()).try_map(deserialize)
 }
 
+pub(super) const COMPATS: [(&str, &str); 1] =
+    [("localstack", "Port 4566, the line `Ready.` on standard output, and GET /_localstack/health")];
 pub(super) const STYLES: [(&str, &str); 3] = [
     ("path", "<host>/<account>/<name>"),
     ("subdomain", "sqs.<region>.<host>/<account>/<name>"),

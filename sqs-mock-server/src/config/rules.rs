@@ -121,7 +121,7 @@ fn problem_of_log(directives: &str) -> Option<Problem> {
 }
 
 /// The settings of a feature that a build lacks: it must reject them instead of ignoring them.
-#[cfg(not(all(feature = "s3", feature = "durable")))]
+#[cfg(not(all(feature = "s3", feature = "durable", feature = "sns")))]
 macro_rules! absent {
     ($name:ident, $text:literal) => {
         #[derive(Clone, Debug)]
@@ -139,3 +139,5 @@ macro_rules! absent {
 absent!(NoS3, "this build has no S3; enable the cargo feature s3");
 #[cfg(not(feature = "durable"))]
 absent!(NoData, "this build has no data directories; enable the cargo feature durable");
+#[cfg(not(feature = "sns"))]
+absent!(NoSns, "this build has no SNS; enable the cargo feature sns");

@@ -21,6 +21,6 @@ pub(crate) use form::form_text;
 pub(crate) use guard::{Guard, is_host, is_origin, name_of};
 pub(crate) use intake::{Admitted, Intake};
 pub use limits::Limits;
-pub(crate) use outgoing::{Break, Outgoing, Part};
+pub(crate) use outgoing::{Break, Live, Outgoing, Part};
 pub(crate) use reply::Reply;
 pub(crate) use server::{Server, Site};

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body_util::Full;
+use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::{Body, Frame, SizeHint};
 
 /// The error that makes hyper break a connection, because of a fault.
@@ -38,7 +39,12 @@ impl std::error::Error for Break {}
 pub(crate) enum Outgoing {
     Whole(Full<Bytes>),
     Part(Part),
+    /// A body that is made while it is sent.
+    Live(Live),
 }
+
+/// A body that is made while it is sent.
+pub(crate) type Live = UnsyncBoxBody<Bytes, Break>;
 
 /// The progress of a truncated body.
 #[derive(Debug)]
@@ -66,6 +72,7 @@ impl Body for Outgoing {
                     .map(|frame| frame.map(|frame| frame.map_err(|error: Infallible| match error {})));
             }
             Self::Part(part) => part,
+            Self::Live(body) => return Pin::new(body).poll_frame(cx),
         };
         match std::mem::replace(part, Part::Sent) {
             Part::Due(bytes) => {
@@ -85,13 +92,14 @@ impl Body for Outgoing {
         match self {
             Self::Whole(body) => body.is_end_stream(),
             Self::Part(_) => false,
+            Self::Live(body) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(body) => body.size_hint(),
-            Self::Part(_) => SizeHint::default(),
+            Self::Part(_) | Self::Live(_) => SizeHint::default(),
         }
     }
 }

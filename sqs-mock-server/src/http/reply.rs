@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HeaderMap, HeaderValue};
 use http::{Response, StatusCode};
 
+use super::outgoing::Live;
 use crate::service::faults::Damage;
 
 /// The reply to a request.
@@ -13,6 +14,8 @@ pub(crate) enum Reply {
     Whole(Response<Bytes>),
     /// A response whose body is shorter than its headers announce; then the connection breaks.
     Truncated(Response<Bytes>),
+    /// A response whose body is made while it is sent.
+    Live(Response<Live>),
     /// The connection breaks immediately.
     Lost,
 }
@@ -28,7 +31,16 @@ impl Reply {
     pub(crate) fn status(&self) -> Option<StatusCode> {
         match self {
             Self::Whole(response) => Some(response.status()),
+            Self::Live(response) => Some(response.status()),
             Self::Truncated(_) | Self::Lost => None,
+        }
+    }
+
+    /// The complete body; `None` without one.
+    pub(crate) fn body(&self) -> Option<Bytes> {
+        match self {
+            Self::Whole(response) => Some(response.body().clone()),
+            Self::Live(_) | Self::Truncated(_) | Self::Lost => None,
         }
     }
 
@@ -36,6 +48,7 @@ impl Reply {
     pub(crate) fn headers_mut(&mut self) -> Option<&mut HeaderMap> {
         match self {
             Self::Whole(response) | Self::Truncated(response) => Some(response.headers_mut()),
+            Self::Live(response) => Some(response.headers_mut()),
             Self::Lost => None,
         }
     }

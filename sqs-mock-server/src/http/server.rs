@@ -50,6 +50,18 @@ pub(crate) trait Site: Send + Sync + 'static {
     fn connected(&self) -> impl Drop + Send;
 }
 
+impl<S: Site> Site for Arc<S> {
+    type Body = S::Body;
+
+    async fn route(&self, request: Request<Incoming>) -> Result<Response<S::Body>, Break> {
+        (**self).route(request).await
+    }
+
+    fn connected(&self) -> impl Drop + Send {
+        (**self).connected()
+    }
+}
+
 /// A running server.
 #[derive(Debug)]
 pub(crate) struct Server {

@@ -21,7 +21,7 @@ use crate::services::Services;
 #[cfg(feature = "sns")]
 use crate::services::Topics;
 #[cfg(feature = "sns")]
-use crate::sns::ops::Sns;
+use crate::sns::ops::Start;
 use crate::sqs::engine::{QuotaScope, QuotaTable};
 use crate::sqs::front::{Endpoint, Names};
 use crate::sqs::ops::Service;
@@ -45,7 +45,8 @@ impl MockSqs {
         config: &Config,
         url: String,
         verification: Option<Verification>,
-        kept: Kept,
+        #[cfg_attr(not(feature = "sns"), expect(unused_mut, reason = "only topics are taken from it"))]
+        mut kept: Kept,
     ) -> Self {
         let (account, region) = (config.account().to_owned(), config.region().to_owned());
         let queue_url_style = config.queue_url_style;
@@ -66,15 +67,16 @@ impl MockSqs {
             keys,
             guard: guard(config, host_of(&url)),
         };
-        let journal = Arc::new(Journal::new(config.journal.unwrap_or(DEFAULT_CAPACITY)));
+        let journal = Arc::new(Journal::new(journal_capacity(config)));
         #[cfg(feature = "sns")]
-        let topics = topics(&service, &names, &journal);
+        let topics = topics(&service, &names, &journal, (config, &mut kept));
         let endpoint = Endpoint::new(Arc::clone(&service), names, Arc::clone(&journal));
         let services = Services::new(
             endpoint,
             #[cfg(feature = "sns")]
             topics,
             journal,
+            config,
         );
         let services = Arc::new(services);
         Self {
@@ -86,6 +88,8 @@ impl MockSqs {
             credentials,
             queue_url_style,
             configured_queues,
+            #[cfg(all(feature = "config-file", feature = "sns"))]
+            configured_topics: super::topics::arns(config),
             server: None,
             #[cfg(feature = "s3")]
             s3: None,
@@ -97,7 +101,12 @@ impl MockSqs {
 
 /// SNS and STS, with the defaults of SQS.
 #[cfg(feature = "sns")]
-fn topics(service: &Arc<Service>, names: &Names, journal: &Arc<Journal>) -> Topics {
+fn topics(
+    service: &Arc<Service>,
+    names: &Names,
+    journal: &Arc<Journal>,
+    (config, kept): (&Config, &mut Kept),
+) -> Topics {
     let names = names.clone();
     let settings = Settings {
         account: names.account,
@@ -107,11 +116,21 @@ fn topics(service: &Arc<Service>, names: &Names, journal: &Arc<Journal>) -> Topi
         keys: names.keys,
         guard: names.guard,
     };
-    let (clock, seed) = (service.clock().clone(), service.seed());
+    let (clock, seed) = (service.clock().clone(), kept.seed_of_topics(service.seed()));
     let faults = service.faults().clone();
     let front = Front::new(settings, Arc::clone(journal), clock.clone(), faults, seed);
     let queues: Arc<dyn Queues> = Arc::<Service>::clone(service);
-    Topics::new(front, Sns::new(queues, clock, seed))
+    let published = journal_capacity(config);
+    #[cfg_attr(not(feature = "config-file"), expect(unused_mut, reason = "only a file has topics"))]
+    let mut sns =
+        kept.sns(Start { queues, clock, seed, journal: Arc::clone(journal), published, reader: None });
+    #[cfg(feature = "config-file")]
+    super::topics::recreate_on_reset(&mut sns, config.clone());
+    Topics::new(front, sns)
+}
+
+fn journal_capacity(config: &Config) -> usize {
+    config.journal.unwrap_or(DEFAULT_CAPACITY)
 }
 
 /// The access keys that requests may be signed with, if signatures are required.
@@ -140,7 +159,15 @@ fn create_initial_state(service: &Service, config: &Config) -> io::Result<()> {
         service.faults().inject(fault.clone());
     }
     #[cfg(feature = "config-file")]
-    queues::create(service, config)?;
+    {
+        let problems = queues::problems(config);
+        #[cfg(feature = "sns")]
+        let problems = problems.into_iter().chain(super::topics::problems(config)).collect::<Vec<_>>();
+        if !problems.is_empty() {
+            return Err(config.source.refuse(problems));
+        }
+        queues::create(service, config)?;
+    }
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use tokio::net::TcpListener;
 
 use super::{IN_PROCESS_URL, MockSqs, Verification};
-use crate::config::{Auth, Config};
+use crate::config::{Auth, Compat, Config};
 use crate::http::{Limits, Server};
 use crate::router::Router;
 use crate::service::faults::Fault;
@@ -62,6 +62,12 @@ impl MockSqsBuilder {
     /// Port to listen on. The default, 0, takes a free port.
     pub fn port(mut self, port: u16) -> Self {
         self.config.port = Some(port);
+        self
+    }
+
+    /// Also has the readiness check of another server, for tools that start that one. By default, it has none.
+    pub fn compat(mut self, compat: Compat) -> Self {
+        self.config.compat = Some(compat);
         self
     }
 
@@ -195,8 +201,15 @@ impl MockSqsBuilder {
         self
     }
 
+    /// Whether a page at `/_mock/console/` shows the server in a browser. The default is true.
+    #[cfg(feature = "console")]
+    pub fn console(mut self, console: bool) -> Self {
+        self.config.console = Some(console);
+        self
+    }
+
     /// How many of the latest requests [`MockSqs::requests`] keeps, with at most 16 MiB of their contents. The default
-    /// is 1,000; 0 records none.
+    /// is 1,000; 0 records none. The same limits apply to the messages that topics show as published.
     pub fn journal(mut self, capacity: usize) -> Self {
         self.config.journal = Some(capacity);
         self
@@ -228,7 +241,7 @@ impl MockSqsBuilder {
         self.s3(crate::s3::S3::in_dir(directory))
     }
 
-    /// Also starts S3, on its own port.
+    /// Also starts S3, on its own port and on that of SQS.
     #[cfg(feature = "s3")]
     pub fn s3(mut self, settings: crate::s3::S3) -> Self {
         self.config.s3 = Some(settings);
@@ -254,8 +267,8 @@ impl MockSqsBuilder {
         Config::parse(text, "config").map(Self::from)
     }
 
-    /// Keeps queues and messages in a directory, and restores those of an earlier server. The directory is created if it
-    /// is missing. Pass its path, or [`Data`](crate::Data) for other settings.
+    /// Keeps queues, messages and topics in a directory, and restores those of an earlier server. The directory is created
+    /// if it is missing. Pass its path, or [`Data`](crate::Data) for other settings.
     ///
     /// A response is sent when its changes are stored. Changes by methods, such as [`MockSqs::reset`], are stored with
     /// the next request or at the stop. The clock is restored, too; [`clock_start`](Self::clock_start) has an effect only
@@ -276,18 +289,24 @@ impl MockSqsBuilder {
     /// If the future is dropped, no server is left running.
     pub async fn start(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
+        #[cfg(all(feature = "config-file", feature = "s3"))]
+        super::buckets::check(&config)?;
         // Before it listens: a server with invalid queues must not accept connections.
         let (service, kept) = MockSqs::service(&config)?;
         let (host, port) = (config.host(), config.port.unwrap_or(0));
         let (listener, url) = listen(host, port).await?;
         let limits = config.limits;
         let mut mock = MockSqs::assemble(service, &config, url, self.verification, kept);
+        #[cfg(all(feature = "config-file", feature = "sns"))]
+        mock.create_topics(&config)?;
+        #[cfg_attr(not(feature = "s3"), expect(unused_mut, reason = "only S3 changes it"))]
+        let mut router = Router::new(Arc::clone(&mock.services), limits);
         #[cfg(feature = "s3")]
         if let Some(settings) = config.s3.clone() {
             let (listener, url) = listen(host, settings.port.unwrap_or(0)).await?;
-            mock.start_s3(settings, listener, url, &config)?;
+            router.serve_s3(mock.start_s3(settings, listener, url, &config)?);
         }
-        mock.server = Some(Server::start(listener, Router::new(Arc::clone(&mock.services), limits), limits));
+        mock.server = Some(Server::start(listener, router, limits));
         Ok(mock)
     }
 
@@ -297,8 +316,13 @@ impl MockSqsBuilder {
     /// A setting or a queue of the config file is invalid, or the data directory cannot be used.
     pub fn in_process(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
+        #[cfg(all(feature = "config-file", feature = "s3"))]
+        super::buckets::check(&config)?;
         let (service, kept) = MockSqs::service(&config)?;
-        Ok(MockSqs::assemble(service, &config, IN_PROCESS_URL.to_owned(), self.verification, kept))
+        let mock = MockSqs::assemble(service, &config, IN_PROCESS_URL.to_owned(), self.verification, kept);
+        #[cfg(all(feature = "config-file", feature = "sns"))]
+        mock.create_topics(&config)?;
+        Ok(mock)
     }
 }
 

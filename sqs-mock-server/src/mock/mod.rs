@@ -1,6 +1,8 @@
 //! The embedded server: start, inspect, reset, stop.
 
 mod assemble;
+#[cfg(all(feature = "config-file", feature = "s3"))]
+mod buckets;
 mod builder;
 mod drop;
 mod messages;
@@ -11,6 +13,10 @@ mod queues;
 mod s3;
 mod service;
 mod throughput;
+#[cfg(feature = "sns")]
+mod topic;
+#[cfg(all(feature = "config-file", feature = "sns"))]
+mod topics;
 mod verification;
 mod wait;
 
@@ -36,6 +42,8 @@ use assemble::host_of;
 pub use builder::MockSqsBuilder;
 pub use queue::QueueView;
 use service::{Kept, empty_service};
+#[cfg(feature = "sns")]
+pub use topic::TopicView;
 pub use verification::{Leftover, LeftoverKind, Leftovers, Verification};
 pub use wait::Unmet;
 
@@ -71,6 +79,8 @@ pub struct MockSqs {
     credentials: Credentials,
     queue_url_style: QueueUrlStyle,
     configured_queues: Vec<String>,
+    #[cfg(all(feature = "config-file", feature = "sns"))]
+    configured_topics: Vec<crate::service::arn::TopicArn>,
     server: Option<Server>,
     #[cfg(feature = "s3")]
     s3: Option<crate::s3::MockS3>,
@@ -127,19 +137,21 @@ impl MockSqs {
         format!("{base}/{}/{name}", self.account)
     }
 
-    /// Environment variables that direct an AWS SDK to this server, for example in a child process: endpoint, region,
-    /// credentials, and the S3 endpoint if S3 is started.
+    /// Environment variables that direct an AWS SDK to this server, for example in a child process: the endpoint of each
+    /// service that it has, region, and credentials.
     pub fn environment(&self) -> Vec<(&'static str, String)> {
-        let sqs = [
-            ("AWS_ENDPOINT_URL_SQS", self.url.clone()),
+        let mut variables = vec![("AWS_ENDPOINT_URL_SQS", self.url.clone())];
+        #[cfg(feature = "sns")]
+        variables
+            .extend(["AWS_ENDPOINT_URL_SNS", "AWS_ENDPOINT_URL_STS"].map(|name| (name, self.url.clone())));
+        variables.extend([
             ("AWS_REGION", self.region.clone()),
             ("AWS_ACCESS_KEY_ID", self.credentials.access_key_id().to_owned()),
             ("AWS_SECRET_ACCESS_KEY", self.credentials.secret_access_key().to_owned()),
-        ];
+        ]);
         #[cfg(feature = "s3")]
-        let sqs =
-            sqs.into_iter().chain(self.s3_endpoint_url().map(|url| ("AWS_ENDPOINT_URL_S3", url.to_owned())));
-        sqs.into_iter().collect()
+        variables.extend(self.s3_endpoint_url().map(|url| ("AWS_ENDPOINT_URL_S3", url.to_owned())));
+        variables
     }
 
     /// The data directory, if the server has one.
@@ -187,7 +199,7 @@ impl MockSqs {
         QueueView::new(&self.service, QueueArn::new(&self.region, &self.account, name))
     }
 
-    /// The [latest](MockSqsBuilder::journal) requests to SQS.
+    /// The [latest](MockSqsBuilder::journal) requests to SQS. S3, SNS and STS have their own.
     pub fn requests(&self) -> Requests {
         Requests::of_sqs(&self.services.journal)
     }
@@ -204,12 +216,13 @@ impl MockSqs {
         self.service.seed().0
     }
 
-    /// Resets the server to its initial state: removes queues, move tasks, recorded requests and findings, and ends long
-    /// polls.
+    /// Resets the server to its initial state: removes queues, topics, move tasks, recorded requests and findings, and
+    /// ends long polls.
     ///
     /// - The clock returns to its start time, by default the system time, and is running or frozen as at the start.
-    /// - Queues of a config file, faults and throughput quotas of the builder are created again.
-    /// - S3 objects are kept if a directory was configured for them, and removed otherwise.
+    /// - Queues and topics of a config file, faults and throughput quotas of the builder are created again.
+    /// - S3 objects are kept if a directory was configured for them, and removed otherwise. Events that are not delivered
+    ///   yet are dropped.
     /// - Waiting receives return as if their queue was deleted; other requests in progress may fail in the same way.
     /// - Settings, connections and clients stay.
     /// - Ids do not repeat, so old receipt handles match no message of later queues.
@@ -244,7 +257,10 @@ impl MockSqs {
         #[cfg(feature = "s3")]
         let stop = async move {
             match s3 {
-                Some(mut s3) => drop(tokio::join!(stop, s3.stop())),
+                Some(mut s3) => {
+                    tokio::join!(stop, s3.stop());
+                    s3.drain().await;
+                }
                 None => stop.await,
             }
         };

@@ -23,21 +23,19 @@ const SUGGESTED: usize = 20;
 /// A queue of the file: its path, its ARN and its definition.
 type Planned<'c> = (String, QueueArn, &'c QueueDefinition);
 
-/// Creates the queues of the settings. Redrive policies are set when all queues exist, so that the order in the file
-/// does not matter.
+/// Creates the queues of the settings, which have no [`problems`]. Redrive policies are set when all queues exist, so
+/// that the order in the file does not matter.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`], with a line of text for each problem.
+/// [`io::ErrorKind::InvalidInput`], with the first problem.
 pub(super) fn create(service: &Service, config: &Config) -> io::Result<()> {
     let planned = plan(config);
-    let mut problems = problems(&planned, &config.source);
-    if problems.is_empty() {
-        problems.extend(planned.iter().find_map(|queue| create_one(service, queue).err()));
+    let created = planned.iter().find_map(|queue| create_one(service, queue).err());
+    let redriven = || planned.iter().find_map(|queue| redrive(service, queue).err());
+    match created.or_else(redriven) {
+        None => Ok(()),
+        Some(problem) => Err(config.source.refuse(vec![problem])),
     }
-    if problems.is_empty() {
-        problems.extend(planned.iter().find_map(|queue| redrive(service, queue).err()));
-    }
-    if problems.is_empty() { Ok(()) } else { Err(config.source.refuse(problems)) }
 }
 
 fn create_one(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Problem> {
@@ -105,28 +103,50 @@ fn context(arn: &QueueArn) -> Context {
     Context { account: arn.account.to_string(), region: arn.region.to_string(), ..Context::default() }
 }
 
+/// The ARNs of the queues of the settings.
+#[cfg(feature = "sns")]
+pub(super) fn arns(config: &Config) -> BTreeSet<QueueArn> {
+    plan(config).into_iter().map(|(_, arn, _)| arn).collect()
+}
+
 /// Conflicts between queues.
-fn problems(planned: &[Planned<'_>], source: &Source) -> Vec<Problem> {
-    let mut found = Vec::new();
-    let mut defined: BTreeMap<&QueueArn, &str> = BTreeMap::new();
-    for (path, arn, _) in planned {
-        match defined.entry(arn) {
-            Entry::Vacant(entry) => drop(entry.insert(path)),
-            Entry::Occupied(first) => {
-                let first = source.line(&format!("{}.name", first.get()));
-                let text = format!("duplicate queue name; first defined at {first}");
-                found.push(Problem::new(format!("{path}.name"), text));
-            }
-        }
-    }
-    let defined: BTreeSet<_> = defined.into_keys().collect();
-    for (path, arn, queue) in planned {
+pub(super) fn problems(config: &Config) -> Vec<Problem> {
+    let planned = plan(config);
+    let mut found = duplicates("queue", planned.iter().map(|(path, arn, _)| (&**path, arn)), &config.source);
+    let defined: BTreeSet<_> = planned.iter().map(|(_, arn, _)| arn).collect();
+    for (path, arn, queue) in &planned {
         let text = queue
             .dead_letters()
             .and_then(|(target, _)| problem_of_target(arn, &arn.neighbour(target), &defined));
         found.extend(text.map(|text| Problem::new(format!("{path}.dead_letter_queue"), text)));
     }
     found
+}
+
+/// Names that occur twice.
+pub(super) fn duplicates<'p, A: Ord>(
+    kind: &str,
+    defined: impl Iterator<Item = (&'p str, A)>,
+    source: &Source,
+) -> Vec<Problem> {
+    let (mut found, mut paths) = (Vec::new(), BTreeMap::new());
+    for (path, arn) in defined {
+        match paths.entry(arn) {
+            Entry::Vacant(entry) => drop(entry.insert(path)),
+            Entry::Occupied(first) => {
+                let first = source.line(&format!("{}.name", first.get()));
+                let text = format!("duplicate {kind} name; first defined at {first}");
+                found.push(Problem::new(format!("{path}.name"), text));
+            }
+        }
+    }
+    found
+}
+
+/// The first names of a list.
+pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<_> = names.take(SUGGESTED).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// Why `target` cannot be the dead-letter queue of `source`.
@@ -137,8 +157,7 @@ fn problem_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&Q
         return (target.is_fifo() != source.is_fifo()).then(|| text.to_owned());
     }
     let fits = |other: &&&QueueArn| other.is_neighbour_of(source) && other.is_fifo() == source.is_fifo();
-    let names: Vec<_> = defined.iter().filter(fits).map(|other| &*other.name).take(SUGGESTED).collect();
-    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let names = listed(defined.iter().filter(fits).map(|other| &*other.name));
     Some(format!(
         "there is no queue {:?} in region {} and account {} of this file; candidates are {names}",
         target.name, target.region, target.account,

@@ -7,8 +7,12 @@ use tokio::net::TcpListener;
 
 use super::MockSqs;
 use super::assemble::{guard, host_of, keys};
+#[cfg(feature = "config-file")]
+use super::buckets;
 use crate::config::Config;
-use crate::s3::{Host, MockS3, S3};
+use crate::s3::{Front, Host, MockS3, S3, Targets};
+use crate::service::delivery::Queues;
+use crate::sqs::ops::Service;
 
 impl MockSqs {
     /// The S3 server.
@@ -27,14 +31,23 @@ impl MockSqs {
         self.s3.as_ref().map(MockS3::endpoint_url)
     }
 
-    /// Starts S3.
+    /// Starts S3. The result answers its requests on the connections of the SQS server.
     pub(super) fn start_s3(
         &mut self,
         settings: S3,
         listener: TcpListener,
         url: String,
         config: &Config,
-    ) -> io::Result<()> {
+    ) -> io::Result<Arc<Front>> {
+        #[cfg(feature = "config-file")]
+        let (settings, notifications) = buckets::initial(settings, config)?;
+        #[cfg(not(feature = "config-file"))]
+        let notifications = Vec::new();
+        #[cfg(feature = "sns")]
+        let topics = Some(self.services.topics.publisher());
+        #[cfg(not(feature = "sns"))]
+        let topics = None;
+        let queues: Arc<dyn Queues> = Arc::<Service>::clone(&self.service);
         let host = Host {
             clock: self.service.clock().clone(),
             faults: self.service.faults().clone(),
@@ -45,10 +58,12 @@ impl MockSqs {
             account: config.account().to_owned(),
             region: config.region().to_owned(),
             journal: Arc::clone(&self.services.journal),
+            targets: Targets { queues, topics, account: config.account().to_owned() },
+            notifications,
         };
-        let s3 = MockS3::start(settings, listener, url, host)?;
+        let (s3, front) = MockS3::start(settings, listener, url, host)?;
         self.services.attach_s3(s3.content());
         self.s3 = Some(s3);
-        Ok(())
+        Ok(front)
     }
 }

@@ -4,6 +4,12 @@ use std::io;
 use std::sync::Arc;
 
 use crate::config::Config;
+#[cfg(feature = "sns")]
+use crate::service::seed::Seed;
+#[cfg(all(feature = "durable", feature = "sns"))]
+use crate::sns::ops::Restored as RestoredTopics;
+#[cfg(feature = "sns")]
+use crate::sns::ops::{Sns, Start as SnsStart};
 use crate::sqs::engine::Settings;
 use crate::sqs::ops::changes::ChangeReader;
 use crate::sqs::ops::{Service, Start};
@@ -15,12 +21,47 @@ use crate::store::{Data, Store};
 pub(super) struct Kept {
     #[cfg(feature = "durable")]
     store: Option<Store>,
+    /// The topics of the directory, until they are restored.
+    #[cfg(all(feature = "durable", feature = "sns"))]
+    topics: RestoredTopics,
+    /// The number of earlier processes.
+    #[cfg(all(feature = "durable", feature = "sns"))]
+    starts: u64,
 }
 
 impl Kept {
     #[cfg(feature = "durable")]
     pub(super) fn data(&self) -> Option<&Data> {
         self.store.as_ref().map(Store::data)
+    }
+
+    /// The seed for topics. It differs from those of earlier processes on the directory.
+    #[cfg(feature = "sns")]
+    #[cfg_attr(
+        not(feature = "durable"),
+        expect(clippy::unused_self, reason = "no directory, no earlier processes")
+    )]
+    pub(super) fn seed_of_topics(&self, seed: Seed) -> Seed {
+        #[cfg(feature = "durable")]
+        return seed.after(self.starts);
+        #[cfg(not(feature = "durable"))]
+        seed
+    }
+
+    /// A service with the topics of the directory, or without topics.
+    #[cfg(feature = "sns")]
+    #[cfg_attr(
+        not(feature = "durable"),
+        expect(clippy::unused_self, reason = "no directory, no topics in it")
+    )]
+    pub(super) fn sns(&mut self, start: SnsStart) -> Sns {
+        #[cfg(feature = "durable")]
+        if let Some(store) = &self.store {
+            let sns = Sns::new(SnsStart { reader: Some(store.topic_reader()), ..start });
+            sns.restore(std::mem::take(&mut self.topics));
+            return sns;
+        }
+        Sns::new(start)
     }
 }
 
@@ -29,14 +70,23 @@ impl Kept {
 pub(super) fn service(config: &Config) -> io::Result<(Service, Kept)> {
     #[cfg(feature = "durable")]
     if let Some(data) = &config.data {
-        let (store, restored) = Store::open(data)?;
+        let (store, contents) = Store::open(data)?;
         let service = empty_service(config, Some(store.reader()));
-        service.restore(restored)?;
+        #[cfg(feature = "sns")]
+        let (topics, starts) = (contents.topics, contents.sqs.starts);
+        service.restore(contents.sqs)?;
         if config.clock_frozen {
             service.clock().freeze();
         }
         store.follow(service.clock());
-        return Ok((service, Kept { store: Some(store) }));
+        let kept = Kept {
+            store: Some(store),
+            #[cfg(feature = "sns")]
+            topics,
+            #[cfg(feature = "sns")]
+            starts,
+        };
+        return Ok((service, kept));
     }
     Ok((empty_service(config, None), Kept::default()))
 }

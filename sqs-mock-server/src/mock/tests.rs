@@ -88,3 +88,30 @@ async fn drop_ends_a_move_task() {
     let_others_run().await;
     assert_eq!(service.counts(&other).unwrap().available, 1);
 }
+
+#[cfg(all(feature = "config-file", feature = "sns"))]
+#[test]
+fn topics_that_exist_are_kept_if_they_are_equal() {
+    let file = |name: &str, raw: bool| {
+        let text = format!(
+            "[[queues]]\nname = 'q'\n[[topics]]\nname = 'a'\ndisplay_name = '{name}'\nmaximum_message_size = '2KiB'\n\
+             policy = '{{\"Version\":\"2012-10-17\",\"Statement\":[]}}'\ntags = {{ team = 'shop' }}\n\
+             [[subscriptions]]\ntopic = 'a'\nqueue = 'q'\nraw = {raw}\nfilter_policy = {{ kind = ['b'] }}\n\
+             [[subscriptions]]\ntopic = 'a'\nprotocol = 'https'\nendpoint = 'https://shop.test/'"
+        );
+        Config::parse(&text, "sqs.toml").unwrap()
+    };
+    let server = MockSqsBuilder::from(file("tea", true)).in_process().unwrap();
+    let before = server.topic("a").subscriptions();
+    server.create_topics(&file("tea", true)).unwrap();
+    assert_eq!(server.topic("a").subscriptions(), before);
+    for (other, expected) in [
+        (file("milk", true), "sqs.toml:4:8: topics[0].name: Topic already exists with different attributes"),
+        (
+            file("tea", false),
+            "sqs.toml:10:9: subscriptions[0].topic: Subscription already exists with different attributes",
+        ),
+    ] {
+        assert_eq!(server.create_topics(&other).unwrap_err().to_string(), expected);
+    }
+}

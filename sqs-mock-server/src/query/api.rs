@@ -4,6 +4,7 @@ use std::future::Future;
 
 use super::form::Form;
 use super::xml::Xml;
+use crate::service::faults::{Entry, FailingEntry};
 use crate::service::operation::ServiceName;
 use crate::service::query_error::QueryError;
 use crate::service::resource::Resource;
@@ -27,7 +28,12 @@ pub(crate) trait Api: Sync {
     fn access(action: Self::Action) -> Access;
 
     /// The resource that a request addresses.
-    fn resource(form: &Form) -> Option<Resource>;
+    fn resource(call: &Call<'_>) -> Option<Resource>;
+
+    /// The entries of a batch, for faults. Other requests have none.
+    fn entries(_: Self::Action, _: &Form) -> Vec<Entry<'_>> {
+        Vec::new()
+    }
 
     /// Runs an action.
     fn serve(
@@ -61,6 +67,10 @@ pub(crate) struct Call<'a> {
     pub(crate) trace_header: Option<&'a str>,
     /// Whether the request has a signature, valid or not.
     pub(crate) is_signed: bool,
+    /// Entries of its batch that fail by a fault.
+    pub(crate) failing: &'a [FailingEntry],
+    /// Ids of entries that the response leaves out, by a fault.
+    pub(crate) omitted: &'a [String],
 }
 
 /// A successful response.

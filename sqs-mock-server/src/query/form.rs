@@ -31,6 +31,32 @@ impl Form {
         Ok(Self(parameters))
     }
 
+    /// A form without lists and maps.
+    #[cfg(feature = "config-file")]
+    pub(crate) fn new<const N: usize>(parameters: [(&str, &str); N]) -> Self {
+        Self(parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).into())
+    }
+
+    /// Adds pairs, in the form that [`pairs`](Self::pairs) reads.
+    #[cfg(feature = "config-file")]
+    pub(crate) fn with_pairs<'p>(
+        mut self,
+        list: &str,
+        [key, value]: [&str; 2],
+        pairs: impl IntoIterator<Item = (&'p str, &'p str)>,
+    ) -> Self {
+        for (number, pair) in (1..).zip(pairs) {
+            self.0.insert(format!("{list}.{number}.{key}"), pair.0.to_owned());
+            self.0.insert(format!("{list}.{number}.{value}"), pair.1.to_owned());
+        }
+        self
+    }
+
+    /// All parameters.
+    pub(super) fn into_parameters(self) -> BTreeMap<String, String> {
+        self.0
+    }
+
     /// A parameter.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
@@ -93,19 +119,16 @@ fn malformed(text: impl Into<String>) -> QueryError {
 /// Decodes `+` and `%XX`. An incomplete escape stands for itself.
 fn decoded(text: &[u8]) -> Result<String, QueryError> {
     let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.iter();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => match escaped(rest.as_slice()) {
-                Some(escaped) => {
-                    rest.nth(1);
-                    escaped
-                }
-                None => b'%',
-            },
-            plain => *plain,
-        });
+    let mut rest = text;
+    loop {
+        // Runs without escapes, which are long, are copied at once.
+        let plain = rest.iter().position(|byte| matches!(byte, b'+' | b'%')).unwrap_or(rest.len());
+        let (plain, special) = rest.split_at(plain);
+        bytes.extend_from_slice(plain);
+        let Some((first, after)) = special.split_first() else { break };
+        let escaped = escaped(after).filter(|_| *first == b'%');
+        bytes.push(escaped.unwrap_or(if *first == b'+' { b' ' } else { b'%' }));
+        rest = if escaped.is_some() { after.get(2..).unwrap_or_default() } else { after };
     }
     String::from_utf8(bytes).map_err(|_| malformed("a parameter is not valid UTF-8"))
 }

@@ -8,18 +8,21 @@ use http::request::Parts;
 use http::{Method, Response};
 use parking_lot::Mutex;
 use sqs_client::wire::protocol::Protocol;
-use sqs_client::wire::service_error::ErrorCode;
-use sqs_client::wire::sign::{Claim, Verifiable, VerifyError, verify_for};
+use sqs_client::wire::sign::{Claim, VerifyError, verify_for};
 
 use super::api::{Access, Api, Call};
 use super::document::Document;
+use super::fault::injected;
 use super::form::Form;
+use super::metrics::{INJECTED_STATUS, Metrics, OK};
+use super::observer::Observer;
 use crate::http::{Guard, Reply, form_text};
 use crate::service::caller::{self, Caller, is_region};
 use crate::service::clock::{self, Clock};
-use crate::service::faults::{Damage, Failure, Faults, Plan, Rejection, Request};
+use crate::service::faults::{Damage, Faults, Plan, Rejection, Request};
 use crate::service::journal::{self, Input, Journal, PendingRecord};
-use crate::service::keys::Keys;
+use crate::service::keys::{Keys, verifiable};
+use crate::service::metrics::Exposition;
 use crate::service::query_error::QueryError;
 use crate::service::seed::{Seed, uuid};
 
@@ -45,6 +48,7 @@ pub(crate) struct Settings {
 pub(crate) struct Front {
     settings: Settings,
     journal: Arc<Journal>,
+    metrics: Metrics,
     clock: Clock,
     faults: Faults,
     /// Held only to draw an id.
@@ -76,7 +80,19 @@ impl Front {
         seed: Seed,
     ) -> Self {
         let ids = Mutex::new(seed.generator("request ids of the Query protocol"));
-        Self { settings, journal, clock, faults, ids }
+        Self { settings, journal, metrics: Metrics::default(), clock, faults, ids }
+    }
+
+    /// Writes the metrics of requests.
+    pub(crate) fn write_metrics(&self, text: &mut Exposition) {
+        self.metrics.write(text);
+    }
+
+    /// The URL of this server for what no request of a caller causes, without a slash at the end.
+    #[cfg(feature = "s3")]
+    pub(crate) fn own_url(&self) -> String {
+        let Settings { public_url, own_host, .. } = &self.settings;
+        public_url.clone().unwrap_or_else(|| format!("http://{own_host}"))
     }
 
     /// Answers a request.
@@ -87,19 +103,25 @@ impl Front {
         let request_id = uuid(&mut self.ids.lock()).to_string();
         let form = form_text(head, body);
         let input = Input { protocol: Protocol::Query, path: head.uri.path(), content: &form };
-        let mut record =
-            PendingRecord::open(&self.journal, &self.clock, A::SERVICE, &request_id, Some(input));
+        let pending = PendingRecord::open(&self.journal, &self.clock, A::SERVICE, &request_id, Some(input));
+        let mut observer = Observer::begin(&self.metrics, A::SERVICE, pending);
         let document = Document { namespace: A::NAMESPACE, request_id: &request_id };
-        let reply = match self.respond(api, head, (body, &form), document, &mut record).await {
-            Ok((response, damage)) => Reply::damaged(response, damage),
+        let reply = match self.respond(api, head, (body, &form), document, &mut observer).await {
+            Ok((response, damage)) => {
+                observer.ended(OK);
+                Reply::damaged(response, damage)
+            }
             Err(Ended::Refused(error)) => {
-                record.refused(&ErrorCode::from_name(&error.code));
+                observer.refused(&error);
                 document.error(&error).into()
             }
-            Err(Ended::Foreign(status, body)) => Reply::foreign(status, body),
+            Err(Ended::Foreign(status, body)) => {
+                observer.ended(INJECTED_STATUS);
+                Reply::foreign(status, body)
+            }
             Err(Ended::Lost) => Reply::Lost,
         };
-        record.answered(reply.status());
+        observer.answered(&reply);
         reply
     }
 
@@ -109,12 +131,12 @@ impl Front {
         head: &Parts,
         (body, form): (&[u8], &[u8]),
         document: Document<'_>,
-        record: &mut PendingRecord<'_>,
+        observer: &mut Observer<'_>,
     ) -> Result<(Response<Bytes>, Option<Damage>), Ended> {
         let form = Form::parse(form)?;
         let action = action::<A>(head, &form)?;
         let name = A::name(action);
-        record.note(|record| record.operation = Some(name.into()));
+        observer.asked(name);
         let claim = self.admit::<A>(head, body, A::access(action))?;
         let caller = claim.as_ref().map_or_else(|| claimed(head, &form), Caller::of_claim);
         let host = caller::host(head).unwrap_or(&self.settings.own_host);
@@ -127,17 +149,20 @@ impl Front {
             base_url: &base_url,
             trace_header: text(head, "x-amzn-trace-id"),
             is_signed: is_signed(head, &form),
+            failing: &[],
+            omitted: &[],
         };
-        record.note(|record| {
+        observer.note(|record| {
             record.caller =
                 Some(journal::Caller { region: call.region.into(), account: call.account.into() });
-            record.resource = A::resource(&form);
+            record.resource = A::resource(&call);
         });
-        let damage = self.apply_faults::<A>(name, &call).await?;
+        let plan = self.apply_faults::<A>(action, &call).await?;
+        let call = Call { failing: &plan.failing, omitted: &plan.omitted, ..call };
         let output = api.serve(action, &call).await?;
         tracing::debug!(action = name, request_id = document.request_id, notes = ?output.notes, "{}", A::SERVICE);
-        record.note(|record| record.warnings = output.notes.into());
-        Ok((document.answer(name, output.result.as_ref()), damage))
+        observer.note(|record| record.warnings = output.notes.into());
+        Ok((document.answer(name, output.result.as_ref()), plan.damage))
     }
 
     /// Rejects pages of other sites, and wrong signatures if signatures are required. Signatures are checked with the
@@ -145,14 +170,10 @@ impl Front {
     fn admit<A: Api>(&self, head: &Parts, body: &[u8], access: Access) -> Result<Option<Claim>, QueryError> {
         let checked = self.settings.guard.check_action(head, access == Access::Change);
         checked.map_err(|text| QueryError::new(403, "AccessDenied", text))?;
-        let Some(keys) = &self.settings.keys else { return Ok(None) };
-        let request = Verifiable {
-            method: head.method.as_str(),
-            path: head.uri.path(),
-            query: head.uri.query().unwrap_or_default(),
-            headers: &head.headers,
-            body,
+        let Some(keys) = self.settings.keys.as_ref().filter(|_| !caller::is_trusted(head)) else {
+            return Ok(None);
         };
+        let request = verifiable(head, body);
         match verify_for(A::SERVICE.as_str(), request, keys, clock::system_time()) {
             Ok(claim) => Ok(Some(claim)),
             Err(VerifyError::Unsigned) if access == Access::Link => Ok(None),
@@ -160,23 +181,24 @@ impl Front {
         }
     }
 
-    async fn apply_faults<A: Api>(&self, operation: &str, call: &Call<'_>) -> Result<Option<Damage>, Ended> {
-        let plan: Plan = self.faults.plan(|| Request {
+    /// Applies the faults of a request as a whole, and returns the others.
+    async fn apply_faults<A: Api>(&self, action: A::Action, call: &Call<'_>) -> Result<Plan, Ended> {
+        let mut plan = self.faults.plan(|| Request {
             service: A::SERVICE,
-            operation,
-            resource: A::resource(call.form),
+            operation: A::name(action),
+            resource: A::resource(call),
             account: call.account,
             region: call.region,
             time: self.clock.now(),
-            entries: Vec::new(),
+            entries: A::entries(action, call.form),
             can_redeliver: false,
         });
         if !self.faults.delays().delay(plan.latency).await {
             // The client does not retry this error.
             return Err(QueryError::new(404, "NotFound", "The server was reset.").into());
         }
-        match plan.rejection {
-            None => Ok(plan.damage),
+        match plan.rejection.take() {
+            None => Ok(plan),
             Some(Rejection::Error(failure)) => Err(injected(failure).into()),
             Some(Rejection::Status(status, body)) => Err(Ended::Foreign(status, body)),
             Some(Rejection::Reset) => Err(Ended::Lost),
@@ -227,23 +249,4 @@ fn not_verified(error: &VerifyError) -> QueryError {
         _ => (403, "SignatureDoesNotMatch"),
     };
     QueryError::new(status, code, error.to_string())
-}
-
-/// The injected error of a request.
-fn injected(failure: Failure) -> QueryError {
-    let code = failure.code.unwrap_or_else(|| "Throttled".to_owned());
-    let status = match code.as_str() {
-        "NotFound" | "ResourceNotFound" => 404,
-        "AuthorizationError"
-        | "FilterPolicyLimitExceeded"
-        | "InvalidSecurity"
-        | "KMSOptInRequired"
-        | "SubscriptionLimitExceeded"
-        | "TopicLimitExceeded" => 403,
-        "Throttled" => 429,
-        "InternalError" | "InternalFailure" => 500,
-        "ServiceUnavailable" => 503,
-        _ => 400,
-    };
-    QueryError::new(status, code, failure.message.unwrap_or_else(|| "This failure was injected.".to_owned()))
 }

@@ -7,11 +7,17 @@
 
 mod api;
 mod document;
+mod fault;
 mod form;
 mod front;
+mod journal;
+mod metrics;
+mod observer;
 mod xml;
 
 pub(crate) use api::{Access, Api, Call, Output};
+pub(crate) use fault::injected;
 pub(crate) use form::{Form, missing};
 pub(crate) use front::{Front, Settings};
+pub use journal::QueryRequest;
 pub(crate) use xml::Xml;

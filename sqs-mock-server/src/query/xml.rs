@@ -1,8 +1,17 @@
 //! Writes XML.
 
+/// The initial capacity in bytes. Most responses fit.
+const CAPACITY: usize = 512;
+
 /// XML elements.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Xml(String);
+
+impl Default for Xml {
+    fn default() -> Self {
+        Self(String::with_capacity(CAPACITY))
+    }
+}
 
 impl Xml {
     /// An element with text.
@@ -19,12 +28,12 @@ impl Xml {
 
     /// An element with elements.
     pub(crate) fn element(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
-        self.open(name, "", write);
+        self.open(name, [], write);
     }
 
     /// The root element, in a namespace.
     pub(super) fn root(&mut self, name: &str, namespace: &str, write: impl FnOnce(&mut Self)) {
-        self.open(name, &format!(" xmlns=\"{namespace}\""), write);
+        self.open(name, [" xmlns=\"", namespace, "\""], write);
     }
 
     /// A list, which is present even if it is empty.
@@ -67,8 +76,10 @@ impl Xml {
         self.0
     }
 
-    fn open(&mut self, name: &str, attributes: &str, write: impl FnOnce(&mut Self)) {
-        self.0.extend(["<", name, attributes, ">"]);
+    fn open<const N: usize>(&mut self, name: &str, attributes: [&str; N], write: impl FnOnce(&mut Self)) {
+        self.0.extend(["<", name]);
+        self.0.extend(attributes);
+        self.0.push('>');
         let empty = self.0.len();
         write(self);
         if self.0.len() == empty {
@@ -80,6 +91,10 @@ impl Xml {
     }
 
     fn text(&mut self, text: &str) {
+        // Such as ids and ARNs.
+        if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.: /".contains(&byte)) {
+            return self.0.push_str(text);
+        }
         for character in text.chars() {
             match character {
                 '&' => self.0.push_str("&amp;"),

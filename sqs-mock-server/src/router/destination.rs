@@ -1,15 +1,17 @@
 //! Finds the service of a request.
 //!
-//! The first of these decides: the header `X-Amz-Target`, the service in the credential scope, the host, the parameter
-//! `Version`, the name of the action. What names no service is for SQS.
+//! The first of these decides: the header `X-Amz-Target` of SQS, the service in the credential scope, the host, another
+//! `X-Amz-Target`, the API version, the name of the action. What names no service is for SQS. Requests to S3 are found
+//! without their body.
 
 use std::borrow::Cow;
 
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 
+use super::foreign::{Foreign, SERVED};
 use crate::http::form_text;
-use crate::service::operation::ServiceName;
+use crate::service::operation::{Operation, ServiceName};
 
 /// Where a request goes.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -18,39 +20,57 @@ pub(super) enum Destination {
     /// The certificate of notifications.
     #[cfg(feature = "sns")]
     Certificate,
-    /// No service of this port. The text is its name in the credential scope.
-    Unknown(String),
+    /// No service of this port.
+    Unknown(Foreign),
 }
 
-/// The services of this port.
-const SERVED: &[ServiceName] = if cfg!(feature = "sns") {
-    &[ServiceName::Sqs, ServiceName::Sns, ServiceName::Sts]
-} else {
-    &[ServiceName::Sqs]
-};
-
-/// Finds the service of a request.
+/// Finds the service of a request that is not for S3.
 pub(super) fn of(head: &Parts, body: &[u8]) -> Destination {
     // Nearly all requests have one of these two, which are cheap to find.
-    if head.headers.get("x-amz-target").is_some_and(|target| target.as_bytes().starts_with(b"AmazonSQS.")) {
+    if has_target(head) {
         return Destination::Service(ServiceName::Sqs);
     }
-    let header = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let credential = header.and_then(|header| header.split_once("Credential=")).map(|(_, rest)| rest);
-    match credential.and_then(scope) {
+    match signed_scope(head) {
         Some("sqs") => Destination::Service(ServiceName::Sqs),
         Some(scope) => named(scope),
         None => unsigned(head, body),
     }
 }
 
-/// The text for a request to another service.
-pub(super) fn refusal(name: &str) -> String {
-    let served: Vec<_> = SERVED.iter().map(|service| service.as_str()).collect();
-    let served = served.join(", ");
-    format!(
-        "The credential scope names the service {name:?}, which this endpoint does not have; it has {served}."
-    )
+/// Whether a request is for S3.
+#[cfg(feature = "s3")]
+pub(super) fn is_s3(head: &Parts) -> bool {
+    if has_target(head) {
+        return false;
+    }
+    let s3 = ServiceName::S3.as_str();
+    if let Some(scope) = signed_scope(head) {
+        return scope == s3;
+    }
+    let in_url = credential_in_url(head);
+    match in_url.as_deref().and_then(scope) {
+        Some(scope) => scope == s3,
+        // `s3.<domain>` or `<bucket>.s3.<domain>`.
+        None => host_of(head).split('.').take(2).any(|label| label == s3),
+    }
+}
+
+fn has_target(head: &Parts) -> bool {
+    head.headers.get("x-amz-target").is_some_and(|target| target.as_bytes().starts_with(b"AmazonSQS."))
+}
+
+/// The service in the header `Authorization`.
+fn signed_scope(head: &Parts) -> Option<&str> {
+    let header = head.headers.get(AUTHORIZATION)?.to_str().ok()?;
+    scope(header.split_once("Credential=")?.1)
+}
+
+fn credential_in_url(head: &Parts) -> Option<Cow<'_, str>> {
+    parameter(head.uri.query()?.as_bytes(), "X-Amz-Credential")
+}
+
+fn host_of(head: &Parts) -> &str {
+    crate::service::caller::host(head).unwrap_or_default()
 }
 
 /// The service of `<key>/<date>/<region>/<service>/aws4_request`.
@@ -62,7 +82,10 @@ fn scope(credential: &str) -> Option<&str> {
 
 fn named(name: &str) -> Destination {
     let served = SERVED.iter().find(|service| service.as_str() == name);
-    served.map_or_else(|| Destination::Unknown(name.to_owned()), |service| Destination::Service(*service))
+    served.map_or_else(
+        || Destination::Unknown(Foreign::Name(name.to_owned())),
+        |service| Destination::Service(*service),
+    )
 }
 
 /// A request without a signature in its headers.
@@ -71,33 +94,65 @@ fn unsigned(head: &Parts, body: &[u8]) -> Destination {
     if crate::sns::signing::is_certificate(head) {
         return Destination::Certificate;
     }
-    let host = crate::service::caller::host(head).unwrap_or_default();
-    let first = host.split('.').next().unwrap_or_default();
-    let by_host = match first.trim_end_matches("-fips") {
-        "sqs" | "queue" => Some(ServiceName::Sqs),
-        "sns" => Some(ServiceName::Sns),
-        "sts" => Some(ServiceName::Sts),
-        _ => None,
-    };
-    let in_url = parameter(head.uri.query().unwrap_or_default().as_bytes(), "X-Amz-Credential");
+    let in_url = credential_in_url(head);
     if let Some(name) = in_url.as_deref().and_then(scope) {
         return named(name);
     }
+    let first = host_of(head).split('.').next().unwrap_or_default();
+    match first.trim_end_matches("-fips") {
+        "sqs" | "queue" => return Destination::Service(ServiceName::Sqs),
+        name @ ("sns" | "sts") => return named(name),
+        _ => {}
+    }
+    if let Some(name) = target_service(head) {
+        return Destination::Unknown(Foreign::Name(name.to_owned()));
+    }
     let form = form_text(head, body);
-    let parameter = |name| parameter(&form, name);
-    let by_version = || match &*parameter("Version")? {
-        "2012-11-05" => Some(ServiceName::Sqs),
-        "2010-03-31" => Some(ServiceName::Sns),
-        "2011-06-15" => Some(ServiceName::Sts),
-        _ => None,
+    let action = parameter(&form, "Action");
+    let version = match action {
+        Some(_) => parameter(&form, "Version"),
+        // REST services have it at the start of the path.
+        None => rest_version(head).map(Cow::Borrowed),
     };
-    let by_action = || {
-        let is_topic = parameter("TopicArn").is_some();
-        service_of_action(&parameter("Action")?, is_topic)
-    };
-    let found = by_host.or_else(by_version).or_else(by_action);
+    match version.as_deref() {
+        Some("2012-11-05" | "2011-10-01" | "2009-02-01" | "2008-01-01" | "2007-05-01") => {
+            return Destination::Service(ServiceName::Sqs);
+        }
+        Some("2010-03-31") => return named("sns"),
+        Some("2011-06-15") => return named("sts"),
+        Some(version) if is_version(version) && !action.as_deref().is_some_and(is_known) => {
+            return Destination::Unknown(Foreign::Version(version.to_owned()));
+        }
+        _ => {}
+    }
+    let is_topic = || parameter(&form, "TopicArn").is_some();
+    let found = action.and_then(|action| service_of_action(&action, is_topic));
     let found = found.filter(|service| SERVED.contains(service));
     Destination::Service(found.unwrap_or(ServiceName::Sqs))
+}
+
+/// The service in the header `X-Amz-Target`, such as `DynamoDB_20120810.ListTables`.
+fn target_service(head: &Parts) -> Option<&str> {
+    let (service, _) = head.headers.get("x-amz-target")?.to_str().ok()?.rsplit_once('.')?;
+    Some(service)
+}
+
+fn rest_version(head: &Parts) -> Option<&str> {
+    Some(head.uri.path().strip_prefix('/')?.split_once('/')?.0)
+}
+
+/// Whether a text looks like an API version, such as `2012-11-05`.
+fn is_version(text: &str) -> bool {
+    text.len() == 10
+        && text
+            .bytes()
+            .enumerate()
+            .all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() })
+}
+
+/// Whether a service of this port has an action. Callers of SQS may have a wrong version.
+fn is_known(action: &str) -> bool {
+    Operation::find(None, action).is_ok()
 }
 
 fn parameter<'f>(form: &'f [u8], name: &str) -> Option<Cow<'f, str>> {
@@ -105,9 +160,9 @@ fn parameter<'f>(form: &'f [u8], name: &str) -> Option<Cow<'f, str>> {
 }
 
 /// The service of an action, if it is not SQS. SQS and SNS share the names of two actions.
-fn service_of_action(action: &str, names_topic: bool) -> Option<ServiceName> {
+fn service_of_action(action: &str, names_topic: impl FnOnce() -> bool) -> Option<ServiceName> {
     let of_sns = match action {
-        "AddPermission" | "RemovePermission" => names_topic,
+        "AddPermission" | "RemovePermission" => names_topic(),
         "ListTagsForResource"
         | "Publish"
         | "PublishBatch"

@@ -51,6 +51,10 @@ impl Transport for InProcess {
             }
             match super::answer(&self.services, request).await {
                 Reply::Whole(response) => Ok(response),
+                Reply::Live(_) => {
+                    let text = "a response that does not end requires a socket";
+                    Err(TransportError::new(TransportErrorKind::Invalid, text))
+                }
                 Reply::Truncated(_) | Reply::Lost => {
                     Err(TransportError::new(TransportErrorKind::Broken, Break::Reset))
                 }

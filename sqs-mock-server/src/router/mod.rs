@@ -1,21 +1,26 @@
 //! Routes requests to the admin API or to their service.
 //!
 //! ```text
-//! socket -> Router (reads the body) --+
-//!                                     +-> answer: preflight of a browser? -> guard; path of the admin API? -> admin; else -> destination: a service
-//! InProcess --------------------------+
+//! socket -> Router: a request to S3? -> its front, which streams the body
+//!                   else reads the body --+
+//!                                         +-> answer: preflight of a browser? -> guard; path of the admin API? -> admin; else -> destination: a service
+//! InProcess ------------------------------+
 //! ```
 
 mod destination;
+mod foreign;
 mod in_process;
 mod socket;
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Request;
 use http::request::Parts;
 
-use crate::admin;
+use crate::admin::{self, Answer};
 use crate::http::Reply;
+use crate::service::caller;
 use crate::service::operation::ServiceName;
 use crate::services::Services;
 
@@ -28,19 +33,26 @@ pub(crate) use socket::Router;
 ///
 /// # Cancel safety
 /// If the future is dropped while a receive waits, the receive takes no messages.
-async fn answer(services: &Services, request: Request<Bytes>) -> Reply {
-    let (head, body) = request.into_parts();
+async fn answer(services: &Arc<Services>, request: Request<Bytes>) -> Reply {
+    let (mut head, body) = request.into_parts();
     if let Some(answer) = services.guard().preflight(&head) {
         return answer.into();
     }
     let mut reply = if admin::owns(head.uri.path()) {
         // Boxed, so that the future of SQS requests stays small.
-        Box::pin(admin::answer(services, &head, &body)).await.into()
-    } else {
-        match destination::of(&head, &body) {
-            Destination::Service(ServiceName::Sqs) => services.sqs.answer(&head, &body).await,
-            other => Box::pin(answer_other(services, other, &head, &body)).await,
+        match Box::pin(admin::answer(services, &head, &body)).await {
+            Answer::Reply(reply) => reply,
+            Answer::Action => {
+                caller::trust(&mut head);
+                Box::pin(answer_action(services, &head, &body)).await
+            }
         }
+    } else {
+        #[cfg(feature = "console")]
+        if admin::is_of_address_bar(services, &head) {
+            return admin::to_console().into();
+        }
+        answer_action(services, &head, &body).await
     };
     if let Some(headers) = reply.headers_mut() {
         services.guard().allow_reading(&head, headers);
@@ -48,16 +60,26 @@ async fn answer(services: &Services, request: Request<Bytes>) -> Reply {
     reply
 }
 
+async fn answer_action(services: &Services, head: &Parts, body: &[u8]) -> Reply {
+    match destination::of(head, body) {
+        Destination::Service(ServiceName::Sqs) => services.sqs.answer(head, body).await,
+        other => Box::pin(answer_other(services, other, head, body)).await,
+    }
+}
+
 /// Answers a request that is not for SQS.
 async fn answer_other(services: &Services, destination: Destination, head: &Parts, body: &[u8]) -> Reply {
     match destination {
         #[cfg(feature = "sns")]
-        Destination::Service(ServiceName::Sns) => services.topics.sns(head, body).await,
+        Destination::Service(ServiceName::Sns) => services.topics.answer_sns(head, body).await,
         #[cfg(feature = "sns")]
-        Destination::Service(ServiceName::Sts) => services.topics.sts(head, body).await,
+        Destination::Service(ServiceName::Sts) => services.topics.answer_sts(head, body).await,
         #[cfg(feature = "sns")]
         Destination::Certificate => crate::sns::signing::certificate().into(),
         Destination::Service(_) => services.sqs.answer(head, body).await,
-        Destination::Unknown(name) => services.sqs.refuse_service(head, destination::refusal(&name)).into(),
+        Destination::Unknown(foreign) => {
+            let (protocol, message) = (foreign.protocol(head, body), foreign.refusal(services.has_s3()));
+            services.sqs.refuse_service(head, &protocol, message).into()
+        }
     }
 }

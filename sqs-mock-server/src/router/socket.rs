@@ -3,27 +3,47 @@
 use std::sync::Arc;
 
 use http::header::{CONNECTION, EXPECT, HeaderValue};
+use http::request::Parts;
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 
 use crate::http::{Admitted, Break, Intake, Limits, Outgoing, Part, Reply, Site};
+#[cfg(feature = "s3")]
+use crate::s3::{Front, ResponseBody};
 use crate::services::Services;
 
+/// The body of a response of any service.
+#[cfg(feature = "s3")]
+type AnyBody = http_body_util::Either<Outgoing, ResponseBody>;
+#[cfg(not(feature = "s3"))]
+type AnyBody = Outgoing;
+
 /// Serves the connections of a server.
-#[derive(Debug)]
 pub(crate) struct Router {
     services: Arc<Services>,
+    #[cfg(feature = "s3")]
+    s3: Option<Arc<Front>>,
     intake: Intake,
 }
 
 impl Router {
     pub(crate) fn new(services: Arc<Services>, limits: Limits) -> Self {
-        Self { services, intake: Intake::new(limits) }
+        Self {
+            services,
+            #[cfg(feature = "s3")]
+            s3: None,
+            intake: Intake::new(limits),
+        }
     }
 
-    async fn serve(&self, request: Request<Incoming>) -> Reply {
-        let (head, incoming) = request.into_parts();
+    /// Passes requests to S3 on.
+    #[cfg(feature = "s3")]
+    pub(crate) fn serve_s3(&mut self, front: Arc<Front>) {
+        self.s3 = Some(front);
+    }
+
+    async fn serve(&self, head: Parts, incoming: Incoming) -> Reply {
         match self.intake.read(incoming, head.headers.contains_key(EXPECT)).await {
             Ok(Admitted { body, share }) => {
                 let reply = super::answer(&self.services, Request::from_parts(head, body)).await;
@@ -42,14 +62,24 @@ impl Router {
 }
 
 impl Site for Router {
-    type Body = Outgoing;
+    type Body = AnyBody;
 
     /// # Cancel safety
     /// If the future is dropped, the request is either not applied, or applied as if its response was lost.
-    async fn route(&self, request: Request<Incoming>) -> Result<Response<Outgoing>, Break> {
-        match self.serve(request).await {
-            Reply::Whole(response) => Ok(response.map(|body| Outgoing::Whole(Full::new(body)))),
-            Reply::Truncated(response) => Ok(response.map(|body| Outgoing::Part(Part::Due(body)))),
+    async fn route(&self, request: Request<Incoming>) -> Result<Response<AnyBody>, Break> {
+        let (head, incoming) = request.into_parts();
+        #[cfg(feature = "s3")]
+        if let Some(front) = &self.s3
+            && super::destination::is_s3(&head)
+        {
+            // Boxed, so that the future of SQS requests stays small.
+            let response = Box::pin(front.route(Request::from_parts(head, incoming))).await?;
+            return Ok(response.map(AnyBody::Right));
+        }
+        match self.serve(head, incoming).await {
+            Reply::Whole(response) => Ok(response.map(|body| any(Outgoing::Whole(Full::new(body))))),
+            Reply::Truncated(response) => Ok(response.map(|body| any(Outgoing::Part(Part::Due(body))))),
+            Reply::Live(response) => Ok(response.map(|body| any(Outgoing::Live(body)))),
             Reply::Lost => Err(Break::Reset),
         }
     }
@@ -57,4 +87,14 @@ impl Site for Router {
     fn connected(&self) -> impl Drop + Send {
         self.services.sqs.count_connection()
     }
+}
+
+#[cfg(feature = "s3")]
+fn any(body: Outgoing) -> AnyBody {
+    AnyBody::Left(body)
+}
+
+#[cfg(not(feature = "s3"))]
+fn any(body: Outgoing) -> AnyBody {
+    body
 }

@@ -8,13 +8,13 @@ use futures_util::stream;
 use http::{HeaderMap, Method, Uri};
 use s3s::dto::{PutObjectInput, StreamingBlob};
 
-use super::ops::Operations;
 use super::server::MockS3;
 use super::setup::problem_of_bucket_name;
 use super::store::{Bucket, Pieces};
 use super::types::{S3Object, S3Upload};
 
-/// Buckets and objects, read and changed without HTTP. An unknown bucket counts as empty.
+/// Buckets and objects, read and changed without HTTP. An unknown bucket counts as empty. Changes cause events like those
+/// of requests.
 impl MockS3 {
     fn found(&self, bucket: &str) -> Option<Arc<Bucket>> {
         self.content.store.bucket(bucket)
@@ -85,16 +85,15 @@ impl MockS3 {
             body: Some(StreamingBlob::wrap(body)),
             ..PutObjectInput::default()
         };
-        let operations = Operations::new(Arc::clone(&self.content.store), self.content.clock.clone());
-        s3s::S3::put_object(&operations, request(input)).await.map(drop).map_err(other)
+        s3s::S3::put_object(&self.content.operations, request(input)).await.map(drop).map_err(other)
     }
 
     /// Deletes an object; `false` if it does not exist.
     ///
     /// # Errors
-    /// The file of the object cannot be removed.
+    /// The file of the object cannot be removed, or 10,000 events of S3 are not delivered yet.
     pub fn delete(&self, bucket: &str, key: &str) -> io::Result<bool> {
-        self.found(bucket).map_or(Ok(false), |bucket| bucket.delete(key, |_| Ok::<_, io::Error>(())))
+        self.content.operations.delete_directly(bucket, key)
     }
 
     /// Creates a bucket; `false` if it exists.

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! setup -> server -> front: HTTP, faults -> s3s: signatures, XML -> ops: one method per operation -> store: files
+//!                                                                       +-> outbox: events to queues and topics
 //! ```
 //!
 //! ```no_run
@@ -22,22 +23,25 @@
 //! # }
 //! ```
 
+mod describe;
 mod front;
 mod inspect;
 mod journal;
 mod metrics;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, unused_imports, reason = "the server does not send notifications yet")
-)]
 mod notifications;
 mod ops;
+mod outbox;
+mod request_context;
 mod server;
 mod setup;
 mod store;
 mod types;
 
+pub(crate) use front::{Front, ResponseBody};
 pub use journal::S3Request;
+#[cfg(feature = "config-file")]
+pub(crate) use notifications::{Configuration, Requested, RequestedRule, SELECTABLE, TargetKind};
+pub(crate) use outbox::Targets;
 pub use server::MockS3;
 pub(crate) use server::{Content, Host};
 pub use setup::S3;

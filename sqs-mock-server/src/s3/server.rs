@@ -9,6 +9,9 @@ use tokio::net::TcpListener;
 use super::front::{Access, Front, FrontSettings, Observers};
 use super::journal::S3Request;
 use super::metrics::Metrics;
+use super::notifications::Configuration;
+use super::ops::Operations;
+use super::outbox::{Outbox, Running, Targets};
 use super::setup::S3;
 use super::store::Store;
 use crate::http::{Guard, Limits, Server};
@@ -27,13 +30,17 @@ pub struct MockS3 {
     url: String,
     pub(super) content: Arc<Content>,
     server: Option<Server>,
+    /// Delivers events.
+    worker: Option<Running>,
 }
 
 /// The parts that a reset changes.
 #[derive(Debug)]
 pub(crate) struct Content {
     settings: S3,
+    notifications: Vec<(String, Configuration)>,
     pub(super) store: Arc<Store>,
+    pub(super) operations: Operations,
     pub(super) clock: Clock,
     journal: Arc<Journal>,
     metrics: Arc<Metrics>,
@@ -50,11 +57,20 @@ pub(crate) struct Host {
     pub(crate) account: String,
     pub(crate) region: String,
     pub(crate) journal: Arc<Journal>,
+    pub(crate) targets: Targets,
+    /// Names of initial buckets with their notification configurations. Other buckets keep theirs.
+    pub(crate) notifications: Vec<(String, Configuration)>,
 }
 
 impl MockS3 {
-    /// Opens the directory, creates the initial buckets, and serves connections of `listener`.
-    pub(crate) fn start(settings: S3, listener: TcpListener, url: String, host: Host) -> io::Result<Self> {
+    /// Opens the directory, creates the initial buckets, and serves connections of `listener`. The front also answers
+    /// requests of other connections.
+    pub(crate) fn start(
+        settings: S3,
+        listener: TcpListener,
+        url: String,
+        host: Host,
+    ) -> io::Result<(Self, Arc<Front>)> {
         let (directory, is_temporary) = settings.directory()?;
         let shown = directory.display().to_string();
         let opened = Store::open(directory, is_temporary, host.seed);
@@ -63,8 +79,12 @@ impl MockS3 {
         };
         let store = Arc::new(opened.map_err(explain)?);
         let metrics = Arc::new(Metrics::default());
+        let targets = Arc::new(host.targets);
+        let (outbox, worker) = Outbox::new(host.clock.clone(), host.region.clone(), Arc::clone(&targets));
+        let operations = Operations::new(Arc::clone(&store), host.clock.clone(), outbox, targets);
         let front = Front::new(FrontSettings {
             store: Arc::clone(&store),
+            operations: operations.clone(),
             access: Access {
                 faults: host.faults,
                 clock: host.clock.clone(),
@@ -82,10 +102,12 @@ impl MockS3 {
             guard: host.guard,
             ids: host.seed.generator("request ids of S3"),
         });
-        let content = Content { settings, store, clock: host.clock, journal: host.journal, metrics };
+        let Host { clock, journal, notifications, .. } = host;
+        let content = Content { settings, notifications, store, operations, clock, journal, metrics };
         content.create_initial_buckets().map_err(explain)?;
-        let server = Some(Server::start(listener, front, host.limits));
-        Ok(Self { url, content: Arc::new(content), server })
+        let (content, front) = (Arc::new(content), Arc::new(front));
+        let server = Some(Server::start(listener, Arc::clone(&front), host.limits));
+        Ok((Self { url, content, server, worker: Some(worker.start()) }, front))
     }
 
     /// For the reset of the SQS server, which must not keep S3 alive.
@@ -93,9 +115,17 @@ impl MockS3 {
         Arc::downgrade(&self.content)
     }
 
+    /// Stops serving its connections.
     pub(crate) async fn stop(&mut self) {
         if let Some(server) = self.server.take() {
             server.stop().await;
+        }
+    }
+
+    /// Delivers the remaining events. No server may serve requests to S3 any more.
+    pub(crate) async fn drain(&mut self) {
+        if let Some(worker) = self.worker.take() {
+            worker.stop().await;
         }
     }
 }
@@ -103,7 +133,18 @@ impl MockS3 {
 impl Content {
     fn create_initial_buckets(&self) -> io::Result<()> {
         let now = self.clock.now().as_millis();
-        self.settings.buckets().into_iter().try_for_each(|name| self.store.create(name, now).map(drop))
+        self.settings.buckets().into_iter().try_for_each(|name| self.store.create(name, now).map(drop))?;
+        for (name, configuration) in &self.notifications {
+            if let Some(bucket) = self.store.bucket(name) {
+                bucket.set_notifications::<io::Error>(configuration.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops the events that are not delivered yet.
+    pub(crate) fn discard_events(&self) {
+        self.operations.discard_events();
     }
 
     /// Removes the objects if the directory is temporary.

@@ -12,6 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+#[cfg(feature = "sns")]
+use parking_lot::RwLockReadGuard;
+use parking_lot::{RwLock, RwLockWriteGuard};
 use tokio::sync::watch;
 
 use super::metrics::{Histogram, Reading};
@@ -28,6 +31,9 @@ pub(crate) struct Commits {
     progress: watch::Sender<Progress>,
     durations: Histogram<{ BOUNDS.len() }>,
     stored_bytes: AtomicU64,
+    /// Read by requests whose changes must be stored together; written by the writer while it takes changes. Readers lock
+    /// queues and the changes that wait; the writer holds none of them while it waits.
+    together: RwLock<()>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -48,12 +54,24 @@ impl Commits {
             progress: watch::Sender::default(),
             durations: Histogram::new(&BOUNDS),
             stored_bytes: AtomicU64::default(),
+            together: RwLock::default(),
         }
     }
 
     /// Counts a change. Returns the number of changes so far.
     pub(crate) fn record(&self) -> u64 {
         self.recorded.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// All changes that are recorded before the guard is dropped are stored together, or not at all.
+    #[cfg(feature = "sns")]
+    pub(crate) fn together(&self) -> RwLockReadGuard<'_, ()> {
+        self.together.read()
+    }
+
+    /// Waits until no request is between changes that must be stored together, and holds up new ones.
+    pub(crate) fn between(&self) -> RwLockWriteGuard<'_, ()> {
+        self.together.write()
     }
 
     /// The first `count` changes are stored, after a commit of this duration.

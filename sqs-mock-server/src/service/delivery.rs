@@ -1,11 +1,17 @@
-//! Messages that one service puts into the queues of another.
+//! Messages that one service puts into the queues of another, or publishes to its topics.
 
 use std::collections::HashMap;
-use std::fmt::Debug;
+use std::fmt;
+#[cfg(feature = "sns")]
 use std::future::Future;
+#[cfg(feature = "sns")]
 use std::pin::Pin;
 
+#[cfg(feature = "sns")]
+use parking_lot::RwLockReadGuard;
 use sqs_client::types::MessageAttributeValue;
+#[cfg(feature = "sns")]
+use sqs_client::wire::checksum::message_size;
 use sqs_client::wire::service_error::ServiceError;
 
 use super::arn::QueueArn;
@@ -16,9 +22,9 @@ use super::policies::Why;
 pub(crate) struct Source<'a> {
     /// Such as `sns.amazonaws.com`.
     pub(crate) service: &'a str,
-    /// The ARN of the topic.
+    /// The ARN of the topic or the bucket.
     pub(crate) arn: &'a str,
-    /// The account of the topic.
+    /// Its account.
     pub(crate) account: &'a str,
 }
 
@@ -38,6 +44,8 @@ pub(crate) struct Delivery<'a> {
     pub(crate) trace_header: Option<&'a str>,
     /// The principal that receives show as `SenderId`.
     pub(crate) sender: &'a str,
+    /// Whether the maximum message size of the queue applies: to events of S3, but not to messages of SNS.
+    pub(crate) keeps_size_limit: bool,
 }
 
 /// Why a message is not in its queue.
@@ -49,13 +57,87 @@ pub(crate) enum Undelivered {
     Denied(Box<Why>),
     /// The queue does not take the message.
     Refused(ServiceError),
+    /// SQS is unavailable. A later attempt may succeed; this one may also have, without an answer.
+    Unavailable(ServiceError),
+}
+
+impl fmt::Display for Undelivered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoQueue => f.write_str("the queue does not exist"),
+            Self::Denied(why) => write!(f, "{why}"),
+            Self::Refused(error) | Self::Unavailable(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+/// A copy of a [`Delivery`], for a later attempt.
+#[cfg(feature = "sns")]
+#[derive(Clone, Debug)]
+pub(crate) struct KeptDelivery {
+    queue: QueueArn,
+    service: Box<str>,
+    source_arn: Box<str>,
+    source_account: Box<str>,
+    body: Box<str>,
+    attributes: Option<HashMap<String, MessageAttributeValue>>,
+    group: Option<Box<str>>,
+    deduplication_id: Option<Box<str>>,
+    trace_header: Option<Box<str>>,
+    sender: Box<str>,
+    keeps_size_limit: bool,
+}
+
+#[cfg(feature = "sns")]
+impl KeptDelivery {
+    pub(crate) fn of(delivery: Delivery<'_>) -> Self {
+        let Delivery { queue, source, body, attributes, group, deduplication_id, .. } = delivery;
+        Self {
+            queue: queue.clone(),
+            service: source.service.into(),
+            source_arn: source.arn.into(),
+            source_account: source.account.into(),
+            body: body.into(),
+            attributes: attributes.cloned(),
+            group: group.map(Into::into),
+            deduplication_id: deduplication_id.map(Into::into),
+            trace_header: delivery.trace_header.map(Into::into),
+            sender: delivery.sender.into(),
+            keeps_size_limit: delivery.keeps_size_limit,
+        }
+    }
+
+    /// The original.
+    pub(crate) fn as_delivery(&self) -> Delivery<'_> {
+        Delivery {
+            queue: &self.queue,
+            source: Source { service: &self.service, arn: &self.source_arn, account: &self.source_account },
+            body: &self.body,
+            attributes: self.attributes.as_ref(),
+            group: self.group.as_deref(),
+            deduplication_id: self.deduplication_id.as_deref(),
+            trace_header: self.trace_header.as_deref(),
+            sender: &self.sender,
+            keeps_size_limit: self.keeps_size_limit,
+        }
+    }
+
+    /// The size of the message, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        message_size(&self.body, self.attributes.as_ref())
+    }
 }
 
 /// The result of waiting for the store.
+#[cfg(feature = "sns")]
 pub(crate) type Settled<'a> = Pin<Box<dyn Future<Output = Result<(), ServiceError>> + Send + 'a>>;
 
+/// While it exists, all changes are stored together. `None` without a store.
+#[cfg(feature = "sns")]
+pub(crate) type Whole<'a> = Option<RwLockReadGuard<'a, ()>>;
+
 /// All queues of a server, for other services.
-pub(crate) trait Queues: Debug + Send + Sync {
+pub(crate) trait Queues: fmt::Debug + Send + Sync {
     /// Puts a message into a queue. A duplicate, by its deduplication id, counts as delivered. Returns why AWS denies
     /// the delivery, if it does and policies only warn.
     ///
@@ -63,15 +145,56 @@ pub(crate) trait Queues: Debug + Send + Sync {
     /// See [`Undelivered`].
     fn deliver(&self, delivery: Delivery<'_>) -> Result<Option<Why>, Undelivered>;
 
+    /// Makes deliveries whole: until the guard is dropped, the store keeps all of them or none. It also delays commits, so
+    /// hold it only while messages enter queues.
+    #[cfg(feature = "sns")]
+    fn whole(&self) -> Whole<'_>;
+
+    /// Checks that a queue would take deliveries from a source, without one. Returns the same as
+    /// [`deliver`](Self::deliver).
+    ///
+    /// # Errors
+    /// The queue does not exist, or its policy does not allow deliveries.
+    #[cfg(feature = "s3")]
+    fn check(&self, queue: &QueueArn, source: Source<'_>) -> Result<Option<Why>, Undelivered>;
+
     /// Checks that deliveries can be stored at present.
     ///
     /// # Errors
     /// `ServiceUnavailable`, which SDKs retry.
+    #[cfg(feature = "sns")]
     fn check_store(&self) -> Result<(), ServiceError>;
 
     /// Waits until all deliveries so far are stored.
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.
+    #[cfg(feature = "sns")]
     fn settled(&self) -> Settled<'_>;
+}
+
+/// A message for a topic.
+#[cfg(feature = "s3")]
+#[cfg_attr(not(feature = "sns"), expect(dead_code, reason = "only SNS reads it"))]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Announcement<'a> {
+    /// The ARN of the topic.
+    pub(crate) topic: &'a str,
+    pub(crate) subject: &'a str,
+    pub(crate) text: &'a str,
+    /// The AWS X-Ray trace header.
+    pub(crate) trace_header: Option<&'a str>,
+}
+
+/// All topics of a server, for other services.
+#[cfg(feature = "s3")]
+pub(crate) trait Publisher: fmt::Debug + Send + Sync {
+    /// Whether the topic with this ARN exists.
+    fn has_topic(&self, arn: &str) -> bool;
+
+    /// Publishes a message. Returns notes about subscribers that did not get it.
+    ///
+    /// # Errors
+    /// Why the topic does not take the message, as text.
+    fn publish(&self, announcement: Announcement<'_>) -> Result<Vec<String>, String>;
 }

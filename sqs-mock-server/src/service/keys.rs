@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use http::request::Parts;
 use serde::Deserialize;
-use sqs_client::wire::sign::KeyLookup;
+use sqs_client::wire::sign::{KeyLookup, Verifiable};
 
 /// Pairs of access key and secret.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,17 @@ impl Keys {
     /// The key that the server's own client uses.
     pub(crate) fn first(&self) -> Option<(&str, &str)> {
         self.0.first_key_value().map(|(id, secret)| (id.as_str(), secret.as_str()))
+    }
+}
+
+/// The parts of a request that a signature covers.
+pub(crate) fn verifiable<'a>(head: &'a Parts, body: &'a [u8]) -> Verifiable<'a> {
+    Verifiable {
+        method: head.method.as_str(),
+        path: head.uri.path(),
+        query: head.uri.query().unwrap_or_default(),
+        headers: &head.headers,
+        body,
     }
 }
 

@@ -7,7 +7,7 @@ pub mod clock;
 #[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "only a store commits"))]
 pub(crate) mod commits;
 pub(crate) mod delays;
-#[cfg(feature = "sns")]
+#[cfg(any(feature = "s3", feature = "sns"))]
 pub(crate) mod delivery;
 pub mod faults;
 pub(crate) mod journal;

@@ -105,24 +105,24 @@ impl<'de> Deserialize<'de> for Operation {
     }
 }
 
-/// Declares an enum of operations and their names.
+/// Declares an enum of operations and their names, which is exported with a feature.
 macro_rules! actions {
-    ($(#[$meta:meta])* $visibility:vis $type:ident { $( $name:ident )* }) => {
+    ($(#[$meta:meta])* $type:ident if $feature:tt { $( $name:ident )* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-        #[cfg_attr(not(feature = "s3"), allow(unreachable_pub, reason = "only the module s3 exports it"))]
+        #[cfg_attr(not(feature = $feature), allow(unreachable_pub, reason = "only the feature exports it"))]
         #[non_exhaustive]
-        $visibility enum $type {
+        pub enum $type {
             $( #[doc = concat!("`", stringify!($name), "`.")] $name, )*
         }
 
-        #[cfg_attr(not(feature = "s3"), allow(unreachable_pub, reason = "only the module s3 exports it"))]
+        #[cfg_attr(not(feature = $feature), allow(unreachable_pub, reason = "only the feature exports it"))]
         impl $type {
             /// All operations, ordered by name.
-            $visibility const ALL: &'static [Self] = &[ $( Self::$name, )* ];
+            pub const ALL: &'static [Self] = &[ $( Self::$name, )* ];
 
             /// The name that AWS uses.
-            $visibility fn name(self) -> &'static str {
+            pub fn name(self) -> &'static str {
                 match self {
                     $( Self::$name => stringify!($name), )*
                 }
@@ -133,7 +133,7 @@ macro_rules! actions {
 
 actions! {
     /// An operation of S3 that the server implements.
-    pub S3Action {
+    S3Action if "s3" {
         AbortMultipartUpload
         CompleteMultipartUpload
         CreateBucket
@@ -142,12 +142,15 @@ actions! {
         DeleteObject
         DeleteObjects
         GetBucketLocation
+        GetBucketNotificationConfiguration
         GetObject
         HeadBucket
         HeadObject
         ListBuckets
         ListMultipartUploads
         ListObjectsV2
+        PostObject
+        PutBucketNotificationConfiguration
         PutObject
         UploadPart
     }
@@ -155,7 +158,7 @@ actions! {
 
 actions! {
     /// An action of SNS that the server implements.
-    pub(crate) SnsAction {
+    SnsAction if "sns" {
         AddPermission
         ConfirmSubscription
         CreateTopic

@@ -39,6 +39,14 @@ impl Resource {
         }
     }
 
+    /// The name of a topic.
+    pub fn topic(&self) -> Option<&str> {
+        match self {
+            Self::Topic(arn) => Some(&arn.name),
+            Self::Queue(_) | Self::Bucket(_) | Self::Object { .. } => None,
+        }
+    }
+
     /// The size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {

@@ -1,7 +1,7 @@
 //! Amazon SNS: topics without I/O ([`engine`]), filter policies of subscriptions ([`filter`]), the key that signs
 //! notifications ([`signing`]), the actions ([`ops`]), and their parameters in forms ([`wire`]).
 
-mod engine;
+pub(crate) mod engine;
 mod filter;
 pub(crate) mod ops;
 pub(crate) mod signing;

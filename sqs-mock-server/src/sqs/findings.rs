@@ -1,8 +1,10 @@
 //! Findings of strict mode: requests that work here but are mistakes on AWS.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+#[cfg(any(feature = "s3", feature = "sns"))]
+use std::collections::HashSet;
 use std::fmt;
-#[cfg(feature = "sns")]
+#[cfg(any(feature = "s3", feature = "sns"))]
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
@@ -14,8 +16,8 @@ use crate::service::seed::Uuid;
 
 /// The number of findings that are kept. Further ones are only counted.
 const MOST: usize = 1000;
-/// The number of pairs of topic and queue whose denial is reported only once.
-#[cfg(feature = "sns")]
+/// The number of pairs of source and queue whose denial is reported only once.
+#[cfg(any(feature = "s3", feature = "sns"))]
 const MOST_PAIRS: usize = 10_000;
 
 /// The kind of mistake.
@@ -161,26 +163,49 @@ impl Findings {
     }
 }
 
-/// The pairs of topic and queue whose denied deliveries were reported, as hashes: a collision loses one report. Holders
-/// of its lock take no other lock.
+/// What the policies of queues denied to other services. Holders of its lock take no other lock.
 #[derive(Debug, Default)]
-pub(crate) struct DeniedDeliveries(Mutex<HashSet<u64>>);
+pub(crate) struct DeniedDeliveries(Mutex<Denied>);
+
+#[derive(Debug, Default)]
+struct Denied {
+    /// The reported pairs of source and queue, as hashes: a collision loses one report.
+    #[cfg(any(feature = "s3", feature = "sns"))]
+    reported: HashSet<u64>,
+    /// Why a delivery is not in the queue: the latest of each.
+    lost: HashMap<QueueArn, Arc<str>>,
+}
 
 impl DeniedDeliveries {
     /// Adds a pair, and returns whether it is new. Beyond the limit, earlier pairs are forgotten.
-    #[cfg(feature = "sns")]
+    #[cfg(any(feature = "s3", feature = "sns"))]
     pub(crate) fn is_new(&self, source_arn: &str, queue: &QueueArn) -> bool {
-        let mut pairs = self.0.lock();
-        let pair = pairs.hasher().hash_one((source_arn, queue));
-        if pairs.len() >= MOST_PAIRS && !pairs.contains(&pair) {
-            pairs.clear();
+        let reported = &mut self.0.lock().reported;
+        let pair = reported.hasher().hash_one((source_arn, queue));
+        if reported.len() >= MOST_PAIRS && !reported.contains(&pair) {
+            reported.clear();
         }
-        pairs.insert(pair)
+        reported.insert(pair)
     }
 
-    /// Forgets all pairs.
+    /// Keeps why a delivery is not in a queue.
+    #[cfg(any(feature = "s3", feature = "sns"))]
+    pub(crate) fn lost(&self, queue: &QueueArn, why: &str) {
+        let lost = &mut self.0.lock().lost;
+        if lost.len() >= MOST_PAIRS {
+            lost.clear();
+        }
+        lost.insert(queue.clone(), why.into());
+    }
+
+    /// Why the latest denied delivery is not in a queue.
+    pub(crate) fn latest(&self, queue: &QueueArn) -> Option<Arc<str>> {
+        self.0.lock().lost.get(queue).cloned()
+    }
+
+    /// Forgets all.
     pub(crate) fn clear(&self) {
-        self.0.lock().clear();
+        *self.0.lock() = Denied::default();
     }
 }
 
@@ -221,7 +246,7 @@ mod tests {
         assert_eq!(texts, [text(one, "2 times"), text(other, "once")]);
     }
 
-    #[cfg(feature = "sns")]
+    #[cfg(any(feature = "s3", feature = "sns"))]
     #[test]
     fn pair_of_topic_and_queue_is_new_once_until_it_is_forgotten() {
         let denied = DeniedDeliveries::default();

@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// The name of the file.
 const FILE: &str = "sqs.db";
 
-/// Where a server keeps queues and messages, and what they survive.
+/// Where a server keeps queues, messages and topics, and what they survive.
 ///
 /// ```
 /// use sqs_mock_server::{Data, Durability};

@@ -8,6 +8,10 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use super::Durability;
 use crate::service::clock::{Clock, ClockSetting};
 use crate::service::commits::Commits;
+#[cfg(feature = "sns")]
+use crate::sns::engine::{TopicChange, TopicNumber};
+#[cfg(feature = "sns")]
+use crate::sns::ops::changes::{TopicReader, WaitingChange};
 use crate::sqs::ops::changes::{Change, ChangeReader};
 
 /// The changes that wait for the writer. Bounded by the number of requests, since each waits for its changes, and by the
@@ -23,7 +27,7 @@ pub(super) struct Inbox {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    changes: Vec<Change>,
+    changes: Vec<Recorded>,
     /// Number of changes so far.
     recorded: u64,
     clock: Option<ClockSetting>,
@@ -32,10 +36,20 @@ struct Waiting {
     wanted: usize,
 }
 
+/// A change of one of the services.
+#[derive(Debug)]
+pub(super) enum Recorded {
+    Sqs(Change),
+    #[cfg(feature = "sns")]
+    Topic(TopicNumber, Vec<TopicChange>),
+    #[cfg(feature = "sns")]
+    Waiting(WaitingChange),
+}
+
 /// Changes for one transaction.
 #[derive(Debug)]
 pub(super) struct Batch {
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<Recorded>,
     /// Number of changes so far, these included.
     pub(super) recorded: u64,
 }
@@ -71,12 +85,16 @@ impl Inbox {
     /// many changes as responses waited at the end of the last commit, but at most as long as that commit took: commits
     /// become fewer and larger, and a single client does not wait.
     pub(super) fn next(&self, last: Committed) -> Option<Batch> {
-        let mut waiting = self.waiting.lock();
-        self.wait(&mut waiting, 1, None);
-        if waiting.changes.is_empty() {
-            return None;
+        {
+            let mut waiting = self.waiting.lock();
+            self.wait(&mut waiting, 1, None);
+            if waiting.changes.is_empty() {
+                return None;
+            }
+            self.wait(&mut waiting, last.waiting, Some(last.duration.min(MAX_WAIT)));
         }
-        self.wait(&mut waiting, last.waiting, Some(last.duration.min(MAX_WAIT)));
+        let _between = self.commits.between();
+        let mut waiting = self.waiting.lock();
         Some(Batch { changes: std::mem::take(&mut waiting.changes), recorded: waiting.recorded })
     }
 
@@ -104,11 +122,12 @@ impl Inbox {
     /// Ends the writer after the changes so far. Later changes fail.
     pub(super) fn close(&self) {
         self.note_clock();
+        let _between = self.commits.between();
         self.waiting.lock().closed = true;
         self.arrived.notify_one();
     }
 
-    fn add(&self, waiting: &mut Waiting, change: Change) {
+    fn add(&self, waiting: &mut Waiting, change: Recorded) {
         let recorded = self.commits.record();
         if waiting.closed {
             // The writer must not count it among those that it stores.
@@ -125,7 +144,7 @@ impl Inbox {
 
 impl ChangeReader for Inbox {
     fn read(&self, change: Change) {
-        self.add(&mut self.waiting.lock(), change);
+        self.add(&mut self.waiting.lock(), Recorded::Sqs(change));
     }
 
     fn note_clock(&self) {
@@ -135,11 +154,22 @@ impl ChangeReader for Inbox {
         let setting = clock.setting();
         if waiting.clock != Some(setting) {
             waiting.clock = Some(setting);
-            self.add(&mut waiting, Change::ClockSet(setting));
+            self.add(&mut waiting, Recorded::Sqs(Change::ClockSet(setting)));
         }
     }
 
     fn commits(&self) -> Option<&Commits> {
         Some(&self.commits)
+    }
+}
+
+#[cfg(feature = "sns")]
+impl TopicReader for Inbox {
+    fn read(&self, topic: TopicNumber, changes: Vec<TopicChange>) {
+        self.add(&mut self.waiting.lock(), Recorded::Topic(topic, changes));
+    }
+
+    fn read_waiting(&self, change: WaitingChange) {
+        self.add(&mut self.waiting.lock(), Recorded::Waiting(change));
     }
 }

@@ -12,7 +12,7 @@ use super::{Data, Durability};
 const APPLICATION: i32 = 0x5351_536d;
 
 /// The statements that lead from each version of the schema to the next. A new file has version 0.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("topics.sql")];
 
 /// Opens the store of a directory for this process alone.
 pub(super) fn open(data: &Data) -> io::Result<Connection> {
@@ -117,7 +117,7 @@ pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqli
     connection.pragma_update(None, "synchronous", synchronous)?;
     // 16 MiB.
     connection.pragma_update(None, "cache_size", -16_384)?;
-    connection.set_prepared_statement_cache_capacity(32);
+    connection.set_prepared_statement_cache_capacity(48);
     let count = "INSERT INTO setting VALUES ('starts', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1";
     connection.execute(count, []).map(drop)
 }

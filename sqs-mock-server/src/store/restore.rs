@@ -8,16 +8,14 @@ use rusqlite::{Connection, OptionalExtension as _, Result, Row};
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::checksum;
 
-use super::apply::Queues;
-use super::row::{
-    SELECT_MESSAGES, Texts, arn, damaged, from_json, message, queue_of, time, timestamp, unsigned,
-};
+use super::messages::{SELECT_MESSAGES, Texts, message, queue_of};
+use super::queues::Queues;
+use super::row::{damaged, from_json, time, timestamp, unsigned};
+use super::tasks;
 use crate::service::arn::QueueArn;
 use crate::service::clock::ClockSetting;
-use crate::service::seed::{Seed, Uuid};
-use crate::sqs::engine::{
-    Attributes, Creation, Known, MoveStatus, MoveTask, NewMoveTask, Payload, QueueId, QueueState, Tags,
-};
+use crate::service::seed::Seed;
+use crate::sqs::engine::{Attributes, Creation, Known, Payload, QueueId, QueueState, Tags};
 use crate::sqs::ops::Restored;
 
 /// The number of bodies that another thread checks at once.
@@ -26,7 +24,7 @@ const CHECKED_AT_ONCE: usize = 256;
 /// The number of such groups that may wait.
 const CHECKED_AHEAD: usize = 16;
 
-/// Everything in the store, and the numbers of its queues.
+/// Queues, move tasks and settings, and the numbers of the queues.
 pub(super) fn read(connection: &Connection) -> Result<(Restored, Queues)> {
     let mut queues = Queues::default();
     let rows = queue_rows(connection, &mut queues)?;
@@ -35,7 +33,7 @@ pub(super) fn read(connection: &Connection) -> Result<(Restored, Queues)> {
         clock: clock(connection)?,
         deletions: setting(connection, "deletions")?.unwrap_or(0).cast_unsigned(),
         starts: setting(connection, "starts")?.unwrap_or(0).cast_unsigned(),
-        tasks: tasks(connection)?,
+        tasks: tasks::read(connection)?,
         ..Restored::default()
     };
     for row in rows {
@@ -153,32 +151,6 @@ fn deduplication(connection: &Connection, states: &mut States) -> Result<()> {
         state.deduplication.push(Known { mark, forget: time(row, 1)?, ticket: unsigned(row, 3)? });
     }
     Ok(())
-}
-
-fn tasks(connection: &Connection) -> Result<Vec<MoveTask>> {
-    let mut select = connection.prepare(
-        "SELECT id, source, destination, messages_per_second, to_move, moved, started, status, failure_reason \
-         FROM move_task ORDER BY number",
-    )?;
-    let tasks = select.query_map([], |row| {
-        let status: String = row.get(7)?;
-        let reason: Option<String> = row.get(8)?;
-        let unknown = || damaged(7, format!("{status:?} is not the status of a move task"));
-        let source = arn(row, 1)?.ok_or_else(|| damaged(1, "a move task has no source".to_owned()))?;
-        Ok(MoveTask {
-            id: Uuid::from_bytes(row.get(0)?),
-            order: NewMoveTask {
-                source: Arc::new(source),
-                destination: arn(row, 2)?.map(Arc::new),
-                rate: row.get(3)?,
-                to_move: unsigned(row, 4)?,
-            },
-            started: time(row, 6)?,
-            moved: unsigned(row, 5)?,
-            status: MoveStatus::parse(&status, reason.as_deref()).ok_or_else(unknown)?,
-        })
-    })?;
-    tasks.collect()
 }
 
 fn clock(connection: &Connection) -> Result<Option<ClockSetting>> {

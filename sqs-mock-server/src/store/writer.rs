@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::apply::{Applier, Queues};
+use super::apply::Applier;
 use super::inbox::{Batch, Committed, Inbox};
+use super::queues::Queues;
 use crate::service::stopwatch::Stopwatch;
 
 /// Pause before a failed transaction is tried again.

@@ -2,7 +2,7 @@
 //!
 //! The server knows accounts, but no users: every caller is the root user of its account.
 
-use crate::query::{Access, Api, Call, Form, Output};
+use crate::query::{Access, Api, Call, Output};
 use crate::service::operation::{GET_CALLER_IDENTITY, ServiceName};
 use crate::service::query_error::QueryError;
 use crate::service::resource::Resource;
@@ -34,7 +34,7 @@ impl Api for Sts {
         Access::Read
     }
 
-    fn resource(_: &Form) -> Option<Resource> {
+    fn resource(_: &Call<'_>) -> Option<Resource> {
         None
     }
 

@@ -45,8 +45,8 @@ build_java() { # SOURCE DIRECTORY
     javac -encoding UTF-8 -d "$2/classes" -cp "$2/jars/*" "$1"/*.java
 }
 
-tour_java() { # ENDPOINT
-    java -cp "$target/clients/java/classes:$target/clients/java/jars/*" Tour "$1"
+tour_java() { # ENDPOINT S3_ENDPOINT
+    java -cp "$target/clients/java/classes:$target/clients/java/jars/*" Tour "$@"
 }
 
 build_javascript() { # SOURCE DIRECTORY
@@ -55,14 +55,14 @@ build_javascript() { # SOURCE DIRECTORY
     npm ci --prefix "$2" --no-audit --no-fund --loglevel error >/dev/null
 }
 
-tour_javascript() { # ENDPOINT
-    node --no-warnings "$target/clients/javascript/tour.js" "$1"
+tour_javascript() { # ENDPOINT S3_ENDPOINT
+    node --no-warnings "$target/clients/javascript/tour.js" "$@"
 }
 
 build_go() { # SOURCE DIRECTORY
     GOWORK=off GOMODCACHE=$2/modules go build -C "$1" -modcacherw -buildvcs=false -o "$2/tour" .
 }
 
-tour_go() { # ENDPOINT
-    "$target/clients/go/tour" "$1"
+tour_go() { # ENDPOINT S3_ENDPOINT
+    "$target/clients/go/tour" "$@"
 }

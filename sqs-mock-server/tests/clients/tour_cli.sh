@@ -37,6 +37,10 @@ sqs() {
     aws --endpoint-url "$endpoint" sqs "$@"
 }
 
+sns() {
+    aws --endpoint-url "$endpoint" sns "$@"
+}
+
 body_md5=$(printf %s "$body" | md5sum | cut -d ' ' -f 1)
 attributes_md5=$(printf %s "$attributes" | python3 "$here/checksums.py")
 
@@ -88,6 +92,24 @@ equal "$(sqs receive-message --queue-url "$fifo" --max-number-of-messages 10 --q
 
 rejected AWS.SimpleQueueService.NonExistentQueue sqs get-queue-url --queue-name nowhere
 rejected MissingParameter sqs send-message --queue-url "$fifo" --message-body x
+policy='{"Statement":{"Effect":"Allow","Principal":{"Service":"sns.amazonaws.com"},"Action":"sqs:SendMessage","Resource":"*"}}'
+sqs set-queue-attributes --queue-url "$url" --attributes "{\"Policy\":\"${policy//\"/\\\"}\"}"
+equal "$(aws --endpoint-url "$endpoint" sts get-caller-identity --query Account)" 000000000000
+topic=$(sns create-topic --name cli --attributes DisplayName=CLI --tags Key=team,Value=blue --query TopicArn)
+equal "$topic" arn:aws:sns:us-west-2:000000000000:cli
+subscription=$(sns subscribe --topic-arn "$topic" --protocol sqs --query SubscriptionArn \
+    --notification-endpoint arn:aws:sqs:us-west-2:000000000000:cli \
+    --attributes '{"RawMessageDelivery":"true","FilterPolicy":"{\"number\":[42]}"}')
+sns publish --topic-arn "$topic" --message "not for the queue" >/dev/null
+sns publish --topic-arn "$topic" --message "$body" --message-attributes "$attributes" >/dev/null
+received=$(sqs receive-message --queue-url "$url" --message-attribute-names All --output json)
+equal "$(field "['Body']")" "$body"
+equal "$(field "['MD5OfMessageAttributes']")" "$attributes_md5"
+sns unsubscribe --subscription-arn "$subscription"
+rejected NotFound sns get-subscription-attributes --subscription-arn "$subscription"
+rejected InvalidParameter sns publish --topic-arn "$topic" --message ""
+sns delete-topic --topic-arn "$topic"
+
 sqs delete-queue --queue-url "$fifo"
 sqs delete-queue --queue-url "$url"
 equal "$(sqs list-queues --queue-name-prefix cli --query 'QueueUrls[]')" None

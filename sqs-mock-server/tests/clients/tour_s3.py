@@ -80,6 +80,14 @@ def throttled_and_lost_requests_are_retried():
     s3.delete_object(Bucket=BUCKET, Key="a")
 
 
+def port_of_sqs_has_the_same_objects():
+    shared = boto3.client("s3", endpoint_url=SQS, **COMMON)
+    shared.put_object(Bucket=BUCKET, Key="a", Body=b"tea")
+    equal(s3.get_object(Bucket=BUCKET, Key="a")["Body"].read(), b"tea")
+    shared.delete_object(Bucket=BUCKET, Key="a")
+    equal(keys(), [])
+
+
 def extended_client(legacy, always):
     sqs = boto3.client("sqs", endpoint_url=SQS, **COMMON)
     sqs.large_payload_support = BUCKET
@@ -111,6 +119,7 @@ TOUR = [
     keys_with_special_characters_are_listed_and_deleted,
     large_body_is_uploaded_in_parts,
     throttled_and_lost_requests_are_retried,
+    port_of_sqs_has_the_same_objects,
     extended_client_sends_and_receives_through_s3,
 ]
 for step in TOUR:

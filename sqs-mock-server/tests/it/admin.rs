@@ -68,6 +68,10 @@ async fn guide_lists_exactly_the_existing_routes() {
     };
     let mut served: Vec<_> = index["routes"].as_array().unwrap().iter().map(route).collect();
     let mut documented = documented_routes();
+    let is_of =
+        |path: &str, areas: &[&str]| areas.iter().any(|area| path.starts_with(&format!("/_mock/{area}")));
+    documented.retain(|(_, path)| cfg!(feature = "sns") || !is_of(path, &["topics"]));
+    documented.retain(|(_, path)| cfg!(feature = "s3") || !is_of(path, &["buckets", "objects"]));
     served.sort();
     documented.sort();
     assert_eq!(documented, served);

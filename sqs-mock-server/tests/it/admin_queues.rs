@@ -74,6 +74,7 @@ async fn queue_is_shown_with_attributes_tags_counts_and_age() {
     client.receive_message().queue_url(&url).send().await.unwrap();
     let shown = wire.get("/_mock/queues/orders").await.content(200);
     assert_eq!(shown["messages"], json!({ "available": 1, "in_flight": 1, "delayed": 0 }));
+    assert_eq!(shown["totals"], json!({ "arrived": 2, "left": 0 }));
     assert_eq!((&shown["oldest_message_age_ms"], &shown["tags"]), (&json!(7000), &json!({ "team": "tea" })));
     assert_eq!(shown["attributes"]["RedrivePolicy"], policy);
     assert_eq!(shown["attributes"]["VisibilityTimeout"], "30");
@@ -84,6 +85,33 @@ async fn queue_is_shown_with_attributes_tags_counts_and_age() {
     );
     let error = wire.get("/_mock/queues/none").await.error(404);
     assert!(error.starts_with("there is no queue arn:aws:sqs:us-east-1:000000000000:none;"), "{error}");
+}
+
+#[tokio::test]
+async fn totals_count_dead_letters_at_both_queues() {
+    let (server, client, mut wire) = frozen().await;
+    let dead = client.create_queue().queue_name("dead").send().await.unwrap().queue_url.unwrap();
+    let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":1}"#;
+    let orders = client.create_queue().queue_name("orders").attributes("RedrivePolicy".into(), policy);
+    let url = orders.send().await.unwrap().queue_url.unwrap();
+    for body in ["dead", "dead", "deleted"] {
+        send(&client, &url, body, None).await;
+    }
+    for _ in 0..2 {
+        client.receive_message().queue_url(&url).send().await.unwrap();
+    }
+    server.clock().advance(std::time::Duration::from_secs(30));
+    let third = client.receive_message().queue_url(&url).send().await.unwrap().messages;
+    let handle = third.unwrap()[0].receipt_handle.clone().unwrap();
+    client.delete_message().queue_url(&url).receipt_handle(handle).send().await.unwrap();
+    let totals = |shown: Value| shown["totals"].clone();
+    let shown = wire.get("/_mock/queues/orders").await.content(200);
+    assert_eq!(totals(shown), json!({ "arrived": 3, "left": 3 }), "two dead, one deleted");
+    let shown = wire.get("/_mock/queues/dead").await.content(200);
+    assert_eq!(totals(shown), json!({ "arrived": 2, "left": 0 }));
+    client.purge_queue().queue_url(&dead).send().await.unwrap();
+    let shown = wire.get("/_mock/queues/dead").await.content(200);
+    assert_eq!(totals(shown), json!({ "arrived": 2, "left": 2 }));
 }
 
 #[tokio::test]

@@ -59,10 +59,12 @@ fn start_prints_the_endpoint_and_environment_variables() {
     let mut server = Running::start(binary().args(["--port", "0", "--region", "eu-west-1"]));
     let endpoint = server.endpoint();
     assert!(endpoint.starts_with("http://127.0.0.1:"), "{endpoint}");
-    let lines: Vec<String> = (0..5).map(|_| server.line()).collect();
+    let lines: Vec<String> = (0..7).map(|_| server.line()).collect();
     let expected = [
         String::new(),
         format!("export AWS_ENDPOINT_URL_SQS={endpoint}"),
+        format!("export AWS_ENDPOINT_URL_SNS={endpoint}"),
+        format!("export AWS_ENDPOINT_URL_STS={endpoint}"),
         "export AWS_REGION=eu-west-1".to_owned(),
         "export AWS_ACCESS_KEY_ID=test".to_owned(),
         "export AWS_SECRET_ACCESS_KEY=test".to_owned(),
@@ -70,6 +72,26 @@ fn start_prints_the_endpoint_and_environment_variables() {
     assert_eq!(lines, expected);
     let answer = ask(&endpoint, "GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+}
+
+#[test]
+fn compatible_server_prints_that_it_is_ready() {
+    let mut server = Running::start(binary().args(["--port", "0", "--compat", "localstack"]));
+    let endpoint = server.endpoint();
+    let lines: Vec<String> = (0..9).map(|_| server.line()).collect();
+    assert_eq!(lines[7..], ["", "Ready."]);
+    let answer = ask(&endpoint, "GET /_localstack/health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+}
+
+#[test]
+fn topics_of_a_config_file_are_listed_at_the_start() {
+    let config = std::env::temp_dir().join(format!("topics-{}.toml", std::process::id()));
+    std::fs::write(&config, "[[topics]]\nname = 'shop'").unwrap();
+    let mut server = Running::start(binary().args(["--port", "0"]).arg("--config").arg(&config));
+    let lines: Vec<String> = (0..11).map(|_| server.line()).collect();
+    std::fs::remove_file(config).unwrap();
+    assert_eq!(lines[8..], ["", "Topics:", "  arn:aws:sns:us-east-1:000000000000:shop"]);
 }
 
 #[test]
@@ -99,8 +121,8 @@ fn signatures_are_required_with_auth_sigv4() {
     let mut server =
         Running::start(binary().args(["--port", "0", "--auth", "sigv4", "--key", "AKID:secret"]));
     let endpoint = server.endpoint();
-    let lines: Vec<String> = (0..5).map(|_| server.line()).collect();
-    assert_eq!(lines[3..], ["export AWS_ACCESS_KEY_ID=AKID", SECRET_IS_KNOWN]);
+    let lines: Vec<String> = (0..7).map(|_| server.line()).collect();
+    assert_eq!(lines[5..], ["export AWS_ACCESS_KEY_ID=AKID", SECRET_IS_KNOWN]);
     let answer = ask(&endpoint, "GET /?Action=ListQueues HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("<Code>AccessDenied</Code>"), "{answer}");
     let refused = run(&["--auth", "sigv4", "--key", "no-colon"]);

@@ -79,16 +79,24 @@ async fn example_of_the_guide_works() {
 
 #[test]
 fn example_of_the_guide_has_every_setting() {
-    let mut tables = vec!["x = 1", "[limits]\nx = 1", "[[queues]]\nname = 'a'\nx = 1"];
+    let mut tables = vec![
+        "x = 1",
+        "[limits]\nx = 1",
+        "[[queues]]\nname = 'a'\nx = 1",
+        "[[topics]]\nname = 'a'\nx = 1",
+        "[[subscriptions]]\ntopic = 'a'\nx = 1",
+    ];
     if cfg!(feature = "s3") {
         tables.push("[s3]\ndirectory = 'd'\nx = 1");
+        tables.push("[[buckets]]\nname = 'abc'\nx = 1");
+        tables.push("[[buckets]]\nname = 'abc'\nnotifications = [{ x = 1 }]");
     }
     for text in tables {
         let text = refusal(text);
         let (_, known) = text.rsplit_once("known are ").unwrap();
         for name in known.split(", ") {
             let is_there = examples().flat_map(str::lines).any(|line| {
-                let line = line.trim_start_matches('[');
+                let line = line.trim_start_matches('[').trim_start_matches("buckets.");
                 line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', ']']))
             });
             assert!(is_there, "{name}");
@@ -111,13 +119,20 @@ fn example_of_s3_works() {
     let file = Config::parse(examples().nth(1).unwrap(), "config-file.md").unwrap();
     let expected = sqs_mock_server::s3::S3::in_dir("payloads").port(9325).bucket("orders").bucket("audit");
     assert_eq!(file.s3, Some(expected));
+    MockSqsBuilder::from(file).in_process().expect("valid buckets");
+    for example in examples_of(include_str!("../../docs/s3.md")) {
+        server(example).expect("a valid example");
+    }
 }
 
 #[cfg(not(feature = "s3"))]
 #[test]
 fn build_without_s3_rejects_its_settings() {
-    let text = refusal("[s3]\ndirectory = 'd'");
-    assert_eq!(text, "config:1:1: s3: this build has no S3; enable the cargo feature s3");
+    for (text, place) in [("[s3]\ndirectory = 'd'", "1:1: s3"), ("[[buckets]]\nname = 'abc'", "1:1: buckets")]
+    {
+        let expected = format!("config:{place}: this build has no S3; enable the cargo feature s3");
+        assert_eq!(refusal(text), expected);
+    }
     let output = run(&["--with-s3", "d"]);
     assert_eq!(output.status.code(), Some(2));
 }
@@ -187,7 +202,7 @@ async fn later_calls_of_the_builder_replace_settings_of_the_file() {
     let server = builder.start().await.unwrap();
     assert!(server.queue("a").exists());
     assert!(server.configured_queues()[0].ends_with("/111122223333/a"));
-    assert_eq!(server.environment()[1].1, "us-west-2");
+    assert_eq!(server.environment()[3], ("AWS_REGION", "us-west-2".to_owned()));
 }
 
 #[test]
@@ -218,10 +233,10 @@ fn flags_override_the_environment_which_overrides_the_file() {
     command.env("SQS_MOCK_RELAXED_TIMING", "true").args(["--port", "0", "--relaxed-timing=false"]);
     let mut server = Running::start(&mut command);
     let endpoint = server.endpoint();
-    let lines: Vec<_> = (0..8).map(|_| server.line()).collect();
-    assert_eq!(lines[2], "export AWS_REGION=us-west-2");
+    let lines: Vec<_> = (0..10).map(|_| server.line()).collect();
+    assert_eq!(lines[4], "export AWS_REGION=us-west-2");
     assert!(!endpoint.ends_with(":1") && !endpoint.ends_with(":2"), "{endpoint}");
-    assert_eq!(lines[5..], [String::new(), "Queues:".to_owned(), format!("  {endpoint}/111122223333/a")]);
+    assert_eq!(lines[7..], [String::new(), "Queues:".to_owned(), format!("  {endpoint}/111122223333/a")]);
     // Callers that do not sign are in the region of the server.
     let get = |query: &str| {
         ask(&endpoint, &format!("GET {query} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))
@@ -236,8 +251,8 @@ fn keys_of_the_file_are_accepted() {
     let file = File::new("keys", "port = 0\nauth = 'sigv4'\n[keys]\nAKID = 'secret'");
     let mut server = Running::start(binary().args(["--config", file.path()]));
     let endpoint = server.endpoint();
-    let lines: Vec<_> = (0..5).map(|_| server.line()).collect();
-    assert_eq!(lines[3..], ["export AWS_ACCESS_KEY_ID=AKID", SECRET_IS_KNOWN]);
+    let lines: Vec<_> = (0..7).map(|_| server.line()).collect();
+    assert_eq!(lines[5..], ["export AWS_ACCESS_KEY_ID=AKID", SECRET_IS_KNOWN]);
     let answer = ask(&endpoint, "GET /?Action=ListQueues HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
 }
@@ -266,7 +281,7 @@ fn errors_end_the_binary_before_it_listens() {
 fn check_reports_a_valid_file_and_exits() {
     let file = File::new("fine", example());
     let output = run(&["--config", file.path(), "--check-config"]);
-    let expected = format!("{}: no problems found, queues: 3\n", file.path());
+    let expected = format!("{}: no problems found, queues: 3, topics: 2\n", file.path());
     assert_eq!((output.status.code(), String::from_utf8(output.stdout).unwrap()), (Some(0), expected));
 }
 

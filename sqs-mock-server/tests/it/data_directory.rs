@@ -2,6 +2,7 @@
 
 mod disk;
 mod files;
+mod topics;
 
 use std::path::Path;
 use std::time::Duration;

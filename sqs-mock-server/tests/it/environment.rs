@@ -32,7 +32,10 @@ fn check_config_accepts_all_boolean_values() {
     for truth in ["1", "true", "yes"] {
         let (output, stderr) = checked(&[("SQS_MOCK_CHECK_CONFIG", truth)], &[]);
         let stdout = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(stdout, "flags and environment: no problems found, queues: 0\n", "{truth}: {stderr}");
+        assert_eq!(
+            stdout, "flags and environment: no problems found, queues: 0, topics: 0\n",
+            "{truth}: {stderr}"
+        );
     }
 }
 

@@ -93,3 +93,15 @@ fn port_zero_is_rejected() {
     let expected = "error: port 0 means any free port; name that of the server with --port\n";
     assert_eq!(outcome(&run(&["healthcheck", "--port", "0"])), (Some(1), String::new(), expected.to_owned()));
 }
+
+#[test]
+fn check_of_a_compatible_server_uses_its_port() {
+    for arguments in [&["healthcheck", "--compat", "localstack"][..], &["--compat=localstack", "healthcheck"]]
+    {
+        let (_, stdout, stderr) = outcome(&run(arguments));
+        assert!(format!("{stdout}{stderr}").contains("port 4566 of 127.0.0.1: "), "{stdout}{stderr}");
+    }
+    let output = binary().env("SQS_MOCK_COMPAT", "localstack").arg("healthcheck").output().unwrap();
+    let (_, stdout, stderr) = outcome(&output);
+    assert!(format!("{stdout}{stderr}").contains("port 4566 of 127.0.0.1: "), "{stdout}{stderr}");
+}

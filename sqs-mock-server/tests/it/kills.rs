@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `orders` | confirmed messages are there once, confirmed deletes stay, receipt handles stay valid |
 //! | `jobs.fifo` | the same, and order, group locks and deduplication |
+//! | `news-1.fifo` to `news-3.fifo` | each publish to a FIFO topic is in all of them or in none; order and deduplication |
 //! | `retries`, `retries-dead` | each message is in exactly one of them, also while a move task runs |
 //!
 //! `SQS_MOCK_KILLS=2000 cargo test -p sqs-mock-server --test it kills` runs it longer.
@@ -14,6 +15,7 @@
 mod fifo;
 mod moving;
 mod standard;
+mod topics;
 
 use std::time::Duration;
 
@@ -28,6 +30,7 @@ use crate::wire::ask;
 use fifo::Fifo;
 use moving::Moving;
 use standard::Standard;
+use topics::Topics;
 
 /// The number of kills.
 const KILLS: &str = "SQS_MOCK_KILLS";
@@ -83,6 +86,7 @@ async fn confirmed_changes_survive_kills() {
     let path = directory.path().to_str().unwrap();
     let mut random = Rng::with_seed(17);
     let (mut standard, mut fifo, mut moving) = (Standard::default(), Fifo::default(), Moving::default());
+    let mut topics = Topics::default();
     for kill in 1..=kills {
         let durability = if kill % 3 == 0 { "power" } else { "process" };
         let (mut server, endpoint) = start(path, durability);
@@ -91,21 +95,27 @@ async fn confirmed_changes_survive_kills() {
             standard.create(&client).await;
             fifo.create(&client).await;
             moving.create(&client).await;
+            topics.create(&client, &endpoint).await;
         }
         if kill % BETWEEN_DRAINS == 0 {
             fifo.send_again(&client).await;
+            topics.publish_again(&client, &endpoint).await;
             pass_hours(&endpoint);
             standard.drain(&client).await;
             fifo.drain(&client).await;
             moving.drain(&client).await;
+            topics.drain(&client).await;
         }
         let life = Duration::from_millis(random.u64(10..200));
         let death = async {
             tokio::time::sleep(life).await;
             server.child.kill().unwrap();
         };
-        tokio::join!(standard.work(&client), fifo.work(&client), moving.work(&client), death);
+        let topics = topics.work(&client, &endpoint);
+        tokio::join!(standard.work(&client), fifo.work(&client), moving.work(&client), topics, death);
     }
-    println!("{kills} kills: {}; {}; {}", standard.summary(), fifo.summary(), moving.summary());
+    let summary = [standard.summary(), fifo.summary(), moving.summary(), topics.summary()].join("; ");
+    println!("{kills} kills: {summary}");
     standard.assert_busy(kills);
+    topics.assert_busy(kills);
 }

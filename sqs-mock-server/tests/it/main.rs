@@ -14,9 +14,14 @@ mod browsers;
 mod callers;
 #[cfg(feature = "cli")]
 mod command_line;
+mod compat;
 #[cfg(feature = "cli")]
 mod config_file;
+#[cfg(feature = "console")]
+mod console;
 mod contract;
+#[rustfmt::skip]
+mod copied;
 #[cfg(all(unix, feature = "cli"))]
 mod data_directory;
 mod detection;

@@ -35,9 +35,14 @@ impl Wire {
     }
 
     pub(crate) async fn connect(server: &MockSqs) -> Self {
-        let host = server.endpoint_url().trim_start_matches("http://").to_owned();
-        let stream = TcpStream::connect(&host).await.expect("a connection");
-        Self { stream: BufReader::new(stream), host }
+        Self::open(server.endpoint_url()).await.expect("a connection")
+    }
+
+    /// Connects to a server that may have ended.
+    pub(crate) async fn open(endpoint: &str) -> io::Result<Self> {
+        let host = endpoint.trim_start_matches("http://").to_owned();
+        let stream = TcpStream::connect(&host).await?;
+        Ok(Self { stream: BufReader::new(stream), host })
     }
 
     /// Sends raw bytes.

@@ -4,12 +4,14 @@
 //! connection -> guard -> Front: RequestBody (timeout, pace) -> anonymous (without --auth) -> s3s -> Access -> operations
 //!                               ResponseBody (pace, truncate, corrupt) <--------------------------------+
 //! ```
+//! A [`RequestContext`] among the extensions of the request carries what the operations report besides their output.
 //! `Access` computes the fault plan once s3s knows the operation, and stores it in the [`RequestState`], where the
 //! bodies and `Front` find it.
 
 mod access;
 mod anonymous;
 mod chunked;
+mod error_body;
 mod hosts;
 mod observer;
 mod pace;
@@ -28,6 +30,7 @@ use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::{Body, S3Error, S3ErrorCode};
 
 use super::ops::Operations;
+use super::request_context::RequestContext;
 use super::store::Store;
 use crate::http::{Break, Guard, Limits, Site};
 use crate::service::faults::{Damage, Rejection};
@@ -39,12 +42,13 @@ use access::KnownKeys;
 use hosts::Hosts;
 pub(super) use observer::Observers;
 use request_body::RequestBody;
-use response_body::ResponseBody;
+pub(crate) use response_body::ResponseBody;
 use state::RequestState;
 
 /// The arguments of [`Front::new`].
 pub(super) struct FrontSettings {
     pub(super) store: Arc<Store>,
+    pub(super) operations: Operations,
     pub(super) access: Access,
     pub(super) observers: Observers,
     pub(super) limits: Limits,
@@ -55,8 +59,8 @@ pub(super) struct FrontSettings {
     pub(super) ids: Rng,
 }
 
-/// Serves connections.
-pub(super) struct Front {
+/// Serves connections, and requests to S3 on those of the SQS server.
+pub(crate) struct Front {
     service: S3Service,
     observers: Observers,
     limits: Limits,
@@ -68,8 +72,7 @@ pub(super) struct Front {
 impl Front {
     pub(super) fn new(settings: FrontSettings) -> Self {
         let allows_anonymous = settings.access.allows_anonymous;
-        let clock = settings.observers.clock.clone();
-        let mut builder = S3ServiceBuilder::new(Operations::new(Arc::clone(&settings.store), clock));
+        let mut builder = S3ServiceBuilder::new(settings.operations);
         builder.set_host(Hosts::new(settings.store));
         builder.set_auth(KnownKeys(settings.keys.unwrap_or_default()));
         builder.set_access(settings.access);
@@ -129,14 +132,21 @@ impl Site for Front {
 
     /// # Cancel safety
     /// A request that is dropped is applied as a whole or not at all.
-    async fn route(&self, request: Request<Incoming>) -> Result<Response<ResponseBody>, Break> {
+    async fn route(&self, mut request: Request<Incoming>) -> Result<Response<ResponseBody>, Break> {
         let state = RequestState::default();
         let id = seed::uuid(&mut self.ids.lock()).to_string();
-        let mut observer = self.observers.begin(&id, &state);
+        let trace_header = request.headers().get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
+        // Dropped at the end, also if the caller disconnects.
+        let (context, _unanswered) = RequestContext::new(&id, trace_header);
+        request.extensions_mut().insert(Arc::clone(&context));
+        let mut observer = self.observers.begin(&context, &state);
         let is_head = request.method() == Method::HEAD;
-        let mut response = self.guarded(request, &state).await;
-        if let Ok(id) = HeaderValue::try_from(&id) {
-            response.headers_mut().insert(HeaderName::from_static("x-amz-request-id"), id);
+        let response = self.guarded(request, &state).await;
+        let mut response = error_body::complete(response, &context);
+        for (name, value) in [("x-amz-request-id", &context.id), ("x-amz-id-2", &context.host_id())] {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                response.headers_mut().insert(HeaderName::from_static(name), value);
+            }
         }
         let damage = state.damage();
         let is_reset = match state.rejection() {

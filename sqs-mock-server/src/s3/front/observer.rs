@@ -6,6 +6,7 @@ use http::StatusCode;
 
 use super::state::RequestState;
 use crate::s3::metrics::Metrics;
+use crate::s3::request_context::RequestContext;
 use crate::service::clock::Clock;
 use crate::service::journal::{Journal, PendingRecord};
 use crate::service::operation::{S3Action, ServiceName};
@@ -22,15 +23,16 @@ pub(in crate::s3) struct Observers {
 #[derive(Debug)]
 pub(super) struct Observer<'a> {
     metrics: &'a Metrics,
+    context: &'a RequestContext,
     state: &'a RequestState,
     pending: PendingRecord<'a>,
     status: Option<u16>,
 }
 
 impl Observers {
-    pub(super) fn begin<'a>(&'a self, request_id: &'a str, state: &'a RequestState) -> Observer<'a> {
-        let pending = PendingRecord::open(&self.journal, &self.clock, ServiceName::S3, request_id, None);
-        Observer { metrics: &self.metrics, state, pending, status: None }
+    pub(super) fn begin<'a>(&'a self, context: &'a RequestContext, state: &'a RequestState) -> Observer<'a> {
+        let pending = PendingRecord::open(&self.journal, &self.clock, ServiceName::S3, &context.id, None);
+        Observer { metrics: &self.metrics, context, state, pending, status: None }
     }
 }
 
@@ -52,6 +54,7 @@ impl Drop for Observer<'_> {
         self.pending.note(|record| {
             record.operation = operation.map(|name| name.to_owned().into());
             record.resource = resource.cloned();
+            record.warnings = self.context.take_notes().into();
         });
     }
 }

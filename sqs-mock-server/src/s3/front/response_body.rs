@@ -12,7 +12,7 @@ use crate::http::Break;
 use crate::service::faults::Damage;
 
 /// A response body that a fault may slow down, corrupt or truncate.
-pub(in crate::s3) struct ResponseBody {
+pub(crate) struct ResponseBody {
     body: Body,
     /// Bytes that were read but not sent.
     pending: Bytes,

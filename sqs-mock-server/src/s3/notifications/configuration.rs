@@ -1,5 +1,9 @@
 //! The notification configuration of a bucket: its checks, and the rules that match a change.
 
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
 use super::events::{Change, SELECTABLE, overlap, selects};
 use super::fault::{Fault, UnusableTarget};
 use super::key_filter::KeyFilter;
@@ -7,6 +11,8 @@ use super::target::{Target, TargetKind};
 
 /// The documented maximum number of rules. The text of its error is not recorded.
 const MAX_RULES: usize = 100;
+/// The maximum length of an id in bytes. Each event has the id of its rule. The text of the error is not recorded.
+const MAX_ID: usize = 255;
 
 /// A configuration as a request sends it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -29,14 +35,14 @@ pub(crate) struct RequestedRule {
 }
 
 /// A valid configuration.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Configuration {
     pub(crate) rules: Vec<Rule>,
     pub(crate) event_bridge: bool,
 }
 
 /// A rule: some events of some keys go to a target.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Rule {
     pub(crate) id: String,
     pub(crate) target: Target,
@@ -65,6 +71,7 @@ impl Configuration {
         for rule in &rules {
             rule.kind.parse_arn(&rule.arn)?;
         }
+        check_ids(&rules)?;
         let rules = rules.into_iter().map(|rule| rule.checked(region, &mut new_id));
         let rules = rules.collect::<Result<Vec<_>, _>>()?;
         check_overlaps(&rules)?;
@@ -85,11 +92,12 @@ impl Configuration {
         Fault::targets(unusable).map_or(Ok(()), Err)
     }
 
-    /// The rules that select a change of the object with this key.
-    pub(crate) fn rules_for(&self, change: Change<'_>, key: &str) -> impl Iterator<Item = &Rule> {
-        self.rules.iter().filter(move |rule| {
+    /// The rule that selects a change of the object with this key. No two rules do.
+    pub(crate) fn rule_for(&self, change: Change<'_>, key: &str) -> Option<&Rule> {
+        let selects = |rule: &&Rule| {
             rule.filter.matches(key) && rule.events.iter().any(|selector| selects(selector, change))
-        })
+        };
+        self.rules.iter().find(selects)
     }
 }
 
@@ -100,6 +108,9 @@ impl RequestedRule {
     }
 
     fn checked(self, region: &str, new_id: impl FnOnce() -> String) -> Result<Rule, Fault> {
+        if self.id.as_ref().is_some_and(|id| id.len() > MAX_ID) {
+            return Err(Fault::plain("The ID of a notification configuration can have at most 255 bytes."));
+        }
         let filter = KeyFilter::of(self.filter)?;
         let unknown = self.events.iter().find(|event| !SELECTABLE.contains(&event.as_str()));
         if let Some(event) = unknown {
@@ -116,6 +127,14 @@ impl RequestedRule {
         let target = Target { kind: self.kind, arn: self.arn };
         Ok(Rule { id: self.id.unwrap_or_else(new_id), target, events: self.events, filter })
     }
+}
+
+/// No two rules may have the same id. The text is not recorded.
+fn check_ids(rules: &[RequestedRule]) -> Result<(), Fault> {
+    let mut ids = BTreeSet::new();
+    let are_unique = rules.iter().filter_map(|rule| rule.id.as_deref()).all(|id| ids.insert(id));
+    let text = "Same ID used for multiple configurations. IDs must be unique";
+    if are_unique { Ok(()) } else { Err(Fault::plain(text)) }
 }
 
 /// No two rules may select the same event of the same key, whatever their targets.

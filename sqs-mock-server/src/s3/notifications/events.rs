@@ -1,7 +1,7 @@
 //! Names of events, and the names that rules select them by.
 
 /// The names by which rules select events.
-pub(super) const SELECTABLE: [&str; 31] = [
+pub(crate) const SELECTABLE: [&str; 31] = [
     "s3:ObjectCreated:*",
     "s3:ObjectCreated:Put",
     "s3:ObjectCreated:Post",
@@ -39,6 +39,8 @@ pub(super) const SELECTABLE: [&str; 31] = [
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change<'a> {
     Put(StoredObject<'a>),
+    /// By a form of a web page.
+    Post(StoredObject<'a>),
     CompleteMultipartUpload(StoredObject<'a>),
     Delete,
 }
@@ -56,6 +58,7 @@ impl<'a> Change<'a> {
     pub(super) fn event_name(self) -> &'static str {
         match self {
             Self::Put(_) => "ObjectCreated:Put",
+            Self::Post(_) => "ObjectCreated:Post",
             Self::CompleteMultipartUpload(_) => "ObjectCreated:CompleteMultipartUpload",
             Self::Delete => "ObjectRemoved:Delete",
         }
@@ -63,7 +66,7 @@ impl<'a> Change<'a> {
 
     pub(super) fn object(self) -> Option<StoredObject<'a>> {
         match self {
-            Self::Put(object) | Self::CompleteMultipartUpload(object) => Some(object),
+            Self::Put(object) | Self::Post(object) | Self::CompleteMultipartUpload(object) => Some(object),
             Self::Delete => None,
         }
     }

@@ -1,5 +1,11 @@
 //! Errors of a notification configuration.
 
+use std::fmt;
+
+/// The text of the error `MalformedXML`.
+pub(crate) const MALFORMED_XML: &str =
+    "The XML you provided was not well-formed or did not validate against our published schema";
+
 /// An error with the elements that name the faulty part.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Fault {
@@ -31,9 +37,7 @@ impl Fault {
     }
 
     pub(super) fn malformed() -> Self {
-        let message =
-            "The XML you provided was not well-formed or did not validate against our published schema";
-        Self { code: FaultCode::MalformedXML, ..Self::plain(message) }
+        Self { code: FaultCode::MalformedXML, ..Self::plain(MALFORMED_XML) }
     }
 
     pub(super) fn argument(message: &'static str, name: &str, value: &str) -> Self {
@@ -60,5 +64,14 @@ impl Fault {
         let elements: Vec<_> = elements.collect();
         let message = "Unable to validate the following destination configurations";
         (!elements.is_empty()).then(|| Self { elements, ..Self::plain(message) })
+    }
+}
+
+/// The message, and the contents of the further elements in parentheses.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message)?;
+        let contents: Vec<_> = self.elements.iter().map(|(_, text)| text.as_str()).collect();
+        if contents.is_empty() { Ok(()) } else { write!(f, " ({})", contents.join(", ")) }
     }
 }

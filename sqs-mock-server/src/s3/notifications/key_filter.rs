@@ -1,9 +1,14 @@
 //! The keys that a rule selects.
 
+use serde::{Deserialize, Serialize};
+
 use super::fault::Fault;
 
+/// The maximum length of a prefix or suffix in bytes, which is that of a key.
+const MAX_VALUE: usize = 1024;
+
 /// The keys of a rule. An empty text differs from an absent one only in the configuration that is returned.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct KeyFilter {
     pub(crate) prefix: Option<String>,
     pub(crate) suffix: Option<String>,
@@ -25,6 +30,10 @@ impl KeyFilter {
             };
             if side.is_some() {
                 return Err(Fault::argument(repeated, "FilterRule.Name", &name));
+            }
+            if let Some(value) = value.as_deref().filter(|value| value.len() > MAX_VALUE) {
+                let text = "Size of filter rule value cannot exceed 1024 bytes in UTF-8 representation";
+                return Err(Fault::argument(text, "FilterRule.Value", value));
             }
             *side = value;
         }

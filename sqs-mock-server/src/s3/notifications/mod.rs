@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! PUT ?notification -> Requested -> Configuration::check -> the targets exist -> Configuration, test message to each target
-//! a change of an object -> Configuration::rules_for(event, key) -> Event::json -> a message to each target
+//! a change of an object -> Configuration::rule_for(event, key) -> Event::json -> a message to the target of the rule
 //! ```
 //! Source: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/EventNotifications.html>
 
@@ -15,9 +15,11 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use configuration::{Configuration, Requested, RequestedRule};
+pub(crate) use configuration::{Configuration, Requested, RequestedRule, Rule};
+#[cfg(feature = "config-file")]
+pub(crate) use events::SELECTABLE;
 pub(crate) use events::{Change, StoredObject};
-pub(crate) use fault::{Fault, FaultCode, UnusableTarget};
+pub(crate) use fault::{Fault, FaultCode, MALFORMED_XML, UnusableTarget};
 pub(crate) use key_filter::KeyFilter;
 pub(crate) use record::{Event, test_message};
 pub(crate) use target::{Target, TargetKind};

@@ -1,16 +1,21 @@
 //! The targets of notifications.
 
+use serde::{Deserialize, Serialize};
+
 use super::fault::Fault;
 
+/// The maximum length of an ARN in bytes, which is the longest that AWS documents for any resource.
+const MAX_ARN: usize = 2048;
+
 /// A target of notifications.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub(crate) struct Target {
     pub(crate) kind: TargetKind,
     pub(crate) arn: String,
 }
 
 /// The kind of a target.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub(crate) enum TargetKind {
     Queue,
     Topic,
@@ -28,7 +33,9 @@ impl TargetKind {
         let mut parts = arn.splitn(6, ':');
         match [(); 6].map(|()| parts.next().unwrap_or_default()) {
             ["arn", partition, found, region, account, name]
-                if found == service && ![partition, region, account, name].contains(&"") =>
+                if arn.len() <= MAX_ARN
+                    && found == service
+                    && ![partition, region, account, name].contains(&"") =>
             {
                 Ok(region)
             }

@@ -41,6 +41,7 @@ fn faults_of_a_rule_have_the_texts_of_s3() {
     let region =
         "The notification destination service region is not valid for the bucket location constraint";
     let fifo = "arn:aws:sqs:us-east-1:000000000000:orders.fifo";
+    let (long, long_arn) = ("x".repeat(1_025), format!("{TOPIC}{}", "x".repeat(2_048)));
     for (rule, message, argument) in [
         (rule(TargetKind::Queue, "orders", &created, &[]), arn, Some(("Queue", "orders"))),
         (rule(TargetKind::Queue, TOPIC, &created, &[]), arn, Some(("Queue", TOPIC))),
@@ -50,6 +51,12 @@ fn faults_of_a_rule_have_the_texts_of_s3() {
             Some(("Queue", "arn:aws:sqs:us-east-1::q")),
         ),
         (rule(TargetKind::Topic, "", &created, &[]), arn, Some(("Topic", ""))),
+        (rule(TargetKind::Topic, &long_arn, &created, &[]), arn, Some(("Topic", &*long_arn))),
+        (
+            RequestedRule { id: Some("x".repeat(256)), ..to_queue(&created, &[]) },
+            "The ID of a notification configuration can have at most 255 bytes.",
+            None,
+        ),
         (rule(TargetKind::Function, QUEUE, &created, &[]), arn, Some(("CloudFunction", QUEUE))),
         (
             to_queue(&created, &[("Colour", "x")]),
@@ -60,6 +67,11 @@ fn faults_of_a_rule_have_the_texts_of_s3() {
             to_queue(&created, &[("prefix", "a"), ("Prefix", "b")]),
             "Cannot specify more than one prefix rule in a filter.",
             Some(("FilterRule.Name", "Prefix")),
+        ),
+        (
+            to_queue(&created, &[("suffix", &long)]),
+            "Size of filter rule value cannot exceed 1024 bytes in UTF-8 representation",
+            Some(("FilterRule.Value", &long)),
         ),
         (
             to_queue(&["s3:ObjectBaked:*"], &[]),
@@ -101,6 +113,21 @@ fn bucket_has_at_most_a_hundred_rules() {
     assert_eq!(rules(100).unwrap().rules.len(), 100);
     let message = "A bucket can have at most 100 notification configurations.";
     assert_eq!(rules(101).unwrap_err().message, message);
+}
+
+#[test]
+fn two_rules_must_not_have_the_same_id() {
+    let rule = |id: Option<&str>, prefix| RequestedRule {
+        id: id.map(str::to_owned),
+        ..to_queue(&["s3:ObjectCreated:*"], &[("prefix", prefix)])
+    };
+    let fault = check(vec![rule(Some("a"), "1"), rule(Some("b"), "2"), rule(Some("a"), "3")]).unwrap_err();
+    let text = "Same ID used for multiple configurations. IDs must be unique";
+    assert_eq!((fault.code, fault.message), (FaultCode::InvalidArgument, text));
+    assert_eq!(
+        check(vec![rule(Some("a"), "1"), rule(Some("A"), "2"), rule(None, "3")]).unwrap().rules.len(),
+        3
+    );
 }
 
 #[test]
@@ -184,6 +211,8 @@ fn rules_select_events_by_name_and_keys_by_prefix_and_suffix() {
         ("s3:ObjectCreated:*", "", "", Change::Delete, "a", false),
         ("s3:ObjectCreated:Put", "", "", put, "a", true),
         ("s3:ObjectCreated:Put", "", "", completed, "a", false),
+        ("s3:ObjectCreated:Put", "", "", Change::Post(object), "a", false),
+        ("s3:ObjectCreated:Post", "", "", Change::Post(object), "a", true),
         ("s3:ObjectRemoved:Delete", "", "", Change::Delete, "a", true),
         ("s3:ObjectRemoved:*", "", "", Change::Delete, "a", true),
         ("s3:ObjectAcl:Put", "", "", put, "a", false),
@@ -195,11 +224,7 @@ fn rules_select_events_by_name_and_keys_by_prefix_and_suffix() {
     ] {
         let rule = to_queue(&[event], &[("prefix", prefix), ("suffix", suffix)]);
         let configuration = check(vec![rule]).unwrap();
-        assert_eq!(
-            configuration.rules_for(change, key).count(),
-            usize::from(expected),
-            "{event} {prefix} {key}"
-        );
+        assert_eq!(configuration.rule_for(change, key).is_some(), expected, "{event} {prefix} {key}");
     }
 }
 

@@ -13,6 +13,7 @@ mod delete;
 mod get;
 mod list;
 mod multipart;
+mod notifications;
 mod page;
 mod parts;
 mod put;
@@ -29,7 +30,9 @@ use s3s::{S3Error, S3Result, s3_error};
 
 pub(super) use body::{BodyTimeout, Trailers};
 
-use super::store::{Bucket, BucketRemoved, Object, Store};
+use super::notifications::StoredObject;
+use super::outbox::{Outbox, OutboxClosed, Targets};
+use super::store::{Bucket, BucketRemoved, Object, Record, Store};
 use crate::service::clock::Clock;
 
 /// Implements the S3 operations.
@@ -38,11 +41,18 @@ pub(super) struct Operations {
     store: Arc<Store>,
     /// The source of all timestamps.
     clock: Clock,
+    outbox: Arc<Outbox>,
+    targets: Arc<Targets>,
 }
 
 impl Operations {
-    pub(super) fn new(store: Arc<Store>, clock: Clock) -> Self {
-        Self { store, clock }
+    pub(super) fn new(store: Arc<Store>, clock: Clock, outbox: Outbox, targets: Arc<Targets>) -> Self {
+        Self { store, clock, outbox: Arc::new(outbox), targets }
+    }
+
+    /// Drops the events that are not delivered yet.
+    pub(super) fn discard_events(&self) {
+        self.outbox.discard();
     }
 
     fn bucket(&self, name: &str) -> S3Result<Arc<Bucket>> {
@@ -57,6 +67,11 @@ impl Operations {
     fn now(&self) -> u64 {
         self.clock.now().as_millis()
     }
+}
+
+/// A stored object, for its event.
+fn stored(record: &Record) -> StoredObject<'_> {
+    StoredObject { size: record.size(), etag: &record.etag }
 }
 
 fn no_such_bucket() -> S3Error {
@@ -86,6 +101,12 @@ impl From<io::Error> for Failed {
 impl From<BucketRemoved> for Failed {
     fn from(_: BucketRemoved) -> Self {
         Self(no_such_bucket())
+    }
+}
+
+impl From<OutboxClosed> for Failed {
+    fn from(_: OutboxClosed) -> Self {
+        Self(s3_error!(ServiceUnavailable, "The server is stopping."))
     }
 }
 

@@ -10,7 +10,9 @@ use s3s::{S3Error, S3Request, S3Result, s3_error};
 use super::assemble::{assembled, checksum_of, wanted_checksums};
 use super::attributes::attributes;
 use super::conditions::WriteConditions;
-use super::{Failed, Operations, set_checksum};
+use super::{Failed, Operations, set_checksum, stored};
+use crate::s3::notifications::Change;
+use crate::s3::request_context::RequestContext;
 use crate::s3::store::{Algorithm, Bucket, Record, StoredChecksum, Upload, UploadHead};
 
 /// The upload with this id and key.
@@ -77,6 +79,7 @@ impl Operations {
         &self,
         request: S3Request<CompleteMultipartUploadInput>,
     ) -> S3Result<CompleteMultipartUploadOutput> {
+        let context = RequestContext::of(&request.extensions);
         let input = request.input;
         let bucket = self.bucket(&input.bucket)?;
         let upload = upload(&bucket, &input.upload_id, &input.key)?;
@@ -103,7 +106,12 @@ impl Operations {
             return Err(s3_error!(BadDigest, "The checksum you specified did not match what we received."));
         }
         let check = |before: Option<&Record>| conditions.check(before).map_err(Failed::from);
-        let object = bucket.complete(&input.upload_id, object, check)?.ok_or_else(no_such_upload)?;
+        let mut events = self.outbox.reserve(&bucket, context, 1).await.map_err(Failed::from)?;
+        let announce = |record: &Record| {
+            events.send(&record.key, Change::CompleteMultipartUpload(stored(record)));
+        };
+        let object =
+            bucket.complete(&input.upload_id, object, check, announce)?.ok_or_else(no_such_upload)?;
         let mut output = CompleteMultipartUploadOutput {
             location: Some(format!("/{}/{}", input.bucket, input.key)),
             bucket: Some(input.bucket),

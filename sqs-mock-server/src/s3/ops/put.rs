@@ -1,12 +1,15 @@
-//! `PutObject`.
+//! `PutObject`, and `PostObject`, which s3s converts.
 
+use http::Method;
 use s3s::dto::{ETag, PutObjectInput, PutObjectOutput};
 use s3s::{S3Request, S3Result, s3_error};
 
 use super::attributes::attributes;
 use super::body::ExpectedChecksum;
 use super::conditions::WriteConditions;
-use super::{Failed, Operations, set_checksum};
+use super::{Failed, Operations, set_checksum, stored};
+use crate::s3::notifications::Change;
+use crate::s3::request_context::RequestContext;
 use crate::s3::store::{Object, Record};
 
 /// The largest body of a request in bytes: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
@@ -18,6 +21,7 @@ impl Operations {
         mut request: S3Request<PutObjectInput>,
     ) -> S3Result<PutObjectOutput> {
         let expected = ExpectedChecksum::of(&request, None);
+        let (context, is_form) = (RequestContext::of(&request.extensions), request.method == Method::POST);
         let input = &mut request.input;
         if input.content_length.is_some_and(|length| length > MAX_BODY) {
             return Err(s3_error!(EntityTooLarge, "Your proposed upload exceeds the maximum allowed size"));
@@ -40,7 +44,12 @@ impl Operations {
         };
         let object = Object { record, files: vec![written.file] };
         let check = |before: Option<&Record>| conditions.check(before).map_err(Failed::from);
-        let record = bucket.put(object, check)?.record.clone();
+        let mut events = self.outbox.reserve(&bucket, context, 1).await.map_err(Failed::from)?;
+        let announce = |record: &Record| {
+            let change = if is_form { Change::Post } else { Change::Put };
+            events.send(&record.key, change(stored(record)));
+        };
+        let record = bucket.put(object, check, announce)?.record.clone();
         let mut output = PutObjectOutput {
             e_tag: Some(ETag::Strong(record.etag)),
             server_side_encryption: record.attributes.server_side_encryption.map(Into::into),

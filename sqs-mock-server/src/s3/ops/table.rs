@@ -28,15 +28,19 @@ operations! {
     create_bucket: CreateBucketInput -> CreateBucketOutput;
     create_multipart_upload: CreateMultipartUploadInput -> CreateMultipartUploadOutput;
     delete_bucket: DeleteBucketInput -> DeleteBucketOutput;
-    delete_object: DeleteObjectInput -> DeleteObjectOutput;
-    delete_objects: DeleteObjectsInput -> DeleteObjectsOutput;
+    delete_object: DeleteObjectInput -> DeleteObjectOutput, waits;
+    delete_objects: DeleteObjectsInput -> DeleteObjectsOutput, waits;
     get_bucket_location: GetBucketLocationInput -> GetBucketLocationOutput;
+    get_bucket_notification_configuration: GetBucketNotificationConfigurationInput
+        -> GetBucketNotificationConfigurationOutput;
     get_object: GetObjectInput -> GetObjectOutput;
     head_bucket: HeadBucketInput -> HeadBucketOutput;
     head_object: HeadObjectInput -> HeadObjectOutput;
     list_buckets: ListBucketsInput -> ListBucketsOutput;
     list_multipart_uploads: ListMultipartUploadsInput -> ListMultipartUploadsOutput;
     list_objects_v2: ListObjectsV2Input -> ListObjectsV2Output;
+    put_bucket_notification_configuration: PutBucketNotificationConfigurationInput
+        -> PutBucketNotificationConfigurationOutput;
     put_object: PutObjectInput -> PutObjectOutput, waits;
     upload_part: UploadPartInput -> UploadPartOutput, waits;
 }

@@ -13,6 +13,8 @@ use s3s::{S3ErrorCode, S3Request};
 use super::Operations;
 use crate::s3::S3;
 use crate::s3::inspect::request;
+use crate::s3::outbox::Outbox;
+use crate::s3::outbox::tests::targets;
 use crate::s3::store::{Hashes, Part, Store};
 use crate::service::clock::{Clock, Timestamp};
 use crate::service::seed::Seed;
@@ -24,7 +26,10 @@ fn operations() -> Operations {
     let (directory, is_temporary) = S3::temporary().directory().unwrap();
     let store = Store::open(directory, is_temporary, Seed(1)).unwrap();
     store.create(BUCKET, 0).unwrap();
-    Operations::new(Arc::new(store), Clock::starting_at(Timestamp::from_millis(1_800_000_000_000)))
+    let clock = Clock::starting_at(Timestamp::from_millis(1_800_000_000_000));
+    let (targets, _) = targets();
+    let (outbox, _) = Outbox::new(clock.clone(), "us-east-1".to_owned(), Arc::clone(&targets));
+    Operations::new(Arc::new(store), clock, outbox, targets)
 }
 
 /// Begins an upload and adds one part.

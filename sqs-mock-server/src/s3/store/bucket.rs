@@ -10,6 +10,10 @@ use parking_lot::Mutex;
 
 use super::disk;
 use super::{DataWriter, Object, Record, Upload, new_id};
+use crate::s3::notifications::Configuration;
+
+/// The file of the notification configuration. Without one, the bucket has no rules.
+pub(super) const NOTIFICATIONS: &str = "notifications.json";
 
 /// A bucket.
 #[derive(Debug)]
@@ -27,6 +31,7 @@ pub(in crate::s3) struct Bucket {
 pub(super) struct State {
     pub(super) objects: BTreeMap<String, Arc<Object>>,
     pub(super) uploads: BTreeMap<String, Upload>,
+    pub(super) notifications: Arc<Configuration>,
     /// Set when the bucket is removed, for callers that still hold it.
     pub(super) closed: bool,
 }
@@ -34,6 +39,12 @@ pub(super) struct State {
 /// The bucket was removed in the meantime.
 #[derive(Debug)]
 pub(in crate::s3) struct BucketRemoved;
+
+impl From<BucketRemoved> for io::Error {
+    fn from(_: BucketRemoved) -> Self {
+        Self::new(io::ErrorKind::NotFound, "the bucket was removed")
+    }
+}
 
 impl Bucket {
     pub(super) fn create(name: &str, root: PathBuf, now: u64, ids: &Arc<Mutex<Rng>>) -> io::Result<Self> {
@@ -84,18 +95,38 @@ impl Bucket {
         look(&self.state.lock().objects)
     }
 
+    /// Which changes are announced, and where.
+    pub(in crate::s3) fn notifications(&self) -> Arc<Configuration> {
+        Arc::clone(&self.state.lock().notifications)
+    }
+
+    /// Replaces the notification configuration.
+    pub(in crate::s3) fn set_notifications<E: From<BucketRemoved> + From<io::Error>>(
+        &self,
+        configuration: Configuration,
+    ) -> Result<(), E> {
+        let mut state = self.state.lock();
+        if state.closed {
+            return Err(BucketRemoved.into());
+        }
+        disk::write(&self.root.join(NOTIFICATIONS), &configuration)?;
+        state.notifications = Arc::new(configuration);
+        Ok(())
+    }
+
     /// Creates a data file for the body of a request.
     pub(in crate::s3) async fn data_writer(&self) -> io::Result<DataWriter> {
         DataWriter::create(&self.root.join("data"), || new_id(&self.ids)).await
     }
 
-    /// Stores an object in place of an older one, unless `check` rejects the older one.
+    /// Stores an object in place of an older one, unless `check` rejects the older one. `done` is called under the lock.
     pub(in crate::s3) fn put<E: From<BucketRemoved> + From<io::Error>>(
         &self,
         object: Object,
         check: impl FnOnce(Option<&Record>) -> Result<(), E>,
+        done: impl FnOnce(&Record),
     ) -> Result<Arc<Object>, E> {
-        self.insert(&mut self.state.lock(), object, check)
+        self.insert(&mut self.state.lock(), object, check, done)
     }
 
     /// Like [`put`](Self::put), for callers that hold the lock.
@@ -104,6 +135,7 @@ impl Bucket {
         state: &mut State,
         object: Object,
         check: impl FnOnce(Option<&Record>) -> Result<(), E>,
+        done: impl FnOnce(&Record),
     ) -> Result<Arc<Object>, E> {
         if state.closed {
             return Err(BucketRemoved.into());
@@ -116,22 +148,32 @@ impl Bucket {
         if let Some(before) = state.objects.insert(key, Arc::clone(&object)) {
             before.delete_on_drop();
         }
+        done(&object.record);
         Ok(object)
     }
 
-    /// Deletes an object, unless `check` rejects it; `false` if it does not exist.
+    /// Deletes an object, unless `check` rejects it; `false` if it does not exist. `done` is called under the lock, also
+    /// if it does not exist.
     pub(in crate::s3) fn delete<E: From<io::Error>>(
         &self,
         key: &str,
         check: impl FnOnce(Option<&Record>) -> Result<(), E>,
+        done: impl FnOnce(),
     ) -> Result<bool, E> {
         let mut state = self.state.lock();
+        if state.closed {
+            return Ok(false);
+        }
         check(state.objects.get(key).map(|object| &object.record))?;
-        let Some(object) = state.objects.get(key) else { return Ok(false) };
-        fs::remove_file(self.object_path(key))?;
-        object.delete_on_drop();
-        state.objects.remove(key);
-        Ok(true)
+        let exists = state.objects.contains_key(key);
+        if exists {
+            fs::remove_file(self.object_path(key))?;
+        }
+        if let Some(object) = state.objects.remove(key) {
+            object.delete_on_drop();
+        }
+        done();
+        Ok(exists)
     }
 
     fn object_path(&self, key: &str) -> PathBuf {

@@ -8,7 +8,7 @@ use std::{fs, io};
 use fastrand::Rng;
 use parking_lot::Mutex;
 
-use super::bucket::State;
+use super::bucket::{NOTIFICATIONS, State};
 use super::{Bucket, DataFile, Object, Part, Record, Segment, Upload, UploadHead, disk};
 
 /// Loads a bucket, and removes files of incomplete writes.
@@ -17,7 +17,10 @@ pub(super) fn bucket(name: &str, root: PathBuf, ids: &Arc<Mutex<Rng>>) -> io::Re
     let data = Data { root: root.join("data") };
     let objects = objects(&root, &data)?;
     let uploads = uploads(&root, &data, &objects)?;
-    let state = State { objects, uploads, ..State::default() };
+    let notifications = root.join(NOTIFICATIONS);
+    let notifications =
+        if notifications.exists() { Arc::new(disk::read(&notifications)?) } else { Arc::default() };
+    let state = State { objects, uploads, notifications, closed: false };
     data.remove_unreferenced(&state)?;
     Ok(Bucket::of(name, root, created, ids, state))
 }

@@ -1,7 +1,8 @@
 //! Buckets and objects on disk.
 //!
 //! ```text
-//! DIR/buckets/<bucket>/objects/<SHA-256 of the key>.json      object record: key, metadata, names of data files
+//! DIR/buckets/<bucket>/notifications.json                     notification configuration, if there ever was one
+//!                      objects/<SHA-256 of the key>.json      object record: key, metadata, names of data files
 //!                      uploads/<id>/upload.json, <part>.json  multipart upload
 //!                      data/<id>                              bytes, immutable once written
 //! ```
@@ -90,6 +91,11 @@ impl Store {
         let bucket = Bucket::create(name, self.root.join("buckets").join(name), now, &self.ids)?;
         buckets.insert(name.to_owned(), Arc::new(bucket));
         Ok(true)
+    }
+
+    /// A random id.
+    pub(super) fn new_id(&self) -> String {
+        new_id(&self.ids)
     }
 
     /// Removes a bucket; `false` if it has objects.

@@ -52,19 +52,20 @@ impl Bucket {
         Ok(true)
     }
 
-    /// Replaces an upload by its object under one lock, so that either this or an abort succeeds.
-    /// `None` if the upload does not exist.
+    /// Replaces an upload by its object under one lock, so that either this or an abort succeeds. `done` is called under
+    /// that lock. `None` if the upload does not exist.
     pub(in crate::s3) fn complete<E: From<BucketRemoved> + From<io::Error>>(
         &self,
         id: &str,
         object: Object,
         check: impl FnOnce(Option<&Record>) -> Result<(), E>,
+        done: impl FnOnce(&Record),
     ) -> Result<Option<Arc<Object>>, E> {
         let mut state = self.state.lock();
         if !state.uploads.contains_key(id) {
             return Ok(None);
         }
-        let object = self.insert(&mut state, object, check)?;
+        let object = self.insert(&mut state, object, check, done)?;
         if let Some(upload) = state.uploads.remove(id) {
             let files = upload.parts.values().map(|(_, file)| file);
             let is_unused = |file: &&Arc<DataFile>| !object.files.iter().any(|used| Arc::ptr_eq(used, file));

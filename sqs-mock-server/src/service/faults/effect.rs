@@ -77,16 +77,21 @@ impl Effect {
     /// The service of an effect that only one service has.
     pub(super) fn service(&self) -> Option<ServiceName> {
         match self {
-            Self::FailEntries { .. } | Self::OmitEntries {} | Self::Redeliver {} => Some(ServiceName::Sqs),
+            Self::Redeliver {} => Some(ServiceName::Sqs),
             Self::Pace { .. } => Some(ServiceName::S3),
             _ => None,
         }
     }
 
+    /// Whether it affects entries of batches, which SQS and SNS have.
+    pub(super) fn is_of_entries(&self) -> bool {
+        matches!(self, Self::FailEntries { .. } | Self::OmitEntries {})
+    }
+
     /// Whether requests for this operation can have this effect.
     pub(super) fn applies_to(&self, operation: Operation) -> bool {
         match self {
-            Self::FailEntries { .. } | Self::OmitEntries {} => operation.name.ends_with("Batch"),
+            _ if self.is_of_entries() => operation.name.ends_with("Batch"),
             Self::Redeliver {} => operation.name == "ReceiveMessage",
             _ => true,
         }

@@ -10,7 +10,6 @@ use sqs_client::wire::service_error::ErrorCode;
 use super::effect::{Effect, Millis};
 use super::filter::{Condition, EntryFilter, Filter};
 use super::{Entry, Request};
-use crate::service::operation::ServiceName;
 
 /// What goes wrong, for which requests, and how often. By default it affects every request to SQS.
 ///
@@ -69,9 +68,9 @@ fn is_always(probability: &f64) -> bool {
     *probability >= 1.0
 }
 
-/// The name of a queue, given its name, URL or ARN.
-pub(super) fn name_of(queue: &str) -> &str {
-    queue.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default()
+/// The name of a queue or a topic, given its name, URL or ARN.
+pub(super) fn name_of(text: &str) -> &str {
+    text.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default()
 }
 
 fn name_of_code(code: ErrorCode) -> String {
@@ -248,74 +247,5 @@ impl Fault {
     pub fn probability(mut self, probability: f64) -> Self {
         self.probability = if probability.is_nan() { 0.0 } else { probability.clamp(0.0, 1.0) };
         self
-    }
-}
-
-/// For S3. A fault affects SQS unless it names S3 or an S3 property. One that names properties of both affects nothing.
-#[cfg(feature = "s3")]
-impl Fault {
-    /// S3 rejects the request and does not apply it. The code is an S3 error code, such as `NoSuchKey`, `AccessDenied`
-    /// or `SlowDown`, and determines the status; unknown codes have status 500.
-    pub fn s3_error(code: impl Into<String>) -> Self {
-        Self::new(Effect::Error { code: code.into(), message: None }).of_s3()
-    }
-
-    /// Limits the throughput of bodies to and from S3, in bytes per second of real time. The slowest of several faults
-    /// applies.
-    pub fn s3_pace(bytes_per_second: u64) -> Self {
-        Self::new(Effect::Pace { bytes_per_second: bytes_per_second.max(1) }).of_s3()
-    }
-
-    /// Affects requests to S3.
-    pub fn of_s3(mut self) -> Self {
-        self.filter.service = Some(ServiceName::S3);
-        self
-    }
-
-    /// Affects requests to S3 for this operation. Several calls accept any of the operations.
-    pub fn on_s3(mut self, action: crate::service::operation::S3Action) -> Self {
-        self.filter.actions.push(action.into());
-        self.of_s3()
-    }
-
-    /// Affects requests to S3 that address this bucket, or an object in it.
-    pub fn bucket(mut self, name: impl Into<String>) -> Self {
-        self.filter.bucket = Some(name.into());
-        self.of_s3()
-    }
-
-    /// Affects requests to S3 for objects whose keys have this prefix.
-    pub fn key_prefix(mut self, prefix: impl Into<String>) -> Self {
-        self.filter.key_prefix = Some(prefix.into());
-        self.of_s3()
-    }
-}
-
-/// The service.
-impl Fault {
-    /// The services that its fields imply, with the name of each field.
-    pub(super) fn services(&self) -> impl Iterator<Item = (&'static str, ServiceName)> {
-        use ServiceName::{S3, Sqs};
-        let Self { filter, entry_filter: entry, .. } = self;
-        let fields = [
-            ("service", filter.service),
-            ("effect", self.effect.service()),
-            ("queue", filter.queue.is_some().then_some(Sqs)),
-            ("group", entry.group.is_some().then_some(Sqs)),
-            ("body_contains", entry.body_contains.is_some().then_some(Sqs)),
-            ("entries", (!entry.entries.is_empty()).then_some(Sqs)),
-            ("bucket", filter.bucket.is_some().then_some(S3)),
-            ("key_prefix", filter.key_prefix.is_some().then_some(S3)),
-        ];
-        let actions = filter.actions.iter().map(|action| ("actions", Some(action.service)));
-        fields.into_iter().chain(actions).filter_map(|(field, service)| Some((field, service?)))
-    }
-
-    /// Whether a request can be affected, as a whole or in an entry.
-    pub(super) fn accepts(&self, request: &Request<'_>) -> bool {
-        let default = ("service", ServiceName::Sqs);
-        let first = self.services().next().unwrap_or(default);
-        let mut services = self.services().chain([first]);
-        services.all(|(_, service)| service == request.service) && self.filter.accepts(request)
     }
 }

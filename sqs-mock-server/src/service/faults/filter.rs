@@ -38,6 +38,8 @@ pub(super) struct Filter {
     pub(super) queue: Option<String>,
     pub(super) bucket: Option<String>,
     pub(super) key_prefix: Option<String>,
+    /// The name of the topic.
+    pub(super) topic: Option<String>,
     #[serde(skip)]
     pub(super) condition: Option<OnRequest>,
 }
@@ -57,7 +59,7 @@ pub(super) struct EntryFilter {
 impl Filter {
     /// Whether a request is accepted, apart from its service and its entries.
     pub(super) fn accepts(&self, request: &Request<'_>) -> bool {
-        let Self { service: _, actions, queue, bucket, key_prefix, condition } = self;
+        let Self { service: _, actions, queue, bucket, key_prefix, topic, condition } = self;
         let resource = request.resource.as_ref();
         let has_prefix =
             |prefix: &str| resource.and_then(Resource::key).is_some_and(|key| key.starts_with(prefix));
@@ -65,6 +67,7 @@ impl Filter {
             && queue.as_deref().is_none_or(|queue| request.queue() == Some(queue))
             && bucket.as_deref().is_none_or(|bucket| resource.and_then(Resource::bucket) == Some(bucket))
             && key_prefix.as_deref().is_none_or(has_prefix)
+            && topic.as_deref().is_none_or(|topic| request.topic() == Some(topic))
             && condition.as_ref().is_none_or(|condition| (condition.0)(request))
     }
 }

@@ -13,10 +13,10 @@ use sqs_client::wire::service_error::ErrorCode;
 use super::Fault;
 use super::effect::Effect;
 use super::fault::name_of;
-use crate::service::operation::ServiceName;
+use crate::service::operation::{Operation, ServiceName};
 
 /// The fields of every effect, in addition to its own.
-pub(super) const COMMON_FIELDS: [&str; 12] = [
+pub(super) const COMMON_FIELDS: [&str; 13] = [
     "service",
     "actions",
     "queue",
@@ -25,6 +25,7 @@ pub(super) const COMMON_FIELDS: [&str; 12] = [
     "entries",
     "bucket",
     "key_prefix",
+    "topic",
     "skip",
     "times",
     "probability",
@@ -57,9 +58,8 @@ impl std::error::Error for InvalidFault {}
 /// | `omit_entries`, `reset_before`, `reset_after`, `truncate`, `corrupt`, `redeliver` | none |
 ///
 /// All other fields are optional and correspond to methods of [`Fault`]: `actions` (a list), `queue`, `group`,
-/// `body_contains`, `entries` (a list of positions), `bucket`, `key_prefix`, `skip`, `times`, `probability`, and
-/// `above`
-/// (a rate per second). `service` (`sqs`, `s3`, `sns` or `sts`) is needed only if no other field implies it.
+/// `body_contains`, `entries` (a list of positions), `bucket`, `key_prefix`, `topic`, `skip`, `times`, `probability`,
+/// and `above` (a rate per second). `service` (`sqs`, `s3`, `sns` or `sts`) is needed only if no other field implies it.
 ///
 /// ```
 /// use sqs_mock_server::faults::Fault;
@@ -107,8 +107,8 @@ impl Fault {
         fault.check_lengths()?;
         fault.check_actions()?;
         fault.check_code()?;
-        if let Some(queue) = &mut fault.filter.queue {
-            *queue = name_of(queue).to_owned();
+        for name in [&mut fault.filter.queue, &mut fault.filter.topic].into_iter().flatten() {
+            *name = name_of(name).to_owned();
         }
         Ok(fault)
     }
@@ -124,6 +124,10 @@ impl Fault {
             self.services().map(|(_, service)| service).find(|service| *service != ServiceName::Sqs);
         self.filter.service = self.filter.service.or(implied);
         let service = self.filter.service.unwrap_or(ServiceName::Sqs);
+        for action in &mut self.filter.actions {
+            // SQS and SNS share names.
+            *action = Operation::find(Some(service), action.name).unwrap_or(*action);
+        }
         if let Some(action) = self.filter.actions.iter().find(|action| action.service != service) {
             return Err(format!("`actions`: {} is not an operation of {service}", action.name));
         }
@@ -165,6 +169,10 @@ impl Fault {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let message = effect.clone().message_mut().map_or(0, |message| text(message));
         let body = if let Effect::Status { body, .. } = effect { body.len() } else { 0 };
+        let code = match effect {
+            Effect::Error { code, .. } | Effect::FailEntries { code, .. } => code.len(),
+            _ => 0,
+        };
         let table = [
             ("body", body, 64 << 10, "bytes"),
             ("message", message, 1 << 10, "bytes"),
@@ -173,11 +181,15 @@ impl Fault {
             ("body_contains", text(&entry.body_contains), 1 << 10, "bytes"),
             ("bucket", text(&filter.bucket), 63, "bytes"),
             ("key_prefix", text(&filter.key_prefix), 1 << 10, "bytes"),
+            ("topic", text(&filter.topic), 1 << 10, "bytes"),
+            ("code", code, 256, "bytes"),
             ("entries", entry.entries.len(), 10, "positions"),
             ("actions", filter.actions.len(), Action::ALL.len(), "names"),
         ];
-        if filter.queue.as_deref() == Some("") {
-            return Err("`queue` must not be empty".to_owned());
+        for (field, name) in [("queue", &filter.queue), ("topic", &filter.topic)] {
+            if name.as_deref() == Some("") {
+                return Err(format!("`{field}` must not be empty"));
+            }
         }
         match table.iter().find(|(_, length, most, _)| length > most) {
             Some((field, _, most, unit)) => Err(format!("`{field}` must have at most {most} {unit}")),

@@ -38,8 +38,11 @@ mod plan;
 mod registry;
 mod request;
 mod rule;
+mod services;
 
 pub use super::operation::ServiceName;
+#[cfg(feature = "sns")]
+pub use super::operation::SnsAction;
 pub use super::resource::Resource;
 pub(crate) use effect::Damage;
 pub use fault::Fault;

@@ -42,6 +42,11 @@ impl Request<'_> {
             _ => None,
         }
     }
+
+    /// The name of the topic, if the request addresses one or a subscription to it.
+    pub fn topic(&self) -> Option<&str> {
+        self.resource.as_ref().and_then(Resource::topic)
+    }
 }
 
 /// A message or a receipt handle of a request.

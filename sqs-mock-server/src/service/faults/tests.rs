@@ -227,6 +227,7 @@ fn error_for_an_unknown_field_lists_the_fields_of_the_effect_and_of_every_effect
     everything.filter.service = Some(ServiceName::Sqs);
     everything.filter.bucket = Some("b".to_owned());
     everything.filter.key_prefix = Some("k".to_owned());
+    everything.filter.topic = Some("t".to_owned());
     let fields = serde_json::to_value(&everything).unwrap();
     let mut fields: Vec<_> = fields.as_object().unwrap().keys().filter(|field| *field != "effect").collect();
     let mut common = super::json::COMMON_FIELDS.to_vec();
@@ -268,9 +269,53 @@ fn invalid_fault_is_rejected_with_the_field_and_what_is_allowed() {
         (r#"{"effect":"status","status":204}"#, "except 204 and 304"),
         (r#"{"effect":"truncate","times":0}"#, "`times` must be at least 1"),
         (r#"{"effect":"truncate","queue":""}"#, "`queue` must not be empty"),
+        (r#"{"effect":"truncate","queue":"q","topic":"t"}"#, "`queue` does not belong to a fault of SNS"),
     ];
     for (text, reason) in table {
         let error = text.parse::<Fault>().unwrap_err().to_string();
         assert!(error.contains(reason), "{text}: {error}");
     }
+}
+
+#[cfg(feature = "sns")]
+#[test]
+fn invalid_fault_of_sns_is_rejected_with_the_reason() {
+    let long = format!(r#"{{"effect":"error","service":"sns","code":"{}"}}"#, "x".repeat(257));
+    let table = [
+        (r#"{"effect":"truncate","topic":""}"#, "`topic` must not be empty"),
+        (r#"{"effect":"redeliver","topic":"t"}"#, "this `effect` does not apply to SNS"),
+        (
+            r#"{"effect":"truncate","topic":"t","actions":["SendMessage"]}"#,
+            "SendMessage is not an operation of SNS",
+        ),
+        (&long, "`code` must have at most 256 bytes"),
+    ];
+    for (text, reason) in table {
+        let error = text.parse::<Fault>().unwrap_err().to_string();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+}
+
+#[cfg(feature = "sns")]
+#[test]
+fn action_that_sqs_and_sns_share_belongs_to_the_service_of_the_fault() {
+    let is_hit = |fault: Fault, service, resource| {
+        let request = Request { service, resource, ..request(Action::AddPermission) };
+        let faults = faults();
+        faults.inject(fault);
+        is_rejected(&faults, &request)
+    };
+    let topic = || Some(Resource::Topic(crate::service::arn::TopicArn::new("r", "0", "a")));
+    let read = |text: &str| text.parse::<Fault>().unwrap();
+    for fault in [
+        read(r#"{"effect":"throttle","service":"sns","actions":["AddPermission"]}"#),
+        read(r#"{"effect":"throttle","topic":"arn:aws:sns:r:0:a","actions":["AddPermission"]}"#),
+        Fault::throttle().on_sns(SnsAction::AddPermission).topic("a"),
+    ] {
+        assert!(is_hit(fault.clone(), ServiceName::Sns, topic()));
+        assert!(!is_hit(fault, ServiceName::Sqs, request(Action::AddPermission).resource));
+    }
+    let of_sqs = read(r#"{"effect":"throttle","actions":["AddPermission"]}"#);
+    assert!(!is_hit(of_sqs.clone(), ServiceName::Sns, topic()));
+    assert!(is_hit(of_sqs, ServiceName::Sqs, None));
 }

@@ -34,6 +34,11 @@ impl Journal {
         self.ring.lock().all()
     }
 
+    /// The number of the latest request, and how many requests are kept.
+    pub(crate) fn latest(&self) -> (u64, usize) {
+        self.ring.lock().latest()
+    }
+
     /// Removes all records. Requests in progress are not recorded.
     pub(crate) fn reset(&self) {
         let mut ring = self.ring.lock();

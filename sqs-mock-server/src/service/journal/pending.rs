@@ -59,6 +59,7 @@ impl<'a> PendingRecord<'a> {
                 input: None,
                 warnings: Box::default(),
                 ending: Ending::Abandoned,
+                answer: None,
                 elapsed: Duration::ZERO,
             };
             Open { journal, generation: journal.generation(), start, input, error: None, record }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
+use bytes::Bytes;
 use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::ErrorCode;
 
@@ -31,6 +32,8 @@ pub(crate) struct Record {
     /// Mistakes in the request, as text.
     pub(crate) warnings: Box<[String]>,
     pub(crate) ending: Ending,
+    /// The body of the response; `None` without a complete response, and for services that stream it.
+    pub(crate) answer: Option<Bytes>,
     /// In real time.
     pub(crate) elapsed: Duration,
 }
@@ -98,7 +101,8 @@ impl Record {
         let path = self.input.as_ref().and_then(|input| input.path.as_ref()).map_or(0, |path| path.len());
         let resource = self.resource.as_ref().map_or(0, Resource::bytes);
         let warnings: usize = self.warnings.iter().map(String::len).sum();
-        self.request_id.len() + caller + path + resource + warnings + self.content().len()
+        let answer = self.answer.as_ref().map_or(0, Bytes::len);
+        self.request_id.len() + caller + path + resource + warnings + answer + self.content().len()
     }
 }
 

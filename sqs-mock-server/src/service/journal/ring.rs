@@ -36,6 +36,11 @@ impl Ring {
         std::mem::take(&mut self.records)
     }
 
+    /// The number of the latest record, and how many there are.
+    pub(super) fn latest(&self) -> (u64, usize) {
+        (self.recorded, self.records.len())
+    }
+
     /// All records, shared.
     pub(super) fn all(&self) -> Vec<Arc<Record>> {
         self.records.iter().cloned().collect()

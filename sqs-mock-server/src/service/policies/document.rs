@@ -127,6 +127,32 @@ impl Document {
 }
 
 impl Statement {
+    /// What `AddPermission` adds: `accounts` may do `actions` of a service on a resource.
+    pub(crate) fn permission(
+        label: &str,
+        accounts: impl IntoIterator<Item: std::fmt::Display>,
+        actions: Vec<String>,
+        resource: String,
+    ) -> Self {
+        let roots = accounts.into_iter().map(|account| format!("arn:aws:iam::{account}:root")).collect();
+        Self {
+            sid: Some(label.to_owned()),
+            effect: Effect::Allow,
+            principal: Some(Principals::Kinds(BTreeMap::from([("AWS".to_owned(), List(roots))]))),
+            not_principal: None,
+            action: Some(List(actions)),
+            not_action: None,
+            resource: Some(List(vec![resource])),
+            not_resource: None,
+            condition: None,
+        }
+    }
+
+    /// Whether it is the permission of this label.
+    pub(crate) fn has_label(&self, label: &str) -> bool {
+        self.sid.as_deref() == Some(label)
+    }
+
     fn is_valid(&self, is_action: fn(&str) -> bool) -> bool {
         let principals = [&self.principal, &self.not_principal].into_iter().flatten();
         let actions = [&self.action, &self.not_action].into_iter().flatten();
@@ -190,4 +216,12 @@ fn is_service(name: &str) -> bool {
 fn is_scalar_or_list(value: &Value) -> bool {
     let is_scalar = |value: &Value| value.is_string() || value.is_number() || value.is_boolean();
     value.as_array().map_or_else(|| is_scalar(value), |list| list.iter().all(is_scalar))
+}
+
+/// Whether a policy may have this action: `*`, or one of the service, case-insensitive. A name with a wildcard can match
+/// several actions.
+pub(crate) fn is_action_of(service: &str, name: &str, mut known: impl Iterator<Item = &'static str>) -> bool {
+    let Some((prefix, action)) = name.split_once(':') else { return name == "*" };
+    let mut is_known = || known.any(|known| known.eq_ignore_ascii_case(action));
+    prefix.eq_ignore_ascii_case(service) && (action.contains(['*', '?']) || is_known())
 }

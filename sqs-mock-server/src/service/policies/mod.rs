@@ -25,9 +25,9 @@ mod wildcard;
 use serde::Deserialize;
 
 pub(crate) use context::{Context, Principal};
-pub(crate) use document::{Document, Effect, List, Principals, Statement, Version};
+pub(crate) use document::{Document, List, Principals, Statement, Version, is_action_of};
 pub(crate) use evaluate::{Decision, evaluate};
-#[cfg(feature = "sns")]
+#[cfg(any(feature = "s3", feature = "sns"))]
 pub(crate) use why::Why;
 
 /// What access policies do. It concerns deliveries by services such as SNS and S3, callers of other accounts, and

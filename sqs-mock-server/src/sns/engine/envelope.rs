@@ -40,14 +40,14 @@ pub(crate) struct Envelope<'a, S> {
 /// A notification, except for the link to unsubscribe. All subscribers share its signature, which takes longer than the
 /// rest of a delivery.
 #[derive(Clone, Debug)]
-pub(crate) struct Notification<'a> {
-    base_url: &'a str,
+pub(crate) struct Notification {
+    base_url: String,
     /// The lines before the link.
     head: Vec<String>,
     attributes: Option<String>,
 }
 
-impl Notification<'_> {
+impl Notification {
     /// The text for a subscriber.
     pub(crate) fn text(&self, subscription: &SubscriptionArn) -> String {
         let url = format!("{}/?Action=Unsubscribe&SubscriptionArn={subscription}", self.base_url);
@@ -60,14 +60,14 @@ impl Notification<'_> {
 /// A field with its value.
 type Field<'a> = (&'static str, &'a str);
 
-impl<'a, S: Signer> Envelope<'a, S> {
+impl<S: Signer> Envelope<'_, S> {
     /// The notification for the subscribers of one protocol. FIFO topics do not sign.
     pub(crate) fn notification(
         &self,
         protocol: Protocol,
         receipt: Receipt,
         message: &Message,
-    ) -> Notification<'a> {
+    ) -> Notification {
         let (id, topic, time) = (receipt.id.to_string(), self.topic.to_string(), self.time.to_string());
         let (text, subject) = (message.text(protocol), message.subject.as_deref());
         let sequence_number = receipt.sequence_number.map(|number| number.to_string());
@@ -87,7 +87,7 @@ impl<'a, S: Signer> Envelope<'a, S> {
             fields.extend(self.signature(signed));
         }
         Notification {
-            base_url: self.base_url,
+            base_url: self.base_url.to_owned(),
             head: fields.iter().map(line).collect(),
             attributes: attributes(message),
         }

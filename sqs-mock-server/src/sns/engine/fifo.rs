@@ -23,15 +23,33 @@ pub(crate) struct Receipt {
 }
 
 /// A group, which is empty if ids are known for the whole topic, and a deduplication id.
-type Key = (Box<str>, Box<str>);
+pub(crate) type Key = (Box<str>, Box<str>);
+
+/// A deduplication id that is known.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Known {
+    /// The number of the message that had it first, among all messages of the topic.
+    pub(crate) number: u64,
+    pub(crate) key: Key,
+    /// The id of that message.
+    pub(crate) id: Uuid,
+    /// When it is forgotten.
+    pub(crate) until: Timestamp,
+}
+
+impl Known {
+    fn receipt(&self) -> Receipt {
+        Receipt { id: self.id, sequence_number: Some(FIRST.saturating_add(self.number)) }
+    }
+}
 
 /// The messages of the last five minutes.
 #[derive(Debug, Default)]
 pub(super) struct FifoMemory {
     numbered: u64,
     known: HashMap<Key, Receipt>,
-    /// Oldest first, with the time at which they are forgotten.
-    in_order: VecDeque<(Timestamp, Key)>,
+    /// Oldest first, with consecutive numbers.
+    in_order: VecDeque<Known>,
 }
 
 impl FifoMemory {
@@ -48,19 +66,49 @@ impl FifoMemory {
             return (*original, false);
         }
         self.numbered += 1;
-        let receipt = Receipt { id, sequence_number: Some(FIRST.saturating_add(self.numbered)) };
-        self.known.insert(key.clone(), receipt);
-        self.in_order.push_back((now + WINDOW, key));
+        let known = Known { number: self.numbered, key, id, until: now + WINDOW };
+        let receipt = known.receipt();
+        self.known.insert(known.key.clone(), receipt);
+        self.in_order.push_back(known);
         (receipt, true)
     }
 
     fn forget(&mut self, now: Timestamp) {
-        while let Some((until, key)) = self.in_order.front()
-            && (*until <= now || self.in_order.len() > MAX_KNOWN)
+        while let Some(known) = self.in_order.front()
+            && (known.until <= now || self.in_order.len() > MAX_KNOWN)
         {
-            self.known.remove(key);
+            self.known.remove(&known.key);
             self.in_order.pop_front();
         }
+    }
+
+    /// The deduplication id of the last message.
+    pub(super) fn latest(&self) -> Option<&Known> {
+        self.in_order.back()
+    }
+
+    /// The deduplication ids of messages up to this number are forgotten.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.in_order.front().map_or(self.numbered, |known| known.number.saturating_sub(1))
+    }
+
+    /// Restores a memory. Sequence numbers continue after `numbered` messages.
+    #[cfg(any(test, feature = "durable"))]
+    pub(super) fn restore(numbered: u64, known: Vec<Known>) -> Self {
+        let receipts = known.iter().map(|known| (known.key.clone(), known.receipt()));
+        Self { numbered, known: receipts.collect(), in_order: known.into() }
+    }
+
+    /// The number of messages so far.
+    #[cfg(test)]
+    pub(super) fn numbered(&self) -> u64 {
+        self.numbered
+    }
+
+    /// The deduplication ids, oldest first.
+    #[cfg(test)]
+    pub(super) fn known(&self) -> impl Iterator<Item = &Known> {
+        self.in_order.iter()
     }
 }
 

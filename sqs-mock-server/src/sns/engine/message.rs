@@ -29,7 +29,8 @@ pub(crate) struct Draft<'a> {
 /// A valid message.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
-    text: String,
+    /// For protocols without their own.
+    pub(crate) text: String,
     /// The texts of protocols that have their own.
     by_protocol: BTreeMap<String, String>,
     pub(crate) subject: Option<String>,
@@ -76,11 +77,6 @@ impl Message {
     /// The text for subscribers with this protocol.
     pub(crate) fn text(&self, protocol: Protocol) -> &str {
         self.by_protocol.get(protocol.as_str()).unwrap_or(&self.text)
-    }
-
-    /// The text for protocols without their own.
-    pub(super) fn default_text(&self) -> &str {
-        &self.text
     }
 }
 

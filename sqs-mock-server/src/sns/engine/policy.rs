@@ -2,13 +2,11 @@
 //!
 //! Source: <https://docs.aws.amazon.com/sns/latest/api/API_AddPermission.html>
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use super::refusal::invalid;
 use crate::service::arn::TopicArn;
-use crate::service::policies::{Document, Effect, List, Principals, Statement};
+use crate::service::policies::{Document, Statement, is_action_of};
 use crate::service::query_error::QueryError;
 
 /// A limit of AWS: 30 KiB.
@@ -71,7 +69,7 @@ pub(super) fn with_permission(
     actions: &[&str],
 ) -> Result<String, QueryError> {
     let mut document = read(policy)?;
-    if document.statement.iter().any(|statement| statement.sid.as_deref() == Some(label)) {
+    if document.statement.iter().any(|statement| statement.has_label(label)) {
         return Err(invalid("Statement already exists"));
     }
     if actions.is_empty() || !actions.iter().all(|action| ACTIONS.contains(action)) {
@@ -80,18 +78,8 @@ pub(super) fn with_permission(
     if accounts.is_empty() {
         return Err(invalid("AWSAccountId Reason: no value for required parameter"));
     }
-    let roots = accounts.iter().map(|account| format!("arn:aws:iam::{account}:root")).collect();
-    document.statement.push(Statement {
-        sid: Some(label.to_owned()),
-        effect: Effect::Allow,
-        principal: Some(Principals::Kinds(BTreeMap::from([("AWS".to_owned(), List(roots))]))),
-        not_principal: None,
-        action: Some(List(actions.iter().map(|action| format!("SNS:{action}")).collect())),
-        not_action: None,
-        resource: Some(List(vec![topic.to_string()])),
-        not_resource: None,
-        condition: None,
-    });
+    let actions = actions.iter().map(|action| format!("SNS:{action}")).collect();
+    document.statement.push(Statement::permission(label, accounts, actions, topic.to_string()));
     write(&document)
 }
 
@@ -101,7 +89,7 @@ pub(super) fn with_permission(
 /// `InternalError`, never for a policy that was accepted before.
 pub(super) fn without_permission(policy: &str, label: &str) -> Result<String, QueryError> {
     let mut document = read(policy)?;
-    document.statement.retain(|statement| statement.sid.as_deref() != Some(label));
+    document.statement.retain(|statement| !statement.has_label(label));
     write(&document)
 }
 
@@ -125,9 +113,6 @@ fn broken(error: &serde_json::Error) -> QueryError {
     QueryError::new(500, "InternalError", format!("cannot store the policy: {error}"))
 }
 
-/// `*`, or an action of SNS, case-insensitive. A name with a wildcard can match several actions.
 fn is_action(name: &str) -> bool {
-    let Some((service, action)) = name.split_once(':') else { return name == "*" };
-    let is_known = || ACTIONS.iter().any(|known| known.eq_ignore_ascii_case(action));
-    service.eq_ignore_ascii_case("sns") && (action.contains(['*', '?']) || is_known())
+    is_action_of("sns", name, ACTIONS.into_iter())
 }

@@ -23,7 +23,7 @@ pub(crate) enum Protocol {
 
 impl Protocol {
     /// All protocols.
-    pub(super) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Http,
         Self::Https,
         Self::Email,

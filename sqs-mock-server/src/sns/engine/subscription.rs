@@ -8,12 +8,14 @@ use super::protocol::{Endpoint, Protocol};
 use super::subscription_attributes::Attributes;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
+#[cfg(feature = "durable")]
+use crate::service::query_error::QueryError;
 
 /// How long a subscription waits for its confirmation.
 const CONFIRMATION: Duration = Duration::from_secs(48 * 3_600);
 
 /// A subscription.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Subscription {
     pub(crate) arn: SubscriptionArn,
     pub(crate) endpoint: Endpoint,
@@ -35,6 +37,30 @@ pub(crate) enum State {
 }
 
 impl Subscription {
+    /// Restores a subscription from the attributes that [`to_requested`](Self::to_requested) returned.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for attributes that this server did not write.
+    #[cfg(feature = "durable")]
+    pub(crate) fn restore(
+        arn: SubscriptionArn,
+        endpoint: Endpoint,
+        owner: Box<str>,
+        state: State,
+        requested: &BTreeMap<String, String>,
+    ) -> Result<Self, QueryError> {
+        let pairs = requested.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let pairs: Vec<_> = pairs.collect();
+        let attributes = Attributes::create(&endpoint, arn.topic.is_fifo(), &pairs)?;
+        Ok(Self { arn, endpoint, owner, state, attributes })
+    }
+
+    /// The attributes that a request can set.
+    #[cfg(feature = "durable")]
+    pub(crate) fn to_requested(&self) -> BTreeMap<String, String> {
+        self.attributes.to_requested()
+    }
+
     /// Whether it gets messages.
     pub(crate) fn is_confirmed(&self) -> bool {
         !matches!(self.state, State::Pending { .. })

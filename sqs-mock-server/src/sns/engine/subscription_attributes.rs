@@ -20,7 +20,7 @@ const MAX_VALUE: usize = 262_144;
 const EFFECTIVE_DELIVERY_POLICY: &str = r#"{"healthyRetryPolicy":null,"sicklyRetryPolicy":null,"throttlePolicy":null,"requestPolicy":{"headerContentType":"text/plain; charset=UTF-8"},"guaranteed":false}"#;
 
 /// The attributes of a subscription.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Attributes {
     /// Whether the subscriber gets messages without an envelope.
     pub(super) raw: bool,
@@ -146,6 +146,14 @@ impl Attributes {
             shown.insert("RedrivePolicy".to_owned(), redrive.text.to_string());
         }
         shown
+    }
+
+    /// The attributes that make the same subscription. Unlike the shown ones, they include the scope of the next policy.
+    #[cfg(feature = "durable")]
+    pub(super) fn to_requested(&self) -> BTreeMap<String, String> {
+        let mut requested = self.shown();
+        requested.insert("FilterPolicyScope".to_owned(), self.scope.as_str().to_owned());
+        requested
     }
 
     /// The delivery policy that applies to an HTTP endpoint.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::refusal::invalid;
 use crate::service::query_error::QueryError;
 
@@ -11,7 +13,7 @@ const MAX_KEY: usize = 128;
 const MAX_VALUE: usize = 256;
 
 /// The tags of a topic.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Tags(BTreeMap<String, String>);
 
 impl Tags {
@@ -49,7 +51,7 @@ impl Tags {
     ///
     /// # Errors
     /// `TagLimitExceeded`.
-    pub(crate) fn add(&mut self, others: Self) -> Result<(), QueryError> {
+    pub(super) fn add(&mut self, others: Self) -> Result<(), QueryError> {
         let new = others.0.keys().filter(|key| !self.0.contains_key(*key)).count();
         check_count(self.0.len() + new)?;
         self.0.extend(others.0);
@@ -57,7 +59,7 @@ impl Tags {
     }
 
     /// Removes tags. Unknown keys are ignored.
-    pub(crate) fn remove(&mut self, keys: &[&str]) {
+    pub(super) fn remove(&mut self, keys: &[&str]) {
         for key in keys {
             self.0.remove(*key);
         }

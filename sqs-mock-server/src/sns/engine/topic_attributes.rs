@@ -3,6 +3,9 @@
 //! Source: <https://docs.aws.amazon.com/sns/latest/api/API_SetTopicAttributes.html>
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
 
 use super::json;
 use super::policy;
@@ -12,6 +15,10 @@ use crate::service::query_error::QueryError;
 
 /// The maximum size of a message in bytes, unless the topic has another.
 const MAXIMUM_MESSAGE_SIZE: usize = 262_144;
+/// The sizes that a topic can set instead.
+pub(crate) const MAXIMUM_MESSAGE_SIZES: RangeInclusive<u32> = 1_024..=1_048_576;
+/// The maximum number of characters of a display name.
+pub(crate) const MAX_DISPLAY_NAME: usize = 100;
 /// A limit of this server that bounds memory; policies have their own.
 const MAX_VALUE: usize = 30_720;
 
@@ -21,7 +28,8 @@ const EFFECTIVE_DELIVERY_POLICY: &str = r#"{"http":{"defaultHealthyRetryPolicy":
 const FEEDBACK_PROTOCOLS: [&str; 5] = ["HTTP", "Firehose", "Lambda", "Application", "SQS"];
 
 /// The attributes of a topic that a request has set, except for `FifoTopic`.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(transparent)]
 pub(crate) struct Attributes {
     set: BTreeMap<String, String>,
 }
@@ -122,18 +130,18 @@ impl Attributes {
 /// # Errors
 /// `InvalidParameter` for a name that topics of this kind do not have.
 fn is_legal(arn: &TopicArn, name: &str, value: &str) -> Result<bool, QueryError> {
-    let within = |low: u32, high: u32| value.parse().is_ok_and(|number| (low..=high).contains(&number));
+    let within = |range: RangeInclusive<u32>| value.parse().is_ok_and(|number| range.contains(&number));
     Ok(match name {
-        "DisplayName" => value.chars().count() <= 100,
+        "DisplayName" => value.chars().count() <= MAX_DISPLAY_NAME,
         "SignatureVersion" => matches!(value, "1" | "2"),
         "TracingConfig" => matches!(value, "PassThrough" | "Active"),
         "KmsMasterKeyId" => true,
-        "MaximumMessageSize" => within(1_024, 1_048_576),
+        "MaximumMessageSize" => within(MAXIMUM_MESSAGE_SIZES),
         "ContentBasedDeduplication" if arn.is_fifo() => matches!(value, "true" | "false"),
         "FifoThroughputScope" if arn.is_fifo() => matches!(value, "Topic" | "MessageGroup"),
         "ArchivePolicy" if arn.is_fifo() => value.is_empty() || json::object(value).is_ok(),
         name => match feedback(name) {
-            Some("SuccessFeedbackSampleRate") => within(0, 100),
+            Some("SuccessFeedbackSampleRate") => within(0..=100),
             Some(_) => true,
             None => return Err(invalid("AttributeName")),
         },

@@ -69,7 +69,7 @@ fn fresh_topic_has_the_attributes_of_aws() {
 fn topic_is_created_again_only_with_what_it_has() {
     let tags = |pairs: &[(&str, &str)]| Tags::read(pairs).unwrap();
     let mut topic = topic("a", &[("DisplayName", "A")]).unwrap();
-    topic.tags = tags(&[("k", "v"), ("l", "w")]);
+    topic.tag(tags(&[("k", "v"), ("l", "w")])).unwrap();
     for attributes in [&[][..], &[("DisplayName", "A")], &[("FifoTopic", "false")]] {
         for given in [&[][..], &[("k", "v")], &[("l", "w"), ("k", "v")]] {
             topic.check_same(attributes, &tags(given)).unwrap();

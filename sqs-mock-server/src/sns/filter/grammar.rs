@@ -18,7 +18,7 @@ use super::rule::Rule;
 pub(super) type Alternative = Vec<Arc<Condition>>;
 
 /// Rules for the values at one path; one of the rules must match.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Condition {
     /// Keys, joined by dots: a dot within a key means the same as nesting.
     pub(super) path: String,

@@ -65,7 +65,7 @@ impl FilterScope {
 }
 
 /// A filter policy, parsed once for many messages.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct FilterPolicy {
     text: Box<str>,
     scope: FilterScope,

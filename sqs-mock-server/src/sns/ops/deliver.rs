@@ -3,12 +3,15 @@
 use std::cell::LazyCell;
 
 use super::Sns;
+use super::deliveries::Outcome;
+use super::shared::SharedTopic;
 use crate::query::Call;
-use crate::service::arn::QueueArn;
-use crate::service::delivery::{Delivery, Source, Undelivered};
-use crate::service::policies::Why;
+use crate::service::arn::{QueueArn, TopicArn};
+use crate::service::delivery::{Delivery, Source};
+use crate::service::seed::Uuid;
 use crate::sns::engine::Receipt;
-use crate::sns::engine::envelope::Envelope;
+use crate::sns::engine::backlog::Group;
+use crate::sns::engine::envelope::{Envelope, Notification};
 use crate::sns::engine::message::Message;
 use crate::sns::engine::protocol::{Endpoint, Protocol};
 use crate::sns::engine::subscription::Subscription;
@@ -30,23 +33,46 @@ struct ForQueue<'a> {
     trace_header: Option<&'a str>,
 }
 
+/// The id of a message, with its notification if a queue needs that.
+pub(super) struct Signed {
+    pub(super) id: Uuid,
+    notification: Option<Notification>,
+}
+
+/// Prepares a message before its topic is locked for deliveries: a signature takes longer than all the rest. FIFO topics do
+/// not sign.
+pub(super) fn sign(sns: &Sns, call: &Call<'_>, topic: &SharedTopic, message: &Message) -> Signed {
+    let id = sns.new_id();
+    let (arn, signature_version) = {
+        let topic = topic.lock();
+        if topic.arn().is_fifo() || !topic.has_envelope(message) {
+            return Signed { id, notification: None };
+        }
+        (topic.arn().clone(), topic.signature_version().to_owned())
+    };
+    let envelope = envelope(sns, call, &arn, &signature_version);
+    let receipt = Receipt { id, sequence_number: None };
+    Signed { id, notification: Some(envelope.notification(Protocol::Sqs, receipt, message)) }
+}
+
 /// Delivers a message to its subscribers, and returns notes about those that did not get it.
 pub(super) fn deliver(
     sns: &Sns,
     call: &Call<'_>,
     topic: &Topic,
     receipt: Receipt,
-    message: &Message,
+    (message, signed): (&Message, &Signed),
 ) -> Vec<String> {
-    let envelope = envelope(sns, call, topic);
-    // Raw deliveries need no signature.
-    let notification = LazyCell::new(|| envelope.notification(Protocol::Sqs, receipt, message));
+    let envelope = envelope(sns, call, topic.arn(), topic.signature_version());
+    // On FIFO topics, and if a subscription is new.
+    let unsigned = LazyCell::new(|| envelope.notification(Protocol::Sqs, receipt, message));
+    let notification = || signed.notification.as_ref().unwrap_or_else(|| &unsigned);
     let topic_arn = topic.arn().to_string();
     let source = source(&topic_arn, topic);
     let notes = topic.recipients(message).filter_map(|subscription| match &subscription.endpoint {
         Endpoint::Queue(queue) => {
             let is_raw = subscription.is_raw();
-            let enveloped = (!is_raw).then(|| notification.text(&subscription.arn));
+            let enveloped = (!is_raw).then(|| notification().text(&subscription.arn));
             let message = ForQueue {
                 source,
                 body: enveloped.as_deref().unwrap_or_else(|| message.text(Protocol::Sqs)),
@@ -55,35 +81,38 @@ pub(super) fn deliver(
                 of_fifo: topic.arn().is_fifo(),
                 trace_header: call.trace_header,
             };
-            to_queue(sns, queue, subscription.dead_letter_queue(), &message)
+            let group = topic.arn().is_fifo().then(|| group(subscription, message.message));
+            sns.retries.deliver(group, message.delivery(queue), subscription.dead_letter_queue())
         }
         Endpoint::Outside(protocol, address) => {
+            sns.deliveries.count(Outcome::NotSent);
             Some(format!("{} to {address} is recorded, not sent", protocol.as_str()))
         }
     });
     bounded(notes)
 }
 
-/// Sends the request for confirmation to a queue of another account. Returns notes: for a queue that does not get it, the
-/// reason; otherwise the link.
+/// Sends the request for confirmation to a queue of another account. Returns notes: the link, and why a queue does not get
+/// it.
 pub(super) fn ask_to_confirm(
     sns: &Sns,
     call: &Call<'_>,
     (topic, subscription): (&Topic, &Subscription),
     token: &str,
 ) -> Vec<String> {
-    let envelope = envelope(sns, call, topic);
+    let envelope = envelope(sns, call, topic.arn(), topic.signature_version());
     let link =
         format!("{} is pending; confirm it with {}", subscription.arn, envelope.confirmation_url(token));
     let Endpoint::Queue(queue) = &subscription.endpoint else { return vec![link] };
     let body = envelope.confirmation(sns.new_id(), token);
     let topic_arn = topic.arn().to_string();
-    match sns.queues.deliver(Delivery { body: &body, ..empty(queue, source(&topic_arn, topic)) }) {
-        Ok(denial) => denial.map(|why| delivered_anyway(queue, &why)).into_iter().chain([link]).collect(),
-        Err(undelivered) => {
-            vec![format!("request for confirmation is not delivered to {queue}: {}", reason(&undelivered))]
-        }
-    }
+    let delivery = Delivery { body: &body, ..empty(queue, source(&topic_arn, topic)) };
+    sns.retries.deliver(None, delivery, None).into_iter().chain([link]).collect()
+}
+
+fn group(subscription: &Subscription, message: &Message) -> Group {
+    let name = message.group.as_deref().unwrap_or_default().into();
+    Group { subscription: subscription.arn.id.clone(), name }
 }
 
 /// The source that policies see.
@@ -91,42 +120,13 @@ fn source<'a>(topic_arn: &'a str, topic: &'a Topic) -> Source<'a> {
     Source { service: "sns.amazonaws.com", arn: topic_arn, account: &topic.arn().account }
 }
 
-fn envelope<'a>(sns: &Sns, call: &Call<'a>, topic: &'a Topic) -> Envelope<'a, Key> {
-    Envelope {
-        topic: topic.arn(),
-        time: sns.clock.now(),
-        base_url: call.base_url,
-        signature_version: topic.signature_version(),
-        signer: &Key,
-    }
-}
-
-/// Puts a message into a queue, or into the dead-letter queue of the subscription. Returns a note if it is not in the
-/// first, or AWS denies it.
-fn to_queue(
+fn envelope<'a>(
     sns: &Sns,
-    queue: &QueueArn,
-    dead_letter_queue: Option<&QueueArn>,
-    message: &ForQueue<'_>,
-) -> Option<String> {
-    let reason = match sns.queues.deliver(message.delivery(queue)) {
-        Ok(denial) => return denial.map(|why| delivered_anyway(queue, &why)),
-        Err(undelivered) => reason(&undelivered),
-    };
-    let Some(dead_letter_queue) = dead_letter_queue else {
-        return Some(format!("dropped for {queue}: {reason}"));
-    };
-    Some(match sns.queues.deliver(message.delivery(dead_letter_queue)) {
-        Ok(denial) => {
-            let denial = denial.map(|why| format!("; {}", delivered_anyway(dead_letter_queue, &why)));
-            let denial = denial.unwrap_or_default();
-            format!("moved from {queue} to the dead-letter queue {dead_letter_queue}: {reason}{denial}")
-        }
-        Err(undelivered) => format!(
-            "dropped for {queue}: {reason}; dead-letter queue {dead_letter_queue}: {}",
-            self::reason(&undelivered)
-        ),
-    })
+    call: &Call<'a>,
+    topic: &'a TopicArn,
+    signature_version: &'a str,
+) -> Envelope<'a, Key> {
+    Envelope { topic, time: sns.clock.now(), base_url: call.base_url, signature_version, signer: &Key }
 }
 
 impl<'a> ForQueue<'a> {
@@ -156,18 +156,7 @@ fn empty<'a>(queue: &'a QueueArn, source: Source<'a>) -> Delivery<'a> {
         deduplication_id: None,
         trace_header: None,
         sender: SENDER,
-    }
-}
-
-fn delivered_anyway(queue: &QueueArn, why: &Why) -> String {
-    format!("delivered to {queue}, but AWS denies it: {why}")
-}
-
-fn reason(undelivered: &Undelivered) -> String {
-    match undelivered {
-        Undelivered::NoQueue => "the queue does not exist".to_owned(),
-        Undelivered::Denied(why) => why.to_string(),
-        Undelivered::Refused(error) => error.to_string(),
+        keeps_size_limit: false,
     }
 }
 

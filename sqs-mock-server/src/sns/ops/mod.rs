@@ -4,18 +4,31 @@
 //! form -> find the topic, lock it -> engine (now) -> output
 //!                                      | Publish: recipients -> queues (a trait of another service) or notes
 //! ```
+//! With a store, the messages of a request and the changes of the topic are stored together, and responses wait for it.
+//!
 //! A topic stays locked while its messages enter queues, so that all queues get them in the same order. Queues never
-//! lock topics.
+//! lock topics. Deliveries to an unavailable SQS wait in [`retries`].
 
+pub(crate) mod changes;
 mod deliver;
+mod deliveries;
+mod inspect;
 mod page;
 mod permission;
 mod publish;
+mod published;
+#[cfg(feature = "s3")]
+mod publisher;
+mod retries;
+#[cfg(feature = "config-file")]
+mod set_up;
+mod shared;
 mod subscription;
 mod tags;
 mod topic;
 mod topics;
 
+use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -25,11 +38,26 @@ use crate::query::{Access, Api, Call, Form, Output};
 use crate::service::arn::TopicArn;
 use crate::service::clock::Clock;
 use crate::service::delivery::Queues;
+use crate::service::faults::Entry;
+use crate::service::journal::Journal;
 use crate::service::operation::{ServiceName, SnsAction};
 use crate::service::query_error::QueryError;
 use crate::service::resource::Resource;
 use crate::service::seed::{Seed, Uuid, uuid};
+#[cfg(feature = "durable")]
+use crate::sns::engine::{TopicNumber, TopicState};
+use crate::sns::wire;
 
+use changes::TopicReader;
+#[cfg(feature = "durable")]
+use changes::WaitingDelivery;
+use deliveries::Deliveries;
+pub use inspect::SubscriptionDescription;
+use published::PublishedLog;
+pub use published::PublishedMessage;
+#[cfg(feature = "s3")]
+pub(crate) use publisher::TopicPublisher;
+use retries::Retries;
 use topics::Topics;
 
 /// The topics of a server.
@@ -37,21 +65,89 @@ use topics::Topics;
 pub(crate) struct Sns {
     topics: Topics,
     queues: Arc<dyn Queues>,
+    retries: Retries,
+    deliveries: Arc<Deliveries>,
+    published: PublishedLog,
     clock: Clock,
     /// Held only to draw an id or a token.
     ids: Mutex<fastrand::Rng>,
+    initial: InitialState,
+}
+
+/// Creates the initial topics.
+struct InitialState(Box<dyn Fn(&Sns) + Send + Sync>);
+
+impl Default for InitialState {
+    fn default() -> Self {
+        Self(Box::new(|_| ()))
+    }
+}
+
+impl fmt::Debug for InitialState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
+}
+
+/// What a service starts with.
+#[derive(Debug)]
+pub(crate) struct Start {
+    /// Where it delivers.
+    pub(crate) queues: Arc<dyn Queues>,
+    pub(crate) clock: Clock,
+    pub(crate) seed: Seed,
+    /// Records late deliveries.
+    pub(crate) journal: Arc<Journal>,
+    /// How many published messages it shows.
+    pub(crate) published: usize,
+    /// Gets its changes.
+    pub(crate) reader: Option<Arc<dyn TopicReader>>,
+}
+
+/// What a store has of an earlier process.
+#[cfg(feature = "durable")]
+#[derive(Debug, Default)]
+pub(crate) struct Restored {
+    pub(crate) topics: Vec<(TopicNumber, TopicState)>,
+    /// In the order of their numbers.
+    pub(crate) waiting: Vec<WaitingDelivery>,
 }
 
 impl Sns {
-    /// A service without topics, which delivers to `queues`.
-    pub(crate) fn new(queues: Arc<dyn Queues>, clock: Clock, seed: Seed) -> Self {
+    /// A service without topics.
+    pub(crate) fn new(start: Start) -> Self {
+        let Start { queues, clock, seed, journal, published, reader } = start;
         let ids = Mutex::new(seed.generator("ids of topics"));
-        Self { topics: Topics::default(), queues, clock, ids }
+        let (topics, deliveries) = (Topics::new(reader.clone()), Arc::<Deliveries>::default());
+        let retries =
+            Retries::new(Arc::clone(&queues), clock.clone(), Arc::clone(&deliveries), (journal, reader));
+        let (published, initial) = (PublishedLog::new(published), InitialState::default());
+        Self { topics, queues, retries, deliveries, published, clock, ids, initial }
     }
 
-    /// Removes all topics.
+    /// Restores what an earlier process had, before the first request.
+    #[cfg(feature = "durable")]
+    pub(crate) fn restore(&self, restored: Restored) {
+        for (number, state) in restored.topics {
+            self.topics.restore(number, state);
+        }
+        for waiting in restored.waiting {
+            self.retries.restore(waiting);
+        }
+    }
+
+    /// Sets the initial state, which each reset creates at its end.
+    #[cfg(feature = "config-file")]
+    pub(crate) fn on_reset(&mut self, initial: impl Fn(&Self) + Send + Sync + 'static) {
+        self.initial = InitialState(Box::new(initial));
+    }
+
+    /// Removes all topics, and the deliveries that wait. Then creates the initial state again.
     pub(crate) fn reset(&self) {
         self.topics.clear();
+        self.retries.clear();
+        self.published.clear();
+        (self.initial.0)(self);
     }
 
     fn new_id(&self) -> Uuid {
@@ -109,19 +205,27 @@ impl Api for Sns {
         }
     }
 
-    fn resource(form: &Form) -> Option<Resource> {
+    fn resource(call: &Call<'_>) -> Option<Resource> {
         let named = ["TopicArn", "TargetArn", "SubscriptionArn", "ResourceArn"].into_iter();
-        let mut arns = named.filter_map(|name| form.get(name)).filter_map(TopicArn::of);
-        arns.next().map(Resource::Topic)
+        let mut arns = named.filter_map(|name| call.form.get(name)).filter_map(TopicArn::of);
+        let created = || Some(TopicArn::new(call.region, call.account, call.form.get("Name")?));
+        arns.next().or_else(created).map(Resource::Topic)
+    }
+
+    fn entries(action: SnsAction, form: &Form) -> Vec<Entry<'_>> {
+        match action {
+            SnsAction::Publish => vec![wire::entry(form)],
+            SnsAction::PublishBatch => wire::entries(form),
+            _ => Vec::new(),
+        }
     }
 
     async fn serve(&self, action: SnsAction, call: &Call<'_>) -> Result<Output, QueryError> {
-        let delivers = matches!(action, SnsAction::Publish | SnsAction::PublishBatch | SnsAction::Subscribe);
-        if !delivers {
-            return self.run(action, call);
+        if Self::access(action) != Access::Read {
+            self.queues.check_store().map_err(not_stored)?;
         }
-        self.queues.check_store().map_err(not_stored)?;
         let output = self.run(action, call);
+        // Also after reads and errors: they may have seen a change that is not stored yet.
         self.queues.settled().await.map_err(not_stored)?;
         output
     }

@@ -1,15 +1,18 @@
 //! Publishing messages.
 
 use super::Sns;
-use super::deliver;
-use super::topics::SharedTopic;
-use crate::query::{Call, Output, Xml};
+use super::deliver::{self, Signed};
+use super::published::PublishedMessage;
+use super::shared::SharedTopic;
+use crate::query::{Call, Output, Xml, injected};
+use crate::service::faults::FailingEntry;
 use crate::service::query_error::QueryError;
 use crate::sns::engine::Receipt;
 use crate::sns::engine::arn;
 use crate::sns::engine::batch::check_ids;
 use crate::sns::engine::message::Message;
 use crate::sns::engine::refusal::invalid;
+use crate::sns::engine::topic::{Published, Topic};
 use crate::sns::wire::Place;
 
 pub(super) fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
@@ -23,18 +26,24 @@ pub(super) fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
         return Err(invalid("TargetArn Reason: No endpoint found for the target arn specified"));
     }
     let topic = sns.topics.get(&arn::topic("TopicArn", target, call.region)?)?;
-    let mut message = Message::new(place.draft(form)?)?;
-    let mut notes = Vec::new();
-    let receipt = {
-        let mut topic = topic.lock();
-        topic.check(&message)?;
-        let published = topic.publish(sns.clock.now(), sns.new_id(), &mut message);
-        if published.is_new {
-            notes = deliver::deliver(sns, call, &topic, published.receipt, &message);
-        }
-        published.receipt
-    };
+    let (receipt, notes) = message(sns, call, &topic, Message::new(place.draft(form)?)?)?;
     Ok(Output { notes, ..Output::of(|xml| write_receipt(xml, receipt)) })
+}
+
+/// Publishes a message to a topic. Returns notes about its deliveries.
+///
+/// # Errors
+/// `InvalidParameter`.
+pub(super) fn message(
+    sns: &Sns,
+    call: &Call<'_>,
+    topic: &SharedTopic,
+    message: Message,
+) -> Result<(Receipt, Vec<String>), QueryError> {
+    let signed = deliver::sign(sns, call, topic, &message);
+    let mut topic = topic.lock_to_deliver(&*sns.queues);
+    topic.check(&message)?;
+    Ok(publish(sns, call, &mut topic, (message, &signed)))
 }
 
 /// Text messages are accepted and recorded, not sent.
@@ -50,32 +59,64 @@ fn to_phone(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 
 pub(super) fn batch(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let form = call.form;
-    let topic: SharedTopic = super::topic::find(sns, call)?;
+    let topic = super::topic::find(sns, call)?;
     let places = Place::entries(form);
     let ids: Vec<_> = places.iter().map(|place| place.required(form, "Id")).collect::<Result<_, _>>()?;
     check_ids(&ids)?;
     let messages = places.iter().map(|place| Message::new(place.draft(form)?));
-    let mut messages: Vec<_> = messages.collect::<Result<_, _>>()?;
+    let messages: Vec<_> = messages.collect::<Result<_, _>>()?;
+    let signed: Vec<_> = messages.iter().map(|message| deliver::sign(sns, call, &topic, message)).collect();
     let (mut notes, mut receipts) = (Vec::new(), Vec::new());
     {
-        let mut topic = topic.lock();
+        let mut topic = topic.lock_to_deliver(&*sns.queues);
         topic.check_batch(&messages)?;
-        for message in &mut messages {
-            let published = topic.publish(sns.clock.now(), sns.new_id(), message);
-            if published.is_new {
-                notes.extend(deliver::deliver(sns, call, &topic, published.receipt, message));
+        let entries = ids.iter().zip(messages.into_iter().zip(&signed));
+        for (index, (id, message)) in entries.enumerate() {
+            if call.failing.iter().any(|failing| failing.index == index) {
+                continue;
             }
-            receipts.push(published.receipt);
+            let (receipt, more) = publish(sns, call, &mut topic, message);
+            notes.extend(more);
+            receipts.push((*id, receipt));
         }
     }
+    let is_shown = |id: &str| !call.omitted.iter().any(|omitted| omitted == id);
     let output = Output::of(|xml| {
-        xml.list("Failed", [(); 0], |_, ()| {});
-        xml.list("Successful", ids.iter().zip(receipts), |member, (id, receipt)| {
+        let failed = call.failing.iter().filter_map(|failing| Some((*ids.get(failing.index)?, failing)));
+        xml.list("Failed", failed, |member, (id, failing)| write_failure(member, id, failing));
+        let successful = receipts.iter().filter(|(id, _)| is_shown(id));
+        xml.list("Successful", successful, |member, (id, receipt)| {
             member.leaf("Id", id);
-            write_receipt(member, receipt);
+            write_receipt(member, *receipt);
         });
     });
     Ok(Output { notes, ..output })
+}
+
+/// Takes a message that was checked, and delivers it unless it is a duplicate. Returns notes about its deliveries.
+fn publish(
+    sns: &Sns,
+    call: &Call<'_>,
+    topic: &mut Topic,
+    (mut message, signed): (Message, &Signed),
+) -> (Receipt, Vec<String>) {
+    let now = sns.clock.now();
+    let Published { receipt, is_new } = topic.publish(now, signed.id, &mut message);
+    if !is_new {
+        return (receipt, Vec::new());
+    }
+    let notes = deliver::deliver(sns, call, topic, receipt, (&message, signed));
+    sns.published.record(|| PublishedMessage::new(topic.arn(), now, receipt, message, &notes));
+    (receipt, notes)
+}
+
+fn write_failure(xml: &mut Xml, id: &str, failing: &FailingEntry) {
+    let error = injected(failing.failure.clone());
+    xml.leaf("Id", id);
+    xml.leaf("Code", &error.code);
+    xml.leaf("Message", &error.message);
+    let is_of_sender = failing.sender_fault.unwrap_or(error.status < 500);
+    xml.leaf("SenderFault", if is_of_sender { "true" } else { "false" });
 }
 
 fn write_receipt(xml: &mut Xml, receipt: Receipt) {

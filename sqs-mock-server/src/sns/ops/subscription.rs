@@ -38,7 +38,7 @@ pub(super) fn subscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError
         id: sns.new_id(),
     };
     let now = sns.clock.now();
-    let mut topic = topic.lock();
+    let mut topic = topic.lock_to_deliver(&*sns.queues);
     let subscription = topic.subscribe(now, new)?.clone();
     let returns_arn = form.get("ReturnSubscriptionArn") == Some("true");
     let mut notes = Vec::new();

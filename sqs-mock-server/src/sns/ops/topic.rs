@@ -1,8 +1,11 @@
 //! Actions on topics.
 
+use std::sync::Arc;
+
 use super::Sns;
 use super::page::page;
-use super::topics::{Added, SharedTopic};
+use super::shared::SharedTopic;
+use super::topics::Added;
 use crate::query::{Call, Output};
 use crate::service::query_error::QueryError;
 use crate::sns::engine::arn;
@@ -10,7 +13,7 @@ use crate::sns::engine::tags::Tags;
 use crate::sns::engine::topic::Topic;
 
 /// The topic of the parameter `TopicArn`.
-pub(super) fn find(sns: &Sns, call: &Call<'_>) -> Result<SharedTopic, QueryError> {
+pub(super) fn find(sns: &Sns, call: &Call<'_>) -> Result<Arc<SharedTopic>, QueryError> {
     let text = call.form.required("TopicArn")?;
     sns.topics.get(&arn::topic("TopicArn", text, call.region)?)
 }

@@ -3,30 +3,48 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 
+use super::changes::TopicReader;
+use super::shared::SharedTopic;
 use crate::service::arn::TopicArn;
 use crate::service::query_error::QueryError;
+use crate::sns::engine::TopicNumber;
+#[cfg(feature = "durable")]
+use crate::sns::engine::TopicState;
 use crate::sns::engine::refusal::no_topic;
 use crate::sns::engine::topic::Topic;
 
 /// A limit of this server that bounds memory, over all accounts; AWS allows as many in each.
 const MAX_TOPICS: usize = 100_000;
 
-/// A topic behind its lock.
-pub(super) type SharedTopic = Arc<Mutex<Topic>>;
+/// The topics of all accounts and regions.
+#[derive(Debug)]
+pub(super) struct Topics {
+    /// Locked for lookups only; while it is locked, no topic may be locked by others.
+    table: RwLock<Table>,
+    reader: Option<Arc<dyn TopicReader>>,
+}
 
-/// The topics of all accounts and regions. Locked for lookups only; while it is locked, no topic may be locked.
 #[derive(Debug, Default)]
-pub(super) struct Topics(RwLock<BTreeMap<TopicArn, SharedTopic>>);
+struct Table {
+    topics: BTreeMap<TopicArn, Arc<SharedTopic>>,
+    /// The number of the last topic.
+    last: u64,
+}
 
 impl Topics {
+    /// No topics. Their changes will go to `reader`.
+    pub(super) fn new(reader: Option<Arc<dyn TopicReader>>) -> Self {
+        Self { table: RwLock::default(), reader }
+    }
+
     /// Finds a topic.
     ///
     /// # Errors
     /// `NotFound`.
-    pub(super) fn get(&self, arn: &TopicArn) -> Result<SharedTopic, QueryError> {
-        self.0.read().get(arn).map(Arc::clone).ok_or_else(no_topic)
+    pub(super) fn get(&self, arn: &TopicArn) -> Result<Arc<SharedTopic>, QueryError> {
+        self.table.read().topics.get(arn).map(Arc::clone).ok_or_else(no_topic)
     }
 
     /// Adds a topic, or returns the one that exists.
@@ -34,7 +52,7 @@ impl Topics {
     /// # Errors
     /// `TopicLimitExceeded`.
     pub(super) fn add(&self, topic: Topic) -> Result<Added, QueryError> {
-        let mut topics = self.0.write();
+        let Table { topics, last } = &mut *self.table.write();
         if let Some(known) = topics.get(topic.arn()) {
             return Ok(Added::Known(Arc::clone(known)));
         }
@@ -42,17 +60,33 @@ impl Topics {
             let text = format!("This server has at most {MAX_TOPICS} topics.");
             return Err(QueryError::new(403, "TopicLimitExceeded", text));
         }
-        topics.insert(topic.arn().clone(), Arc::new(Mutex::new(topic)));
+        *last += 1;
+        let arn = topic.arn().clone();
+        topics.insert(arn, Arc::new(SharedTopic::created(TopicNumber(*last), topic, self.reader.clone())));
         Ok(Added::New)
+    }
+
+    /// Adds a topic of an earlier process.
+    #[cfg(feature = "durable")]
+    pub(super) fn restore(&self, number: TopicNumber, state: TopicState) {
+        let Table { topics, last } = &mut *self.table.write();
+        *last = number.0.max(*last);
+        let arn = state.settings.arn.clone();
+        let topic = SharedTopic::restored(number, Topic::restore(state), self.reader.clone());
+        topics.insert(arn, Arc::new(topic));
     }
 
     /// Removes a topic with its subscriptions, if it exists.
     pub(super) fn remove(&self, arn: &TopicArn) {
-        self.0.write().remove(arn);
+        let mut table = self.table.write();
+        if let Some(topic) = table.topics.remove(arn) {
+            // Under the lock: the reader learns of the next topic of this name later.
+            topic.note_deletion();
+        }
     }
 
     /// All topics of a region, sorted by account and name.
-    pub(super) fn in_region(&self, region: &str) -> Vec<SharedTopic> {
+    pub(super) fn in_region(&self, region: &str) -> Vec<Arc<SharedTopic>> {
         self.range(&TopicArn::new(region, "", ""), |arn| *arn.region == *region, |topic| Arc::clone(topic.1))
     }
 
@@ -62,19 +96,28 @@ impl Topics {
         self.range(&TopicArn::new(region, account, ""), is_own, |(arn, _)| arn.clone())
     }
 
+    /// All ARNs, sorted.
+    pub(super) fn all(&self) -> Vec<TopicArn> {
+        self.table.read().topics.keys().cloned().collect()
+    }
+
     fn range<T>(
         &self,
         first: &TopicArn,
         belongs: impl Fn(&TopicArn) -> bool,
-        of: impl Fn((&TopicArn, &SharedTopic)) -> T,
+        of: impl Fn((&TopicArn, &Arc<SharedTopic>)) -> T,
     ) -> Vec<T> {
-        self.0.read().range(first..).take_while(|(arn, _)| belongs(arn)).map(of).collect()
+        self.table.read().topics.range(first..).take_while(|(arn, _)| belongs(arn)).map(of).collect()
     }
 
     /// Removes all topics.
     pub(super) fn clear(&self) {
-        let topics = std::mem::take(&mut *self.0.write());
-        drop(topics);
+        let mut table = self.table.write();
+        let removed = std::mem::take(&mut table.topics);
+        for topic in removed.values() {
+            topic.note_deletion();
+        }
+        drop(table);
     }
 }
 
@@ -82,5 +125,5 @@ impl Topics {
 #[derive(Debug)]
 pub(super) enum Added {
     New,
-    Known(SharedTopic),
+    Known(Arc<SharedTopic>),
 }

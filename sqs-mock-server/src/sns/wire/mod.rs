@@ -9,7 +9,31 @@ use sqs_client::types::MessageAttributeValue;
 use super::engine::message::Draft;
 use super::engine::refusal::invalid_value;
 use crate::query::{Form, missing};
+use crate::service::faults::Entry;
 use crate::service::query_error::QueryError;
+
+/// The message of a single publish, for faults.
+pub(super) fn entry(form: &Form) -> Entry<'_> {
+    entry_at(form, &Place::default())
+}
+
+/// The entries of a batch, for faults.
+pub(super) fn entries(form: &Form) -> Vec<Entry<'_>> {
+    let places = Place::entries(form).into_iter().enumerate();
+    let entry =
+        |(index, place): (usize, Place)| Entry { index, id: place.get(form, "Id"), ..entry_at(form, &place) };
+    places.map(entry).collect()
+}
+
+fn entry_at<'f>(form: &'f Form, place: &Place) -> Entry<'f> {
+    let get = |name| place.get(form, name);
+    Entry {
+        body: get("Message"),
+        group: get("MessageGroupId"),
+        deduplication_id: get("MessageDeduplicationId"),
+        ..Entry::default()
+    }
+}
 
 /// Where a form has a message.
 #[derive(Clone, Debug, Default)]
@@ -34,17 +58,21 @@ impl Place {
         elements.into_iter().map(place).collect()
     }
 
+    fn get<'f>(&self, form: &'f Form, name: &str) -> Option<&'f str> {
+        // A single message has no prefix.
+        if self.prefix.is_empty() { form.get(name) } else { form.get(&format!("{}{name}", self.prefix)) }
+    }
+
     /// A member that must be present.
     ///
     /// # Errors
     /// `ValidationError`.
     pub(super) fn required<'f>(&self, form: &'f Form, name: &str) -> Result<&'f str, QueryError> {
-        let Self { prefix, path } = self;
         let lower = || {
             let (first, rest) = name.split_at_checked(1).unwrap_or_default();
-            missing(&format!("{path}{}{rest}", first.to_lowercase()))
+            missing(&format!("{}{}{rest}", self.path, first.to_lowercase()))
         };
-        form.get(&format!("{prefix}{name}")).ok_or_else(lower)
+        self.get(form, name).ok_or_else(lower)
     }
 
     /// The message.
@@ -52,7 +80,7 @@ impl Place {
     /// # Errors
     /// `ValidationError` for an absent member, `ParameterValueInvalid` for binary data that is not base64.
     pub(super) fn draft<'f>(&self, form: &'f Form) -> Result<Draft<'f>, QueryError> {
-        let get = |name: &str| form.get(&format!("{}{name}", self.prefix));
+        let get = |name| self.get(form, name);
         Ok(Draft {
             text: self.required(form, "Message")?,
             subject: get("Subject"),

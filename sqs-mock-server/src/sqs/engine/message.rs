@@ -43,11 +43,11 @@ pub(crate) struct Checksums {
 }
 
 impl Checksums {
-    pub(crate) fn of(body: &str, attributes: Option<&HashMap<String, MessageAttributeValue>>) -> Self {
-        Self {
-            md5_of_body: checksum::md5_of_body(body),
-            md5_of_attributes: attributes.and_then(checksum::md5_of_attributes),
-        }
+    pub(crate) fn new(
+        md5_of_body: Md5Hex,
+        attributes: Option<&HashMap<String, MessageAttributeValue>>,
+    ) -> Self {
+        Self { md5_of_body, md5_of_attributes: attributes.and_then(checksum::md5_of_attributes) }
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) use attributes::Attributes;
 #[cfg(feature = "durable")]
 pub(crate) use blocked::COOL_DOWN;
 #[cfg(feature = "durable")]
-pub(crate) use change::{Creation, StoredMessage};
+pub(crate) use change::{Creation, Delivered, StoredMessage};
 pub(crate) use change::{QueueChange, QueueId};
 #[cfg(feature = "durable")]
 pub(crate) use dedup::Known;

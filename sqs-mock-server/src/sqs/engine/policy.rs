@@ -2,7 +2,6 @@
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_AddPermission.html>
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use super::policy_quotas;
 use super::refusal::{invalid_attribute, invalid_parameter};
 use crate::service::arn::QueueArn;
-use crate::service::policies::{Document, Effect, List, Principals, Statement, Version};
+use crate::service::policies::{Document, Statement, Version, is_action_of};
 
 /// An access policy.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -69,21 +68,11 @@ impl Policy {
             Some(policy) => policy.document().clone(),
             None => empty_document(queue),
         };
-        if document.statement.iter().any(|statement| has_label(statement, label)) {
+        if document.statement.iter().any(|statement| statement.has_label(label)) {
             return Err(invalid_parameter(label, "Label", "Already exists."));
         }
-        let roots = accounts.iter().map(|account| format!("arn:aws:iam::{account}:root")).collect();
-        document.statement.push(Statement {
-            sid: Some(label.to_owned()),
-            effect: Effect::Allow,
-            principal: Some(Principals::Kinds(BTreeMap::from([("AWS".to_owned(), List(roots))]))),
-            not_principal: None,
-            action: Some(List(actions.iter().map(|action| format!("SQS:{action}")).collect())),
-            not_action: None,
-            resource: Some(List(vec![queue.to_string()])),
-            not_resource: None,
-            condition: None,
-        });
+        let actions = actions.iter().map(|action| format!("SQS:{action}")).collect();
+        document.statement.push(Statement::permission(label, accounts, actions, queue.to_string()));
         policy_quotas::check(&document)?;
         let policy = Self::write(document)?;
         policy_quotas::check_size(policy.0.text.len())?;
@@ -101,7 +90,7 @@ impl Policy {
         let unknown = || invalid_parameter(label, "Label", "can't find label.");
         let mut document = policy.ok_or_else(unknown)?.document().clone();
         let before = document.statement.len();
-        document.statement.retain(|statement| !has_label(statement, label));
+        document.statement.retain(|statement| !statement.has_label(label));
         if document.statement.len() == before {
             return Err(unknown());
         }
@@ -137,15 +126,8 @@ fn empty_document(queue: &QueueArn) -> Document {
     Document { version: Version::default(), id, statement: Vec::new() }
 }
 
-fn has_label(statement: &Statement, label: &str) -> bool {
-    statement.sid.as_deref() == Some(label)
-}
-
-/// `*`, or an action of SQS, case-insensitive. A name with a wildcard can match several actions.
 fn is_action(name: &str) -> bool {
-    let Some((service, action)) = name.split_once(':') else { return name == "*" };
-    let is_known = || Action::ALL.iter().any(|known| known.as_str().eq_ignore_ascii_case(action));
-    service.eq_ignore_ascii_case("sqs") && (action.contains(['*', '?']) || is_known())
+    is_action_of("sqs", name, Action::ALL.iter().map(|known| known.as_str()))
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Reports a request to metrics, log and journal.
 
-use http::StatusCode;
 use http::request::Parts;
 use sqs_client::operation::Action;
 use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::metrics::{Metrics, Record};
+use crate::http::Reply;
 use crate::service::clock::Clock;
 use crate::service::journal::{Caller, Input, Journal, PendingRecord};
 use crate::service::operation::ServiceName;
@@ -83,9 +83,11 @@ impl<'a> Observer<'a> {
         self.record.refused_as(code)
     }
 
-    /// Ends the request with a status; `None` if a fault broke the connection.
-    pub(super) fn end(mut self, status: Option<StatusCode>) {
+    /// Ends the request.
+    pub(super) fn end(mut self, reply: &Reply) {
+        let status = reply.status();
         self.pending.answered(status);
+        self.pending.note(|record| record.answer = reply.body());
         self.record.end(status);
     }
 }

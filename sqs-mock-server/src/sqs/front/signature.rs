@@ -4,9 +4,9 @@ use std::time::SystemTime;
 
 use http::request::Parts;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
-use sqs_client::wire::sign::{Claim, Verifiable, VerifyError, verify};
+use sqs_client::wire::sign::{Claim, VerifyError, verify};
 
-use crate::service::keys::Keys;
+use crate::service::keys::{Keys, verifiable};
 
 /// The verified caller. Fails if the signature has an unknown key, a wrong value or a wrong time.
 pub(super) fn check(
@@ -16,14 +16,7 @@ pub(super) fn check(
     now: SystemTime,
     region: &str,
 ) -> Result<Claim, ServiceError> {
-    let request = Verifiable {
-        method: head.method.as_str(),
-        path: head.uri.path(),
-        query: head.uri.query().unwrap_or_default(),
-        headers: &head.headers,
-        body,
-    };
-    verify(request, keys, now).map_err(|refusal| answer(&refusal, region))
+    verify(verifiable(head, body), keys, now).map_err(|refusal| answer(&refusal, region))
 }
 
 /// Maps an error to that of AWS.

@@ -1,9 +1,10 @@
 //! Requests whose body could not be read, and requests to services that the server does not have.
 
 use bytes::Bytes;
+use http::header::HeaderValue;
 use http::request::Parts;
 use http::{Response, StatusCode};
-use sqs_client::wire::protocol::Detected;
+use sqs_client::wire::protocol::{Detected, Protocol};
 use sqs_client::wire::service_error::ErrorCode;
 
 use super::endpoint::Endpoint;
@@ -38,24 +39,37 @@ impl Endpoint {
                 "Too many large requests are in progress.".to_owned(),
             ),
         };
-        self.refuse_unread(head, status, code, message)
+        let style = Style::of(&Detected::from_headers(&head.headers), head);
+        self.refuse_unread(head, style, status, (code, message))
     }
 
     /// The error for a request to a service that the server does not have.
-    pub(crate) fn refuse_service(&self, head: &Parts, message: String) -> Response<Bytes> {
-        self.refuse_unread(head, StatusCode::BAD_REQUEST, "InvalidAction", message)
+    pub(crate) fn refuse_service(
+        &self,
+        head: &Parts,
+        protocol: &Detected,
+        message: String,
+    ) -> Response<Bytes> {
+        let style = Style::of(protocol, head);
+        let error = ("InvalidAction", message);
+        let mut response = self.refuse_unread(head, style, StatusCode::BAD_REQUEST, error);
+        if style.protocol == Protocol::AwsJson {
+            // Clients of REST services do not read the code in the body.
+            let name = HeaderValue::from_static("UnknownOperationException");
+            response.headers_mut().insert("x-amzn-errortype", name);
+        }
+        response
     }
 
     fn refuse_unread(
         &self,
         head: &Parts,
+        style: Style,
         status: StatusCode,
-        code: &str,
-        message: String,
+        (code, message): (&str, String),
     ) -> Response<Bytes> {
         let Observers { metrics, journal, clock } = self.observers();
         metrics.count_unread(&ErrorCode::from_name(code));
-        let style = Style::of(&Detected::from_headers(&head.headers), head);
         let request_id = self.service().request_id();
         let input = Input { protocol: style.protocol, path: head.uri.path(), content: b"" };
         let mut pending = PendingRecord::open(journal, clock, ServiceName::Sqs, &request_id, Some(input));

@@ -14,6 +14,7 @@ use sqs_client::types::{
     BatchResultErrorEntry, ChangeMessageVisibilityBatchResultEntry, DeleteMessageBatchResultEntry,
     SendMessageBatchRequestEntry, SendMessageBatchResultEntry,
 };
+use sqs_client::wire::checksum::{Md5Hex, md5_of_bodies};
 use sqs_client::wire::service_error::{Fault, ServiceError};
 use sqs_client::wire::validate::error::missing_parameter;
 use sqs_client::wire::validate::{BatchEntry, Draft, Validate, batch};
@@ -133,10 +134,13 @@ impl Serve for SendMessageBatch {
         check_ids(context, input.entries())?;
         let entries = input.entries.unwrap_or_default();
         let sender = queue.sender(&context.account);
-        let prepare = |(index, entry): (usize, &SendMessageBatchRequestEntry)| {
-            check_entry(context, index, entry).map(|()| Prepared::new(&Draft::from(entry), context, &sender))
+        let bodies: Vec<_> = entries.iter().map(SendMessageBatchRequestEntry::message_body).collect();
+        let prepare = |(index, (entry, md5)): (usize, (&SendMessageBatchRequestEntry, Md5Hex))| {
+            check_entry(context, index, entry)?;
+            Ok::<_, Failure>(Prepared::new(&Draft::from(entry), md5, context, &sender))
         };
-        let prepared: Vec<_> = entries.iter().enumerate().map(prepare).collect();
+        let hashed = entries.iter().zip(md5_of_bodies(&bodies));
+        let prepared: Vec<_> = hashed.enumerate().map(prepare).collect();
         let results = queue.with_room(context, |queue, room| {
             let (rules, now) = (queue.rules(), service.shared.clock.now());
             queue.accept_call(now, Metered::Send)?;

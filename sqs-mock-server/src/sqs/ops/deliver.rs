@@ -1,27 +1,45 @@
 //! Messages that other services put into queues.
 
-use sqs_client::wire::service_error::ServiceError;
+use sqs_client::operation::Action;
+use sqs_client::wire::checksum::md5_of_body;
+use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
 use sqs_client::wire::validate::attribute::message_attributes;
+use sqs_client::wire::validate::error::invalid_parameter;
 
 use super::Service;
 use super::shared::SharedQueue;
-use crate::service::delivery::{Delivery, Queues, Settled, Source, Undelivered};
+#[cfg(feature = "s3")]
+use crate::service::arn::QueueArn;
+#[cfg(feature = "sns")]
+use crate::service::commits::Commits;
+use crate::service::delivery::{Delivery, Queues, Source, Undelivered};
+#[cfg(feature = "sns")]
+use crate::service::delivery::{Settled, Whole};
+use crate::service::faults::{Damage, Entry, Failure, Rejection, Request};
+use crate::service::operation::ServiceName;
 use crate::service::policies::{self, Decision, Policies, Principal, Why};
+use crate::service::resource::Resource;
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::{Checksums, NewMessage, Payload};
 
 impl Queues for Service {
-    /// AWS applies neither the maximum message size of the queue nor its throughput quotas to other services.
+    /// AWS does not apply the throughput quotas of the queue to other services.
+    ///
+    /// Faults of `SendMessage` apply, except delays and failing entries. After a lost or damaged answer, the message is in
+    /// the queue.
     fn deliver(&self, delivery: Delivery<'_>) -> Result<Option<Why>, Undelivered> {
+        let damage = self.faults_of(delivery)?;
         let queue = self.shared.find_arn(delivery.queue).ok_or(Undelivered::NoQueue)?;
-        let denial = self.check_delivery(delivery.source, &queue)?;
+        let denial = self.check_delivery(delivery.source, &queue).inspect_err(|undelivered| {
+            self.shared.denied_deliveries.lost(queue.arn(), &undelivered.to_string());
+        })?;
         delivery.attributes.map_or(Ok(()), message_attributes).map_err(Undelivered::Refused)?;
-        let Delivery { body, attributes, trace_header, .. } = delivery;
+        let Delivery { body, attributes, trace_header, keeps_size_limit, .. } = delivery;
         let message = NewMessage {
             payload: Payload::new(
                 body.to_owned(),
                 attributes.cloned(),
-                Checksums::of(body, attributes),
+                Checksums::new(md5_of_body(body), attributes),
                 trace_header.map(str::to_owned),
                 queue.sender(delivery.sender),
             ),
@@ -29,22 +47,71 @@ impl Queues for Service {
             group: delivery.group.map(str::to_owned),
             deduplication_id: delivery.deduplication_id.map(str::to_owned),
         };
-        let sent =
-            queue.with_room_unless_deleted(|queue, room| queue.send(self.shared.clock.now(), room, message));
-        sent.ok_or(Undelivered::NoQueue)?.map_err(Undelivered::Refused)?;
+        let sent = queue.with_room_unless_deleted(|queue, room| {
+            let limit = queue.rules().maximum_message_size;
+            if keeps_size_limit && body.len() > limit {
+                return Err(invalid_parameter(format!("Message must be shorter than {limit} bytes.")));
+            }
+            queue.send(self.shared.clock.now(), room, message)
+        });
+        sent.ok_or(Undelivered::NoQueue)?.map_err(undelivered)?;
+        if damage.is_some() {
+            return Err(unavailable("A fault damaged the answer."));
+        }
         Ok(denial)
     }
 
+    #[cfg(feature = "sns")]
+    fn whole(&self) -> Whole<'_> {
+        self.commits().map(Commits::together)
+    }
+
+    #[cfg(feature = "s3")]
+    fn check(&self, queue: &QueueArn, source: Source<'_>) -> Result<Option<Why>, Undelivered> {
+        let queue = self.shared.find_arn(queue).ok_or(Undelivered::NoQueue)?;
+        self.check_delivery(source, &queue)
+    }
+
+    #[cfg(feature = "sns")]
     fn check_store(&self) -> Result<(), ServiceError> {
         Self::check_store(self)
     }
 
+    #[cfg(feature = "sns")]
     fn settled(&self) -> Settled<'_> {
         Box::pin(Self::settled(self))
     }
 }
 
 impl Service {
+    fn faults_of(&self, delivery: Delivery<'_>) -> Result<Option<Damage>, Undelivered> {
+        let Delivery { queue, source, body, group, deduplication_id, .. } = delivery;
+        let entry = Entry { body: Some(body), group, deduplication_id, ..Entry::default() };
+        let plan = self.faults().plan(|| Request {
+            service: ServiceName::Sqs,
+            operation: Action::SendMessage.as_str(),
+            resource: Some(Resource::Queue(queue.clone())),
+            account: source.account,
+            region: &queue.region,
+            time: self.clock().now(),
+            entries: vec![entry],
+            can_redeliver: false,
+        });
+        match plan.rejection {
+            None => Ok(plan.damage),
+            Some(Rejection::Error(Failure { code, message })) => {
+                let code = code.map_or(ErrorCode::RequestThrottled, |code| ErrorCode::from_name(&code));
+                let message = message.unwrap_or_else(|| "A fault was injected.".to_owned());
+                Err(undelivered(ServiceError::new(code, message)))
+            }
+            Some(Rejection::Status(status, _)) if status < 500 => {
+                let text = format!("A fault answered with the status {status}.");
+                Err(Undelivered::Refused(ServiceError::new(ErrorCode::UnsupportedOperation, text)))
+            }
+            Some(Rejection::Status(..) | Rejection::Reset) => Err(unavailable("A fault was injected.")),
+        }
+    }
+
     /// Checks that the policy of a queue allows a delivery. A service has no identity policy, so it needs a statement that
     /// allows it, also within one account. Returns why AWS denies the delivery, if it does and policies only warn.
     fn check_delivery(&self, source: Source<'_>, queue: &SharedQueue) -> Result<Option<Why>, Undelivered> {
@@ -62,10 +129,21 @@ impl Service {
         let policy = queue.policy();
         let decision = policies::evaluate(policy.as_ref().map(Policy::document), &request);
         let Decision::Denied(why) = decision else { return Ok(None) };
-        // A topic can publish thousands of messages.
+        // A topic or a bucket can cause thousands of messages.
         if self.shared.denied_deliveries.is_new(source_arn, queue.arn()) {
             self.report_denial(queue.arn(), why.to_string());
         }
         if setting == Policies::Enforce { Err(Undelivered::Denied(why.into())) } else { Ok(Some(why)) }
     }
+}
+
+/// Errors of the server, throttling and a full memory may end.
+fn undelivered(error: ServiceError) -> Undelivered {
+    let may_end = error.code.fault() == Blame::Receiver
+        || matches!(error.code, ErrorCode::OverLimit | ErrorCode::RequestThrottled);
+    if may_end { Undelivered::Unavailable(error) } else { Undelivered::Refused(error) }
+}
+
+fn unavailable(text: &str) -> Undelivered {
+    Undelivered::Unavailable(ServiceError::new(ErrorCode::ServiceUnavailable, text))
 }

@@ -31,7 +31,14 @@ impl Service {
     pub(crate) fn why_empty(&self, queue: &QueueArn) -> WhyEmpty {
         let now = self.clock().now();
         let found = self.shared.find_arn(queue);
-        found.and_then(|found| found.look(|queue| queue.why_empty(now))).unwrap_or(WhyEmpty::NoSuchQueue)
+        let why = found.and_then(|found| found.look(|queue| queue.why_empty(now)));
+        match why.unwrap_or(WhyEmpty::NoSuchQueue) {
+            WhyEmpty::NoMessages => {
+                let denied = self.shared.denied_deliveries.latest(queue);
+                denied.map_or(WhyEmpty::NoMessages, |why| WhyEmpty::Denied { why })
+            }
+            other => other,
+        }
     }
 
     /// The findings of strict mode, and the number of further ones that were not stored; `None` without strict mode.

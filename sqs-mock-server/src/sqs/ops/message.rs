@@ -12,7 +12,7 @@ use sqs_client::types::{
     MessageSystemAttributeNameForSends as SystemName, MessageSystemAttributeValue,
     SendMessageBatchRequestEntry,
 };
-use sqs_client::wire::checksum::{Md5Hex, md5_of_attributes};
+use sqs_client::wire::checksum::{Md5Hex, md5_of_attributes, md5_of_body};
 use sqs_client::wire::service_error::ServiceError;
 use sqs_client::wire::validate::{Draft, Validate};
 
@@ -42,7 +42,9 @@ impl Serve for SendMessage {
     ) -> Result<SendMessageOutput, ServiceError> {
         let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         input.validate()?;
-        let prepared = Prepared::new(&Draft::from(&input), context, &queue.sender(&context.account));
+        let draft = Draft::from(&input);
+        let md5 = md5_of_body(draft.body);
+        let prepared = Prepared::new(&draft, md5, context, &queue.sender(&context.account));
         let accepted = queue.with_room(context, |queue, room| {
             let now = service.shared.clock.now();
             queue.accept_call(now, Metered::Send)?;
@@ -77,11 +79,11 @@ pub(super) struct Accepted {
 }
 
 impl Prepared {
-    pub(super) fn new(draft: &Draft<'_>, context: &Context, sender: &Arc<str>) -> Self {
+    pub(super) fn new(draft: &Draft<'_>, md5_of_body: Md5Hex, context: &Context, sender: &Arc<str>) -> Self {
         let system = draft.system_attributes;
         let trace_header = system.and_then(|system| system.get(&SystemName::AwsTraceHeader));
         Self {
-            checksums: Checksums::of(draft.body, draft.attributes),
+            checksums: Checksums::new(md5_of_body, draft.attributes),
             md5_of_system_attributes: system.and_then(md5_of_attributes),
             trace_header: trace_header_of(trace_header, context),
             sender: Arc::clone(sender),

@@ -29,7 +29,7 @@ mod attributes;
 mod auto_create;
 mod batch;
 pub(crate) mod changes;
-#[cfg(feature = "sns")]
+#[cfg(any(feature = "s3", feature = "sns"))]
 mod deliver;
 mod inspect;
 mod list;

@@ -80,12 +80,19 @@ impl Serve for ListMessageMoveTasks {
         let (source, _) =
             find(&service.shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
         let most = usize::try_from(input.max_results.unwrap_or(1)).unwrap_or(1);
-        let account = service.shared.account(&source.region, &source.account);
-        let list = |account: Arc<AccountRegion>| -> Vec<_> {
-            account.tasks(|tasks| tasks.list(&source).take(most).map(entry).collect())
-        };
-        let results = account.map(list).filter(|results| !results.is_empty());
+        let results = Some(service.move_tasks(&source, most)).filter(|results| !results.is_empty());
         Ok(ListMessageMoveTasksOutput::builder().set_results(results).build())
+    }
+}
+
+impl Service {
+    /// The latest move tasks of a queue, at most so many.
+    pub(crate) fn move_tasks(&self, source: &QueueArn, most: usize) -> Vec<ListMessageMoveTasksResultEntry> {
+        let account = self.shared.account(&source.region, &source.account);
+        let list = |account: Arc<AccountRegion>| {
+            account.tasks(|tasks| tasks.list(source).take(most).map(entry).collect())
+        };
+        account.map(list).unwrap_or_default()
     }
 }
 

@@ -9,6 +9,7 @@ use super::selection::Selection;
 use super::shared::SharedQueue;
 use super::{Context, Service};
 use crate::service::arn::QueueArn;
+use crate::service::seed::Uuid;
 use crate::sqs::engine::{Counts, Delivery, PeekedMessage, Visibility, Walk};
 
 /// Maximum number of messages in a response.
@@ -42,8 +43,7 @@ impl Service {
     /// Peeks at the messages of a queue, oldest first: `at_most` after the first `skip`. `None` if the queue does not
     /// exist. The messages come from one moment only if a [`Walk`] reads them in one page.
     pub(crate) fn peek(&self, queue: &QueueArn, skip: usize, at_most: usize) -> Option<Vec<PeekedMessage>> {
-        let queue = self.shared.find_arn(queue)?;
-        self.walk(&queue, Walk::new(skip, at_most, |_| true))
+        self.peek_at(queue, (skip, at_most), |_| true)
     }
 
     /// All messages of a queue if `is_wanted` accepts their number; otherwise only the count is taken. A queue that
@@ -60,6 +60,32 @@ impl Service {
         let messages = self.peek(queue, 0, usize::MAX).unwrap_or_default();
         // The queue may have changed since it was counted.
         is_wanted(messages.len()).then_some(messages)
+    }
+
+    /// Like [`peek`](Self::peek), of the messages that `is_shown` accepts.
+    pub(crate) fn peek_at(
+        &self,
+        queue: &QueueArn,
+        (skip, at_most): (usize, usize),
+        is_shown: impl Fn(Visibility) -> bool,
+    ) -> Option<Vec<PeekedMessage>> {
+        let queue = self.shared.find_arn(queue)?;
+        self.walk(&queue, Walk::new(skip, at_most, is_shown))
+    }
+
+    /// Deletes a message without a receipt handle, whatever its state. `None` if the queue does not exist, `false` if it
+    /// has no such message.
+    pub(crate) fn discard(&self, queue: &QueueArn, id: Uuid) -> Option<bool> {
+        let queue = self.shared.find_arn(queue)?;
+        let mut after = None;
+        loop {
+            let now = self.clock().now();
+            match queue.unless_deleted(|queue| queue.delete_in_page(now, id, &mut after))? {
+                Some(false) => {}
+                Some(true) => return Some(true),
+                None => return Some(false),
+            }
+        }
     }
 
     /// Unlocks the queue after each page. `None` if it was deleted.

@@ -4,10 +4,12 @@ import (
 	"crypto/md5"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -62,6 +64,15 @@ func rejectedAs[E error](code string, status int, err error) {
 	rejected(code, status, err)
 }
 
+// refused also asserts the start of the text.
+func refused[E smithy.APIError](code string, status int, text string, err error) {
+	rejectedAs[E](code, status, err)
+	var failure smithy.APIError
+	if errors.As(err, &failure) && !strings.HasPrefix(failure.ErrorMessage(), text) {
+		fail("expected %q, got %q", text, failure.ErrorMessage())
+	}
+}
+
 func isA[E error](err error) bool {
 	var typed E
 	return errors.As(err, &typed)
@@ -76,6 +87,13 @@ func eventually(what string, condition func() bool) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	fail("timeout: expected that %s", what)
+}
+
+// sameJSON returns whether two texts have the same JSON value.
+func sameJSON(one, other string) bool {
+	var values [2]any
+	return json.Unmarshal([]byte(one), &values[0]) == nil && json.Unmarshal([]byte(other), &values[1]) == nil &&
+		reflect.DeepEqual(values[0], values[1])
 }
 
 // checksum returns the MD5 digest of message attributes. The client does not verify it.

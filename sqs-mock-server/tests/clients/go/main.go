@@ -1,4 +1,4 @@
-// Tests the server with the AWS SDK for Go: `tour ENDPOINT`.
+// Tests the server with the AWS SDK for Go: `tour ENDPOINT S3_ENDPOINT`.
 package main
 
 import (
@@ -8,12 +8,18 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// tour has the clients of the steps: one without retries, one with up to three attempts, and the admin API.
+// tour has the clients of the steps, and the admin API. Only retrying repeats requests, up to three attempts.
 type tour struct {
 	sqs, retrying *sqs.Client
+	sns           *sns.Client
+	sts           *sts.Client
+	s3            *s3.Client
 	mock          mock
 }
 
@@ -42,32 +48,57 @@ var steps = []struct {
 	{"cancelled move", both, cancelledMove},
 	{"wrong checksums", both, checksums},
 	{"throttling and lost responses", both, throttling},
+	{"identity of the caller", standard, identity},
+	{"topics", both, topicNames},
+	{"attributes and tags of topics", both, topicAttributes},
+	{"subscriptions", both, subscriptions},
+	{"rejected subscriptions", both, subscriptionRejections},
+	{"envelopes and raw messages", both, deliveries},
+	{"filter policies", standard, filterPolicies},
+	{"undeliverable messages", both, undeliverable},
+	{"order of groups of a topic", fifo, topicOrder},
+	{"rejected publishes", both, publishRejections},
+	{"missing topics", both, missingTopics},
+	{"provisioned queues", both, provisionQueue},
+	{"provisioned queue policies", standard, provisionPolicy},
+	{"provisioned topics", both, provisionTopic},
+	{"provisioned subscriptions", both, provisionSubscription},
+	{"S3 events", standard, events},
 }
 
 func main() {
-	endpoint := os.Args[1]
-	t := tour{sqs: client(endpoint, 1), retrying: client(endpoint, 3), mock: mock{endpoint}}
+	settings := configuration(os.Args[1], 1)
+	t := tour{
+		sqs:      sqs.NewFromConfig(settings),
+		retrying: sqs.NewFromConfig(configuration(os.Args[1], 3)),
+		sns:      sns.NewFromConfig(settings),
+		sts:      sts.NewFromConfig(settings),
+		s3: s3.NewFromConfig(configuration(os.Args[2], 1), func(options *s3.Options) {
+			options.UsePathStyle = true
+		}),
+		mock: mock{os.Args[1]},
+	}
 	for _, step := range steps {
 		for _, fifo := range step.types {
 			step.run(t, fifo)
 		}
-		fmt.Printf("ok: aws-sdk-go-v2 sqs %s: %s\n", version(), step.what)
+		fmt.Printf("ok: aws-sdk-go-v2 %s: %s\n", version(), step.what)
 	}
 }
 
-func client(endpoint string, attempts int) *sqs.Client {
-	return sqs.New(sqs.Options{
+func configuration(endpoint string, attempts int) aws.Config {
+	return aws.Config{
 		BaseEndpoint:     &endpoint,
 		Region:           "us-east-1",
 		Credentials:      aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider("test", "test", "")),
 		RetryMaxAttempts: attempts,
-	})
+	}
 }
 
 func version() string {
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range build.Deps {
-			if module.Path == "github.com/aws/aws-sdk-go-v2/service/sqs" {
+			if module.Path == "github.com/aws/aws-sdk-go-v2" {
 				return module.Version
 			}
 		}

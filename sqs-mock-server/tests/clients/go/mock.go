@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// mock is the admin API of the server: injected faults and recorded requests.
+// mock is the admin API of the server: the clock, injected faults and recorded requests.
 type mock struct {
 	endpoint string
 }
@@ -24,6 +24,12 @@ func (m mock) requests(action string, q queue) int {
 	var result struct{ Requests []any }
 	m.call("GET", fmt.Sprintf("requests?limit=1000&action=%s&queue=%s", action, q.name), nil, &result)
 	return len(result.Requests)
+}
+
+// advance moves the clock of the server forward.
+func (m mock) advance(seconds int) {
+	var result any
+	m.call("POST", "clock", map[string]int{"advance": seconds}, &result)
 }
 
 func (m mock) call(method, path string, content, result any) {

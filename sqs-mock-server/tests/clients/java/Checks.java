@@ -2,7 +2,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
-import software.amazon.awssdk.services.sqs.model.SqsException;
+import software.amazon.awssdk.awscore.exception.AwsServiceException;
 
 /** Assertions of the tour. */
 final class Checks {
@@ -37,12 +37,13 @@ final class Checks {
         throw new AssertionError("expected " + type.getSimpleName() + ", got a response");
     }
 
-    /** Asserts that the server rejects a call with exactly this exception, code and status. */
-    static <E extends SqsException> void rejected(Class<E> type, String code, int status, Call call) {
+    /** Asserts that the server rejects a call with exactly this exception, code and status. Returns the message. */
+    static <E extends AwsServiceException> String rejected(Class<E> type, String code, int status, Call call) {
         var error = fails(type, call);
         equal(code, error.awsErrorDetails().errorCode());
         equal(status, error.statusCode());
         equal(false, error.requestId() == null || error.requestId().isEmpty());
+        return error.awsErrorDetails().errorMessage();
     }
 
     /** Waits for background work of the server: repeats the condition until it is true. */

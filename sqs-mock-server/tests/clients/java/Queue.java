@@ -42,6 +42,13 @@ record Queue(SqsClient sqs, String name, boolean fifo, String url) {
         return make(sqs, name, fifo, Map.of());
     }
 
+    /** A queue to which topics may send. */
+    static Queue target(SqsClient sqs, String name, boolean fifo) {
+        return make(sqs, name, fifo, Map.of("Policy", """
+                {"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"Service":"sns.amazonaws.com"},
+                "Action":"sqs:SendMessage","Resource":"*"}}"""));
+    }
+
     static MessageAttributeValue text(String type, String value) {
         return MessageAttributeValue.builder().dataType(type).stringValue(value).build();
     }

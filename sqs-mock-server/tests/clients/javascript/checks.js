@@ -10,7 +10,7 @@ export function only(things) {
   return things[0];
 }
 
-// Asserts that a call fails with this error class, code of the Query protocol and status.
+// Asserts that a call fails with this error class, code of the Query protocol and status. Returns the message.
 export async function rejected(type, code, status, call) {
   let response;
   try {
@@ -21,7 +21,7 @@ export async function rejected(type, code, status, call) {
     assert.equal(error.$metadata.httpStatusCode, status);
     assert.equal(error.$fault, "client");
     assert.ok(error.$metadata.requestId, "expected a request id");
-    return;
+    return error.message;
   }
   assert.fail(`expected ${code}, got ${JSON.stringify(response)}`);
 }

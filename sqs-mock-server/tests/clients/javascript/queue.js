@@ -22,6 +22,13 @@ export class Queue {
     return queue;
   }
 
+  // A queue to which SNS and S3 may send.
+  static target(sqs, name, fifo = false) {
+    const Service = ["sns.amazonaws.com", "s3.amazonaws.com"];
+    const Statement = { Effect: "Allow", Principal: { Service }, Action: "sqs:SendMessage", Resource: "*" };
+    return Queue.make(sqs, name, fifo, { Policy: JSON.stringify({ Version: "2012-10-17", Statement }) });
+  }
+
   // The message group, if the queue is FIFO.
   get group() {
     return this.fifo ? { MessageGroupId: "g" } : {};

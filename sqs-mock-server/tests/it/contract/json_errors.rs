@@ -27,7 +27,7 @@ async fn error_has_a_type_a_message_and_a_header() {
 #[tokio::test]
 async fn unknown_action_is_an_unknown_operation() {
     let mut s = Session::start(Protocol::AwsJson).await;
-    for target in ["AmazonSQS.MakeCoffee", "AmazonSNS.Publish", "SendMessage", "AmazonSQS."] {
+    for target in ["AmazonSQS.MakeCoffee", "SendMessage", "AmazonSQS."] {
         let headers = format!("{JSON}x-amz-target: {target}\r\n");
         let answer = s.wire.exchange("POST /", &headers, b"{}").await;
         output_of_json(target, &answer).unwrap_err().is(target, ACTION);

@@ -38,6 +38,9 @@ async fn full_disk_fails_requests_until_there_is_room() {
         assert!(confirmed < 1_000, "the limit has no effect");
     };
     assert_eq!(error.code(), Some("ServiceUnavailable"), "{error}");
+    let mut wire = crate::wire::Wire::open(&endpoint).await.unwrap();
+    let answer = wire.form("/", "Action=CreateTopic&Name=orders&Version=2010-03-31").await;
+    assert_eq!((answer.status, &*answer.value("Code")), (503, "ServiceUnavailable"));
     assert!(health().starts_with("HTTP/1.1 503"), "{}", health());
 
     limit("unlimited");

@@ -39,10 +39,10 @@ fn objects_survive_a_restart_of_the_binary() {
             "--s3-bucket",
             "orders",
         ]));
-        let lines: Vec<String> = (0..10).map(|_| server.line()).collect();
-        let endpoint = lines[6].strip_prefix("export AWS_ENDPOINT_URL_S3=").unwrap();
-        assert_eq!(lines[8], format!("S3 listens on {endpoint}"));
-        assert!(lines[9].starts_with("  directory: "), "{lines:?}");
+        let lines: Vec<String> = (0..12).map(|_| server.line()).collect();
+        let endpoint = lines[8].strip_prefix("export AWS_ENDPOINT_URL_S3=").unwrap();
+        assert_eq!(lines[10], format!("S3 listens on {endpoint}"));
+        assert!(lines[11].starts_with("  directory: "), "{lines:?}");
         let request = |line: &str, rest: &str| {
             ask(endpoint, &format!("{line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{rest}"))
         };
@@ -65,8 +65,8 @@ fn config_file_and_environment_configure_s3() {
     fs::write(&file, text).unwrap();
     let mut server =
         Running::start(binary().env("SQS_MOCK_CONFIG", &file).env("SQS_MOCK_S3_BUCKETS", "three,four"));
-    let lines: Vec<String> = (0..11).map(|_| server.line()).collect();
-    assert_eq!(lines[10], "  buckets: four, three");
+    let lines: Vec<String> = (0..13).map(|_| server.line()).collect();
+    assert_eq!(lines[12], "  buckets: four, three");
     assert!(objects.join("buckets/three").is_dir());
     let output = run(&["--s3-bucket", "orders", "--check-config"]);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -3,13 +3,20 @@
 #[cfg(feature = "cli")]
 mod binary;
 mod browsers;
+#[cfg(feature = "config-file")]
+mod bucket_settings;
 mod conditions;
+mod events;
+#[cfg(feature = "sns")]
+mod events_over_topics;
 mod faults;
 mod files;
 mod listings;
 mod metrics;
 mod multipart;
+mod notifications;
 mod objects;
+mod shared_port;
 mod signatures;
 mod wire;
 

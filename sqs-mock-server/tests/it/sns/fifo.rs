@@ -6,14 +6,6 @@ use sqs_client::types::MessageSystemAttributeName as Name;
 
 use super::*;
 
-impl Sns {
-    async fn publish_to_group(&mut self, topic: &str, group: &str, message: &str) -> (String, String) {
-        let parameters = [("TopicArn", topic), ("MessageGroupId", group), ("Message", message)];
-        let answer = self.ask("Publish", &parameters).await;
-        (answer.value("MessageId"), answer.value("SequenceNumber"))
-    }
-}
-
 /// 3.3.
 #[tokio::test]
 async fn fifo_queue_gets_group_and_deduplication_id_and_a_standard_queue_neither() {

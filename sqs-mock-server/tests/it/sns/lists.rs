@@ -33,3 +33,28 @@ async fn subscriptions_are_listed_by_topic_and_by_account() {
     assert_eq!((of_b.value("Owner"), of_b.value("Protocol")), (ACCOUNT.to_owned(), "sqs".to_owned()));
     assert_eq!((of_b.value("Endpoint"), of_b.value("TopicArn")), (queue_arn("q"), b));
 }
+
+#[tokio::test]
+async fn topics_are_listed_over_http_with_subscriptions_and_messages() {
+    let mut sns = Sns::start().await;
+    let arn = sns.topic("a", &[]).await;
+    sns.topic("b", &[]).await;
+    sns.wire.json("CreateQueue", r#"{"QueueName":"q"}"#).await;
+    let queue = "arn:aws:sqs:us-east-1:000000000000:q";
+    let subscribe = [("TopicArn", &*arn), ("Protocol", "sqs"), ("Endpoint", queue)];
+    sns.ask("Subscribe", &subscribe).await;
+    for text in ["tea", "milk"] {
+        sns.ask("Publish", &[("TopicArn", &*arn), ("Message", text)]).await;
+    }
+    let page = sns.wire.get("/_mock/topics?limit=1").await.content(200);
+    assert_eq!(
+        (&page["total"], &page["next"], &page["topics"][0]["published"]),
+        (&2.into(), &1.into(), &2.into())
+    );
+    let subscription = &page["topics"][0]["subscriptions"][0];
+    assert_eq!((&subscription["endpoint"], &subscription["raw"]), (&queue.into(), &false.into()));
+    let published = sns.wire.get("/_mock/topics/a/published?limit=1").await.content(200);
+    assert_eq!((&published["messages"][0]["body"], &published["next"]), (&"milk".into(), &1.into()));
+    let error = sns.wire.get("/_mock/topics/c/published").await.error(404);
+    assert!(error.starts_with("there is no topic arn:aws:sns:us-east-1:000000000000:c;"), "{error}");
+}

@@ -1,13 +1,20 @@
 //! SNS and STS over real HTTP. Quotes and numbers of sections are of the contract with SNS.
 
+#[cfg(feature = "config-file")]
+mod config_file;
 mod delivery;
+mod faults;
 mod fifo;
 mod filters;
+mod handles;
 mod identity;
 mod lists;
+mod metrics;
 mod policies;
 mod publish;
 mod requests;
+mod retries;
+mod sdk;
 mod signing;
 mod subscriptions;
 mod topics;
@@ -23,7 +30,7 @@ use crate::wire::{Answer, FORM, Wire};
 
 const ACCOUNT: &str = "000000000000";
 
-const RAW: (&str, &str) = ("RawMessageDelivery", "true");
+pub(crate) const RAW: (&str, &str) = ("RawMessageDelivery", "true");
 
 /// The header of a request that is signed for a service in a region; signatures are not checked.
 fn scope(service: &str, region: &str) -> String {
@@ -34,7 +41,7 @@ fn scope(service: &str, region: &str) -> String {
 }
 
 /// A form of parameters.
-fn form(parameters: &[(&str, &str)]) -> String {
+pub(crate) fn form(parameters: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish()
 }
 
@@ -52,9 +59,9 @@ fn attributes<'a>(pairs: &[(&'a str, &'a str)]) -> Vec<(String, &'a str)> {
 }
 
 /// A server and a connection to it.
-struct Sns {
-    server: MockSqs,
-    wire: Wire,
+pub(crate) struct Sns {
+    pub(crate) server: MockSqs,
+    pub(crate) wire: Wire,
     region: &'static str,
 }
 
@@ -63,7 +70,7 @@ impl Sns {
         Self::with(MockSqs::builder()).await
     }
 
-    async fn with(builder: MockSqsBuilder) -> Self {
+    pub(crate) async fn with(builder: MockSqsBuilder) -> Self {
         let server = builder.start().await.expect("a loopback port");
         let wire = Wire::connect(&server).await;
         Self { server, wire, region: "us-east-1" }
@@ -77,30 +84,34 @@ impl Sns {
     }
 
     /// Calls an action that succeeds.
-    async fn ask(&mut self, action: &str, parameters: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn ask(&mut self, action: &str, parameters: &[(&str, &str)]) -> Answer {
         let answer = self.call(action, parameters).await;
         assert_eq!(answer.status, 200, "{action}: {}", answer.text());
         answer
     }
 
     /// Calls an action that fails, and returns status, code and text.
-    async fn refusal(&mut self, action: &str, parameters: &[(&str, &str)]) -> (u16, String, String) {
+    pub(crate) async fn refusal(
+        &mut self,
+        action: &str,
+        parameters: &[(&str, &str)],
+    ) -> (u16, String, String) {
         let answer = self.call(action, parameters).await;
         (answer.status, answer.value("Code"), answer.value("Message"))
     }
 
-    async fn topic(&mut self, name: &str, pairs: &[(&str, &str)]) -> String {
+    pub(crate) async fn topic(&mut self, name: &str, pairs: &[(&str, &str)]) -> String {
         let attributes = attributes(pairs);
         let mut parameters = vec![("Name", name)];
         parameters.extend(attributes.iter().map(|(name, value)| (name.as_str(), *value)));
         self.ask("CreateTopic", &parameters).await.value("TopicArn")
     }
 
-    async fn fifo_topic(&mut self, name: &str) -> String {
+    pub(crate) async fn fifo_topic(&mut self, name: &str) -> String {
         self.topic(name, &[("FifoTopic", "true"), ("ContentBasedDeduplication", "true")]).await
     }
 
-    async fn subscribe(
+    pub(crate) async fn subscribe(
         &mut self,
         topic: &str,
         (protocol, endpoint): (&str, &str),
@@ -113,12 +124,17 @@ impl Sns {
     }
 
     /// Creates a queue, and subscribes it.
-    async fn subscribe_queue(&mut self, topic: &str, name: &str, pairs: &[(&str, &str)]) -> String {
+    pub(crate) async fn subscribe_queue(
+        &mut self,
+        topic: &str,
+        name: &str,
+        pairs: &[(&str, &str)],
+    ) -> String {
         self.queue(name).await;
         self.subscribe(topic, ("sqs", &queue_arn(name)), pairs).await
     }
 
-    async fn queue(&self, name: &str) {
+    pub(crate) async fn queue(&self, name: &str) {
         let mut input = self.server.client().create_queue().queue_name(name);
         if name.ends_with(".fifo") {
             input = input.attributes(QueueAttributeName::FifoQueue, "true");
@@ -126,8 +142,28 @@ impl Sns {
         input.send().await.expect("a queue");
     }
 
-    async fn publish(&mut self, topic: &str, message: &str) -> String {
+    pub(crate) async fn publish(&mut self, topic: &str, message: &str) -> String {
         self.ask("Publish", &[("TopicArn", topic), ("Message", message)]).await.value("MessageId")
+    }
+
+    pub(crate) async fn publish_to_group(
+        &mut self,
+        topic: &str,
+        group: &str,
+        message: &str,
+    ) -> (String, String) {
+        let parameters = [("TopicArn", topic), ("MessageGroupId", group), ("Message", message)];
+        let answer = self.ask("Publish", &parameters).await;
+        (answer.value("MessageId"), answer.value("SequenceNumber"))
+    }
+
+    /// The notes of the latest request of an action.
+    async fn notes(&mut self, action: &str) -> Vec<String> {
+        let path = format!("/_mock/requests?service=sns&action={action}");
+        let records = self.wire.get(&path).await.content(200);
+        let latest = records["requests"].as_array().and_then(|records| records.last()).expect("a request");
+        let notes = latest["warnings"].as_array().into_iter().flatten();
+        notes.filter_map(|note| note.as_str().map(str::to_owned)).collect()
     }
 
     /// The messages of a queue, with all attributes.
@@ -139,26 +175,26 @@ impl Sns {
         receive.send().await.expect("messages").messages.unwrap_or_default()
     }
 
-    async fn bodies(&self, queue: &str) -> Vec<String> {
+    pub(crate) async fn bodies(&self, queue: &str) -> Vec<String> {
         self.receive(queue).await.into_iter().filter_map(|message| message.body).collect()
     }
 }
 
 impl Answer {
     /// The text of all elements with this name.
-    fn values(&self, name: &str) -> Vec<String> {
+    pub(crate) fn values(&self, name: &str) -> Vec<String> {
         let (open, close) = (format!("<{name}>"), format!("</{name}>"));
         let parts = self.text().split(&open).skip(1);
         parts.map(|part| unescaped(part.split(&close).next().unwrap_or_default())).collect()
     }
 
     /// The text of the first element with this name.
-    fn value(&self, name: &str) -> String {
+    pub(crate) fn value(&self, name: &str) -> String {
         self.values(name).into_iter().next().unwrap_or_else(|| panic!("no {name} in {}", self.text()))
     }
 
     /// A map.
-    fn entries(&self) -> BTreeMap<String, String> {
+    pub(crate) fn entries(&self) -> BTreeMap<String, String> {
         let entry = |entry: &str| {
             let (key, value) = entry.split_once("</key>")?;
             let value = value.strip_prefix("<value>").and_then(|value| value.strip_suffix("</value>"));
@@ -174,11 +210,11 @@ fn unescaped(text: &str) -> String {
     text.replace("&#xD;", "\r").replace("&amp;", "&")
 }
 
-fn queue_arn(name: &str) -> String {
+pub(crate) fn queue_arn(name: &str) -> String {
     format!("arn:aws:sqs:us-east-1:{ACCOUNT}:{name}")
 }
 
-fn topic_arn(name: &str) -> String {
+pub(crate) fn topic_arn(name: &str) -> String {
     format!("arn:aws:sns:us-east-1:{ACCOUNT}:{name}")
 }
 
@@ -186,6 +222,6 @@ fn refused(text: &str) -> (u16, String, String) {
     (400, "InvalidParameter".to_owned(), format!("Invalid parameter: {text}"))
 }
 
-fn not_found(what: &str) -> (u16, String, String) {
+pub(crate) fn not_found(what: &str) -> (u16, String, String) {
     (404, "NotFound".to_owned(), format!("{what} does not exist"))
 }

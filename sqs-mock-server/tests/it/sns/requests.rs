@@ -17,7 +17,7 @@ async fn requests_to_topics_are_recorded_with_their_service() {
     };
     let records: Vec<_> = records["requests"].as_array().unwrap().iter().map(shown).collect();
     let expected = [
-        (json!("sns"), json!("CreateTopic"), Value::Null, json!(200), Value::Null),
+        (json!("sns"), json!("CreateTopic"), json!("a"), json!(200), Value::Null),
         (json!("sns"), json!("Publish"), json!("a"), json!(200), Value::Null),
         (json!("sns"), json!("GetTopicAttributes"), json!("none"), json!(404), json!("NotFound")),
     ];

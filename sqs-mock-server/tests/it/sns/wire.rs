@@ -82,7 +82,7 @@ async fn services_share_a_port() {
 #[tokio::test]
 async fn service_that_the_server_does_not_have_is_named_in_the_error() {
     let mut sns = Sns::start().await;
-    let text = "The credential scope names the service \"dynamodb\", which this endpoint does not have; it has sqs, sns, sts.";
+    let text = "This server has no service \"dynamodb\"; it has sqs, sns, sts.";
     let headers = format!("{FORM}{}", scope("dynamodb", "us-east-1"));
     let answer = sns.wire.exchange("POST /", &headers, b"Action=ListTables").await;
     assert_eq!(
@@ -96,6 +96,45 @@ async fn service_that_the_server_does_not_have_is_named_in_the_error() {
     let answer = sns.wire.exchange("POST /", &headers, b"{}").await;
     let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
     assert_eq!((answer.status, &body["message"]), (400, &text.into()));
+}
+
+#[tokio::test]
+async fn unsigned_request_to_another_service_gets_the_same_error() {
+    let mut sns = Sns::start().await;
+    let headers =
+        "content-type: application/x-amz-json-1.0\r\nx-amz-target: DynamoDB_20120810.ListTables\r\n";
+    let answer = sns.wire.exchange("POST /", headers, b"{}").await;
+    let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    let text = "This server has no service \"DynamoDB_20120810\"; it has sqs, sns, sts.";
+    assert_eq!((answer.status, &body["message"]), (400, &text.into()));
+    let answer = sns.wire.form("/", "Action=ListUsers&Version=2010-05-08").await;
+    let text = "This server has no service with the API version \"2010-05-08\"; it has sqs, sns, sts.";
+    assert_eq!((answer.status, answer.value("Message")), (400, text.to_owned()));
+}
+
+#[tokio::test]
+async fn error_for_a_missing_service_has_the_form_of_its_protocol() {
+    let mut sns = Sns::start().await;
+    let is_json = [("lambda", true), ("eks", true), ("s3", false), ("route53", false), ("cloudfront", false)];
+    for (service, is_json) in is_json {
+        let answer = sns.wire.exchange("GET /2015-03-31/a/", &scope(service, "us-east-1"), b"").await;
+        let body: Option<serde_json::Value> = serde_json::from_slice(&answer.body).ok();
+        assert_eq!((answer.status, body.is_some()), (400, is_json), "{service}");
+        match body {
+            Some(body) => {
+                let text = format!("This server has no service \"{service}\"; it has sqs, sns, sts.");
+                assert_eq!(body["message"], text);
+                assert!(body["__type"].as_str().unwrap().ends_with("#UnknownOperationException"), "{body}");
+                assert_eq!(answer.header("x-amzn-errortype"), "UnknownOperationException");
+            }
+            None => assert_eq!(answer.value("Code"), "InvalidAction"),
+        }
+    }
+    let unsigned = sns.wire.get("/2015-03-31/functions/").await;
+    assert_eq!(unsigned.header("x-amzn-errortype"), "UnknownOperationException");
+    let headers = format!("content-type: application/json\r\n{}", scope("lambda", "us-east-1"));
+    let invoked = sns.wire.exchange("POST /2015-03-31/functions/f/invocations", &headers, b"{\"a\":1}").await;
+    assert_eq!(invoked.header("x-amzn-errortype"), "UnknownOperationException");
 }
 
 #[tokio::test]

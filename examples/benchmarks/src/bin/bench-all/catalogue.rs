@@ -31,7 +31,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     Benchmark {
         name: "server-scale",
         title: "Server scalability",
-        measures: "cost of a request by number of queues, message groups, pollers and messages",
+        measures: "cost of a request by number of queues, message groups, pollers, subscriptions of a topic and messages",
         program: bench("sqs-mock-server", "scale"),
         quick: run(&["--quick"], 5),
         full: run(&[], 180),

@@ -1,10 +1,13 @@
 //! A topic with its subscriptions.
 
 mod publish;
+#[cfg(any(test, feature = "durable"))]
+mod state;
 mod subscriptions;
 
 use std::collections::BTreeMap;
 
+use super::change::{Recorder, TopicChange, TopicSettings};
 use super::fifo::FifoMemory;
 use super::json;
 use super::policy;
@@ -15,6 +18,9 @@ use super::topic_attributes::Attributes;
 use crate::service::arn::TopicArn;
 use crate::service::query_error::QueryError;
 
+pub(crate) use publish::Published;
+#[cfg(any(test, feature = "durable"))]
+pub(crate) use state::TopicState;
 pub(crate) use subscriptions::NewSubscription;
 
 /// A topic.
@@ -22,12 +28,13 @@ pub(crate) use subscriptions::NewSubscription;
 pub(crate) struct Topic {
     arn: TopicArn,
     attributes: Attributes,
-    pub(crate) tags: Tags,
+    tags: Tags,
     /// By id.
     subscriptions: BTreeMap<Box<str>, Subscription>,
     unsubscribed: u64,
     /// On FIFO topics.
     fifo: Option<FifoMemory>,
+    changes: Recorder,
 }
 
 impl Topic {
@@ -38,7 +45,32 @@ impl Topic {
     pub(crate) fn new(arn: TopicArn, requested: &[(&str, &str)], tags: Tags) -> Result<Self, QueryError> {
         let fifo = arn.is_fifo().then(FifoMemory::default);
         let attributes = Attributes::create(&arn, requested)?;
-        Ok(Self { arn, attributes, tags, subscriptions: BTreeMap::new(), unsubscribed: 0, fifo })
+        let (subscriptions, changes) = (BTreeMap::new(), Recorder::default());
+        Ok(Self { arn, attributes, tags, subscriptions, unsubscribed: 0, fifo, changes })
+    }
+
+    /// Records its creation and all later changes.
+    pub(crate) fn record_changes(&mut self) {
+        let settings = Box::new(self.settings());
+        self.changes.start();
+        self.changes.record(|| TopicChange::Created(settings));
+    }
+
+    /// The changes since the last call; empty without a reader.
+    pub(crate) fn take_changes(&mut self) -> Vec<TopicChange> {
+        self.changes.take()
+    }
+
+    fn settings(&self) -> TopicSettings {
+        let Self { arn, attributes, tags, .. } = self;
+        TopicSettings { arn: arn.clone(), attributes: attributes.clone(), tags: tags.clone() }
+    }
+
+    fn record_settings(&mut self) {
+        if self.changes.has_reader() {
+            let settings = Box::new(self.settings());
+            self.changes.record(|| TopicChange::Set(settings));
+        }
     }
 
     /// Its ARN.
@@ -82,7 +114,30 @@ impl Topic {
     /// # Errors
     /// `InvalidParameter`.
     pub(crate) fn set_attribute(&mut self, name: &str, value: &str) -> Result<(), QueryError> {
-        self.attributes.set(&self.arn, name, value)
+        self.attributes.set(&self.arn, name, value)?;
+        self.record_settings();
+        Ok(())
+    }
+
+    /// The tags.
+    pub(crate) fn tags(&self) -> &Tags {
+        &self.tags
+    }
+
+    /// Adds tags, all or none. Values of existing keys are replaced.
+    ///
+    /// # Errors
+    /// `TagLimitExceeded`.
+    pub(crate) fn tag(&mut self, tags: Tags) -> Result<(), QueryError> {
+        self.tags.add(tags)?;
+        self.record_settings();
+        Ok(())
+    }
+
+    /// Removes tags. Unknown keys are ignored.
+    pub(crate) fn untag(&mut self, keys: &[&str]) {
+        self.tags.remove(keys);
+        self.record_settings();
     }
 
     /// Adds a statement to the policy.
@@ -98,6 +153,7 @@ impl Topic {
         let policy = self.attributes.policy(&self.arn);
         let policy = policy::with_permission(&policy, &self.arn, label, accounts, actions)?;
         self.attributes.set_policy(policy);
+        self.record_settings();
         Ok(())
     }
 
@@ -108,6 +164,7 @@ impl Topic {
     pub(crate) fn remove_permission(&mut self, label: &str) -> Result<(), QueryError> {
         let policy = policy::without_permission(&self.attributes.policy(&self.arn), label)?;
         self.attributes.set_policy(policy);
+        self.record_settings();
         Ok(())
     }
 

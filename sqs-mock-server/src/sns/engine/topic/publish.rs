@@ -7,6 +7,7 @@ use crate::service::clock::Timestamp;
 use crate::service::query_error::QueryError;
 use crate::service::seed::Uuid;
 use crate::sns::engine::batch;
+use crate::sns::engine::change::TopicChange;
 use crate::sns::engine::fifo::Receipt;
 use crate::sns::engine::message::Message;
 use crate::sns::engine::protocol::Protocol;
@@ -82,13 +83,24 @@ impl Topic {
             return Published { receipt: Receipt { id, sequence_number: None }, is_new: true };
         };
         let deduplication_id = message.deduplication_id.take();
-        let deduplication_id =
-            deduplication_id.unwrap_or_else(|| content_deduplication_id(message.default_text()));
+        let deduplication_id = deduplication_id.unwrap_or_else(|| content_deduplication_id(&message.text));
         let by_group = self.attributes.deduplicates_by_group();
         let group = message.group.as_deref().filter(|_| by_group).unwrap_or_default();
         let (receipt, is_new) = fifo.receive(now, id, (group, &deduplication_id));
         message.deduplication_id = Some(deduplication_id);
+        if let (true, Some(known)) = (is_new, fifo.latest()) {
+            let forgotten = fifo.forgotten();
+            self.changes.record(|| TopicChange::Published { known: Box::new(known.clone()), forgotten });
+        }
         Published { receipt, is_new }
+    }
+
+    /// Whether a queue gets a message in an envelope.
+    pub(crate) fn has_envelope(&self, message: &Message) -> bool {
+        let is_enveloped =
+            |subscription: &Subscription| subscription.protocol() == Protocol::Sqs && !subscription.is_raw();
+        // Most topics need no look at filters.
+        self.subscriptions.values().any(is_enveloped) && self.recipients(message).any(is_enveloped)
     }
 
     /// The subscriptions that get a message.

@@ -5,6 +5,7 @@ use crate::service::clock::Timestamp;
 use crate::service::query_error::QueryError;
 use crate::service::seed::Uuid;
 use crate::sns::engine::arn::SubscriptionArn;
+use crate::sns::engine::change::TopicChange;
 use crate::sns::engine::protocol::Endpoint;
 use crate::sns::engine::refusal::{invalid, no_subscription};
 use crate::sns::engine::subscription::{State, Subscription};
@@ -39,8 +40,7 @@ impl Topic {
         new: NewSubscription<'_>,
     ) -> Result<&Subscription, QueryError> {
         let NewSubscription { endpoint, owner, attributes: requested, token, id } = new;
-        self.check_endpoint(&endpoint)?;
-        let attributes = Attributes::create(&endpoint, self.arn.is_fifo(), requested)?;
+        let attributes = self.attributes_of(&endpoint, requested)?;
         self.forget_lapsed(now);
         let known = self.subscriptions.values().find(|known| known.endpoint == endpoint);
         if let Some(known) = known {
@@ -64,7 +64,30 @@ impl Topic {
         let id: Box<str> = id.to_string().into();
         let arn = SubscriptionArn { topic: self.arn.clone(), id: id.clone() };
         let subscription = Subscription { arn, endpoint, owner: owner.into(), state, attributes };
+        self.changes.record(|| TopicChange::Subscribed(Box::new(subscription.clone())));
         Ok(self.subscriptions.entry(id).or_insert(subscription))
+    }
+
+    /// Checks that an endpoint can be subscribed with these attributes.
+    ///
+    /// # Errors
+    /// `InvalidParameter`.
+    #[cfg(feature = "config-file")]
+    pub(crate) fn check_subscription(
+        &self,
+        endpoint: &Endpoint,
+        requested: &[(&str, &str)],
+    ) -> Result<(), QueryError> {
+        self.attributes_of(endpoint, requested).map(drop)
+    }
+
+    fn attributes_of(
+        &self,
+        endpoint: &Endpoint,
+        requested: &[(&str, &str)],
+    ) -> Result<Attributes, QueryError> {
+        self.check_endpoint(endpoint)?;
+        Attributes::create(endpoint, self.arn.is_fifo(), requested)
     }
 
     fn check_endpoint(&self, endpoint: &Endpoint) -> Result<(), QueryError> {
@@ -103,13 +126,20 @@ impl Topic {
 
     /// Subscriptions that were not confirmed within two days vanish.
     fn forget_lapsed(&mut self, now: Timestamp) {
-        self.subscriptions.retain(|_, subscription| !subscription.is_lapsed(now));
+        let lapsed = self.subscriptions.extract_if(.., |_, subscription| subscription.is_lapsed(now));
+        let ids: Vec<_> = lapsed.map(|(id, _)| id).collect();
+        if !ids.is_empty() {
+            let deleted = self.unsubscribed;
+            self.changes.record(|| TopicChange::Unsubscribed { ids, deleted });
+        }
     }
 
     /// Removes a subscription. Unknown ids are ignored.
     pub(crate) fn unsubscribe(&mut self, id: &str) {
         if self.subscriptions.remove(id).is_some() {
             self.unsubscribed += 1;
+            let (ids, deleted) = (vec![id.into()], self.unsubscribed);
+            self.changes.record(|| TopicChange::Unsubscribed { ids, deleted });
         }
     }
 
@@ -118,7 +148,10 @@ impl Topic {
         self.forget_lapsed(now);
         let mut all = self.subscriptions.values_mut();
         let found = all.find(|subscription| subscription.token() == Some(token))?;
-        found.confirm(is_signed);
+        if !found.is_confirmed() {
+            found.confirm(is_signed);
+            self.changes.record(|| TopicChange::Subscribed(Box::new(found.clone())));
+        }
         Some(found)
     }
 
@@ -132,9 +165,9 @@ impl Topic {
     ///
     /// # Errors
     /// `NotFound`.
-    pub(crate) fn subscription(&mut self, now: Timestamp, id: &str) -> Result<&mut Subscription, QueryError> {
+    pub(crate) fn subscription(&mut self, now: Timestamp, id: &str) -> Result<&Subscription, QueryError> {
         self.forget_lapsed(now);
-        self.subscriptions.get_mut(id).ok_or_else(no_subscription)
+        self.subscriptions.get(id).ok_or_else(no_subscription)
     }
 
     /// Sets an attribute of a subscription.
@@ -150,8 +183,10 @@ impl Topic {
         if name == "FilterPolicy" && !value.is_empty() {
             self.check_filter_quota(Some(id))?;
         }
-        let of_fifo = self.arn.is_fifo();
-        let Subscription { endpoint, attributes, .. } = self.subscription(now, id)?;
-        attributes.set(endpoint, of_fifo, name, value)
+        self.forget_lapsed(now);
+        let subscription = self.subscriptions.get_mut(id).ok_or_else(no_subscription)?;
+        subscription.attributes.set(&subscription.endpoint, self.arn.is_fifo(), name, value)?;
+        self.changes.record(|| TopicChange::Subscribed(Box::new(subscription.clone())));
+        Ok(())
     }
 }

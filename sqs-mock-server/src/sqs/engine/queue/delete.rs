@@ -1,10 +1,11 @@
 //! Deleting messages.
 
 use super::Queue;
+use super::walk::PAGE;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
 use crate::sqs::engine::change::QueueChange;
-use crate::sqs::engine::message::{Core, State};
+use crate::sqs::engine::message::{Birth, Core, State};
 use crate::sqs::engine::refusal::HandleRefusal;
 
 /// A message of a standard queue was deleted with the handle of an earlier receive. SQS may ignore such a delete.
@@ -45,5 +46,30 @@ impl Queue {
             self.record(|_| QueueChange::MessageDeleted { ticket });
         }
         Ok((receive != receives).then_some(OldHandle { id, receive, receives }))
+    }
+
+    /// Deletes the message with this id if it is on the next page after `after`, whatever its state, and moves `after`
+    /// forward. Returns whether it was deleted; `None` at the end of the queue.
+    pub(crate) fn delete_in_page(
+        &mut self,
+        now: Timestamp,
+        id: Uuid,
+        after: &mut Option<Birth>,
+    ) -> Option<bool> {
+        let now = self.settle(now);
+        let mut found = None;
+        let start = *after;
+        for (slot, message) in self.store.after(start).take(PAGE) {
+            *after = Some(message.birth());
+            if message.core.id == id {
+                found = Some((slot, message.ticket));
+                break;
+            }
+        }
+        if let Some((slot, ticket)) = found {
+            self.store.remove(now, slot);
+            self.record(|_| QueueChange::MessageDeleted { ticket });
+        }
+        (*after != start).then_some(found.is_some())
     }
 }

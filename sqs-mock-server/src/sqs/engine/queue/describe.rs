@@ -18,6 +18,8 @@ pub struct QueueDescription {
     pub tags: BTreeMap<String, String>,
     /// Message counts.
     pub counts: Counts,
+    /// How many messages were ever stored: sent, moved here as dead letters, or moved back here.
+    pub arrived: u64,
     /// Start of the retention of the oldest message; `None` without messages.
     pub oldest: Option<Timestamp>,
 }
@@ -30,6 +32,7 @@ impl Queue {
             attributes: attributes.into_iter().collect(),
             tags: self.tags().clone(),
             counts: self.store.counts(),
+            arrived: self.next_ticket,
             oldest: self.store.oldest(),
         }
     }

@@ -36,6 +36,12 @@ pub enum WhyEmpty {
     },
     /// The queue has no messages.
     NoMessages,
+    /// The queue has no messages, and its [enforced](crate::Policies::Enforce) access policy denied a delivery from a topic
+    /// or bucket.
+    Denied {
+        /// What the policy requires, for the latest such delivery.
+        why: Arc<str>,
+    },
     /// All messages were received and are hidden.
     InFlight {
         /// Number of messages.
@@ -155,6 +161,7 @@ impl fmt::Display for WhyEmpty {
             Self::NoSuchQueue => f.write_str("there is no such queue"),
             Self::NotEmpty { available } => write!(f, "not empty: {} visible", Messages(*available)),
             Self::NoMessages => f.write_str("the queue has no messages"),
+            Self::Denied { why } => write!(f, "the queue has no messages: {why}"),
             Self::InFlight { messages: 1, until } => write!(f, "the only message is in flight until {until}"),
             Self::InFlight { messages, until } => {
                 write!(f, "all {messages} messages are in flight, the first until {until}")

@@ -230,9 +230,9 @@ async fn run(delivery: DeliveryMode, seconds: u64) {
     #[cfg(feature = "durable")]
     {
         drop(store);
-        let (_store, restored) = Store::open(&directory.path().into()).expect("the same store");
+        let (_store, contents) = Store::open(&directory.path().into()).expect("the same store");
         let now = rig.service.clock().now();
-        let mut queues: BTreeMap<_, _> = restored.queues.into_iter().collect();
+        let mut queues: BTreeMap<_, _> = contents.sqs.queues.into_iter().collect();
         let mut stored = replica.stored.lock();
         for state in queues.values_mut().chain(stored.queues.values_mut()) {
             state.deduplication.retain(|known| now < known.forget);

@@ -24,6 +24,7 @@ fn delivery<'a>(queue: &'a QueueArn, body: &'a str) -> Delivery<'a> {
         deduplication_id: None,
         trace_header: None,
         sender: "AIDAEXAMPLE",
+        keeps_size_limit: false,
     }
 }
 
@@ -93,5 +94,19 @@ async fn delivery_with_too_many_attributes_or_without_memory_is_refused() {
     let message = Delivery { attributes: Some(&attributes), ..delivery(&arn, "tea") };
     assert!(matches!(rig.service.deliver(message), Err(Undelivered::Refused(_))));
     let refused = rig.service.deliver(delivery(&arn, &"x".repeat(4_000)));
-    assert!(matches!(&refused, Err(Undelivered::Refused(error)) if error.code == ErrorCode::OverLimit));
+    assert!(matches!(&refused, Err(Undelivered::Unavailable(error)) if error.code == ErrorCode::OverLimit));
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_a_delivery_that_keeps_the_size_limit_of_the_queue_is_refused_over_it() {
+    let rig = rig();
+    rig.queue("a", &[("MaximumMessageSize", "1024")]).await;
+    let arn = queue_arn("a");
+    let body = "x".repeat(1_025);
+    rig.service.deliver(delivery(&arn, &body)).unwrap();
+    let refused = rig.service.deliver(Delivery { keeps_size_limit: true, ..delivery(&arn, &body) });
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains("Message must be shorter than 1024 bytes."), "{text}");
+    let fits = Delivery { keeps_size_limit: true, ..delivery(&arn, &body[1..]) };
+    assert_eq!(rig.service.deliver(fits).map(|_| ()), Ok(()));
 }

@@ -27,6 +27,7 @@ mod window;
 use std::time::Duration;
 
 use sqs_client::types::QueueAttributeName as Name;
+use sqs_client::wire::checksum::md5_of_body;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::{
@@ -165,7 +166,7 @@ impl Queue {
 }
 
 fn payload(body: &str) -> Payload {
-    Payload::new(body.to_owned(), None, Checksums::of(body, None), None, "AIDASENDER".into())
+    Payload::new(body.to_owned(), None, Checksums::new(md5_of_body(body), None), None, "AIDASENDER".into())
 }
 
 fn message(text: &str) -> NewMessage {

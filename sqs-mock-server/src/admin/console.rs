@@ -1,0 +1,205 @@
+//! The console: a page in the binary that uses this API.
+//!
+//! ```text
+//! GET /               of a browser's address bar -> /_mock/console/
+//! GET /_mock/console/ and the files of src/console, compressed once, when they are first asked for
+//! ```
+
+use std::io::Write as _;
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    HeaderMap, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+
+use super::answer::{Answered, Refusal};
+use crate::services::Services;
+
+/// The path of the console.
+pub(super) const ROOT: &str = "/_mock/console";
+const HOME: HeaderValue = HeaderValue::from_static("/_mock/console/");
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+/// Nothing from elsewhere, and no script in the page.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+);
+
+/// A file of the console.
+struct File {
+    path: &'static str,
+    kind: &'static str,
+    content: &'static [u8],
+    compressed: OnceLock<Bytes>,
+}
+
+macro_rules! files {
+    ($($kind:ident $path:literal,)*) => {
+        static FILES: [File; [$($path),*].len()] = [$(File {
+            path: $path,
+            kind: $kind,
+            content: include_bytes!(concat!("../console/", $path)),
+            compressed: OnceLock::new(),
+        }),*];
+    };
+}
+
+files! {
+    HTML "index.html",
+    CSS "style.css",
+    SCRIPT "api.js",
+    SCRIPT "app.js",
+    SCRIPT "code.js",
+    SCRIPT "copy.js",
+    SCRIPT "dialog.js",
+    SCRIPT "dom.js",
+    SCRIPT "format.js",
+    SCRIPT "live.js",
+    SCRIPT "notices.js",
+    SCRIPT "pages.js",
+    SCRIPT "pairs.js",
+    SCRIPT "queue-model.js",
+    SCRIPT "rates.js",
+    SCRIPT "refresh.js",
+    SCRIPT "rust.js",
+    SCRIPT "views/bucket.js",
+    SCRIPT "views/buckets.js",
+    SCRIPT "views/clock.js",
+    SCRIPT "views/create-queue.js",
+    SCRIPT "views/fault-form.js",
+    SCRIPT "views/faults.js",
+    SCRIPT "views/message.js",
+    SCRIPT "views/messages.js",
+    SCRIPT "views/parts.js",
+    SCRIPT "views/queue-settings.js",
+    SCRIPT "views/queue.js",
+    SCRIPT "views/queues.js",
+    SCRIPT "views/redrive.js",
+    SCRIPT "views/request-detail.js",
+    SCRIPT "views/requests.js",
+    SCRIPT "views/send.js",
+    SCRIPT "views/topic-actions.js",
+    SCRIPT "views/topic.js",
+    SCRIPT "views/topics.js",
+    SCRIPT "virtual.js",
+}
+
+impl File {
+    fn compressed(&self) -> Bytes {
+        let compress = || {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+            let written = encoder.write_all(self.content).and_then(|()| encoder.finish());
+            // Writing to memory cannot fail.
+            written.map(Bytes::from).unwrap_or_default()
+        };
+        self.compressed.get_or_init(compress).clone()
+    }
+}
+
+/// Whether a request comes from the address bar of a browser, which names no action.
+pub(crate) fn is_of_address_bar(services: &Services, head: &Parts) -> bool {
+    let is_root = head.method == Method::GET && head.uri.path() == "/" && head.uri.query().is_none();
+    is_root && services.has_console() && accepts(&head.headers, &ACCEPT, "text/html")
+}
+
+/// Sends a browser to the console.
+pub(crate) fn to_console() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::FOUND;
+    response.headers_mut().insert(LOCATION, HOME);
+    response
+}
+
+/// `GET /_mock/console/..`.
+pub(super) fn file(services: &Services, head: &Parts) -> Answered {
+    if !services.has_console() {
+        return Err(Refusal::not_found("this server has no console; --no-console turned it off"));
+    }
+    let path = head.uri.path().trim_start_matches(ROOT);
+    let Some(path) = path.strip_prefix('/') else { return Ok(to_console()) };
+    let path = if path.is_empty() { "index.html" } else { path };
+    let file = FILES.iter().find(|file| file.path == path);
+    let file = file.ok_or_else(|| Refusal::not_found(format!("the console has no file {path:?}")))?;
+    let mut response = Response::new(Bytes::new());
+    let fixed = [
+        (CONTENT_TYPE, HeaderValue::from_static(file.kind)),
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (VARY, HeaderValue::from_static("accept-encoding")),
+    ];
+    response.headers_mut().extend(fixed);
+    if accepts(&head.headers, &ACCEPT_ENCODING, "gzip") {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        *response.body_mut() = file.compressed();
+    } else {
+        *response.body_mut() = Bytes::from_static(file.content);
+    }
+    Ok(response)
+}
+
+/// Whether a list in a header has a value that is not refused.
+fn accepts(headers: &HeaderMap, name: &HeaderName, value: &str) -> bool {
+    let lists = headers.get_all(name).iter().filter_map(|list| list.to_str().ok());
+    lists.flat_map(|list| list.split(',')).any(|entry| {
+        let mut parts = entry.split(';').map(str::trim);
+        parts.next().is_some_and(|name| name.eq_ignore_ascii_case(value))
+            && !parts.any(|weight| matches!(weight, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    fn found(directory: &Path, prefix: &str, all: &mut Vec<String>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
+            if entry.path().is_dir() {
+                found(&entry.path(), &format!("{name}/"), all);
+            } else {
+                all.push(name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_file_of_the_folder_is_served() {
+        let mut all = Vec::new();
+        found(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/console"), "", &mut all);
+        all.sort();
+        let mut served: Vec<_> = FILES.iter().map(|file| file.path).collect();
+        served.sort_unstable();
+        assert_eq!(served, all);
+    }
+
+    #[test]
+    fn files_have_at_most_100_kb_in_transit() {
+        let bytes: usize = FILES.iter().map(|file| file.compressed().len()).sum();
+        assert!(bytes <= 100_000, "{bytes}");
+    }
+
+    #[test]
+    fn weight_of_zero_refuses_an_encoding() {
+        let accepts = |value| {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(value));
+            super::accepts(&headers, &ACCEPT_ENCODING, "gzip")
+        };
+        assert!(accepts("br, GZIP;q=0.5") && accepts("gzip"));
+        assert!(!accepts("gzip;q=0") && !accepts("br") && !accepts(""));
+    }
+}

@@ -1,0 +1,172 @@
+//! Server-sent events that tell what changed, for pages that stay open.
+//!
+//! ```text
+//! GET /_mock/events
+//! event: state
+//! data: {"queues": "..", "messages": "..", "requests": 17, "clock": {..}, ..}
+//! ```
+//! The stream looks at the server again and again and sends the state when it differs, so that requests pay nothing for
+//! it and changes by time show too. Looking takes at most a twentieth of the time.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use http::{Response, StatusCode};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body, Frame};
+use serde::Serialize;
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::answer::Refusal;
+use super::clock::{self, Shown};
+use crate::http::{Break, Live};
+use crate::services::Services;
+
+/// The minimum pause between two events.
+const PAUSE: Duration = Duration::from_millis(250);
+/// The pause is at least this many times as long as the look.
+const SHARE: u32 = 20;
+/// A comment after this time shows that the connection works, and finds readers that are gone.
+const ALIVE: Duration = Duration::from_secs(15);
+
+/// What a page can compare with the state before. Texts have no meaning except equality.
+#[derive(Serialize)]
+struct State {
+    queues: String,
+    messages: String,
+    /// The number of the latest recorded request.
+    requests: u64,
+    /// How many requests are kept.
+    kept: usize,
+    faults: String,
+    clock: Shown,
+    /// `None` if the service is off.
+    topics: Option<String>,
+    buckets: Option<String>,
+}
+
+impl State {
+    fn of(services: &Services) -> Self {
+        let sqs = services.sqs.service();
+        let arns = sqs.queues();
+        let (requests, kept) = services.journal.latest();
+        let faults = sqs.faults().list();
+        let faults = faults.iter().map(|fault| (fault.id(), fault.hits(), fault.is_spent()));
+        let counts = arns.iter().map(|arn| sqs.counts(arn).unwrap_or_default());
+        let counts = counts.map(|counts| [counts.available, counts.in_flight, counts.delayed]);
+        let messages = revision(counts.collect::<Vec<_>>());
+        Self {
+            queues: revision((&arns, requests)),
+            // Deliveries that wait change by time, and so do the queues that get them.
+            topics: cfg!(feature = "sns").then(|| revision((requests, &messages))),
+            buckets: buckets(services).map(|objects| revision((requests, objects))),
+            messages,
+            requests,
+            kept,
+            faults: revision(faults.collect::<Vec<_>>()),
+            clock: clock::state(sqs.clock()),
+        }
+    }
+
+    /// What differs if something changed. A clock that runs is no change.
+    fn revision(&self) -> String {
+        let clock = if self.clock.frozen { self.clock.now_ms } else { self.clock.offset_ms.cast_unsigned() };
+        let changes = (&self.queues, &self.messages, &self.topics, &self.buckets, &self.faults, self.kept);
+        revision((changes, clock, self.clock.frozen))
+    }
+}
+
+#[cfg(feature = "s3")]
+fn buckets(services: &Services) -> Option<Vec<(String, usize)>> {
+    services.s3().map(|s3| s3.sizes())
+}
+
+#[cfg(not(feature = "s3"))]
+fn buckets(_: &Services) -> Option<Vec<(String, usize)>> {
+    None
+}
+
+fn revision(of: impl Hash) -> String {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+/// The body of the stream. It ends when the server stops.
+struct Stream {
+    services: Arc<Services>,
+    pause: Pin<Box<Sleep>>,
+    /// The revision of the last event.
+    sent: String,
+    spoke: Instant,
+}
+
+impl Stream {
+    /// The next event, if there is one now.
+    fn look(&mut self) -> Option<Bytes> {
+        let start = Instant::now();
+        let state = State::of(&self.services);
+        let revision = state.revision();
+        let event = if revision != self.sent {
+            self.sent = revision;
+            // Numbers and texts always serialize.
+            let data = serde_json::to_string(&state).unwrap_or_default();
+            Some(format!("event: state\ndata: {data}\n\n").into())
+        } else if start.duration_since(self.spoke) >= ALIVE {
+            Some(Bytes::from_static(b": alive\n\n"))
+        } else {
+            None
+        };
+        if event.is_some() {
+            self.spoke = start;
+        }
+        let end = Instant::now();
+        let took = end.duration_since(start);
+        self.pause.as_mut().reset(end + PAUSE.max(took * SHARE));
+        event
+    }
+}
+
+impl Body for Stream {
+    type Data = Bytes;
+    type Error = Break;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Break>>> {
+        loop {
+            if self.services.sqs.is_shut_down() {
+                return Poll::Ready(None);
+            }
+            ready!(self.pause.as_mut().poll(cx));
+            if let Some(event) = self.look() {
+                return Poll::Ready(Some(Ok(Frame::data(event))));
+            }
+        }
+    }
+}
+
+/// `GET /_mock/events`.
+pub(super) fn stream(services: &Arc<Services>) -> Result<Response<Live>, Refusal> {
+    if services.sqs.is_shut_down() {
+        return Err(Refusal::stopping());
+    }
+    let body = Stream {
+        services: Arc::clone(services),
+        pause: Box::pin(sleep(Duration::ZERO)),
+        sent: String::new(),
+        spoke: Instant::now(),
+    };
+    let mut response = Response::new(body.boxed_unsync());
+    *response.status_mut() = StatusCode::OK;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}

@@ -1,0 +1,40 @@
+/** Creating a queue. */
+
+import { parseArn, sqs } from "../api.js";
+import { form } from "../dialog.js";
+import { deadLetterFields, policyText } from "./queue-settings.js";
+
+/** @typedef {import("../queue-model.js").Queue} Queue */
+/** @typedef {import("../app.js").Context} Context */
+
+/**
+ * @param {Context} context
+ * @param {Queue[]} queues
+ */
+export function createQueue(context, queues) {
+  const place = parseArn(queues[0]?.arn ?? "arn:aws:sqs:us-east-1:000000000000:");
+  return form({
+    title: "Create a queue",
+    fields: [
+      { name: "name", label: "Name", required: true, help: "Up to 80 letters, digits, - and _" },
+      { name: "fifo", label: "FIFO", type: "checkbox", help: "Adds .fifo to the name" },
+      { name: "content", label: "Content-based deduplication", type: "checkbox", help: "FIFO only" },
+      ...deadLetterFields(queues, null, null),
+      { name: "region", label: "Region", value: place.region, required: true },
+      { name: "account", label: "Account", value: place.account, required: true, pattern: "[0-9]{12}" },
+    ],
+    submit: "Create",
+    async run({ name, fifo, content, dead, receives, region, account }) {
+      const QueueName = fifo && !name.endsWith(".fifo") ? `${name}.fifo` : name;
+      /** @type {Record<string, string>} */
+      const Attributes = {};
+      if (QueueName.endsWith(".fifo")) Attributes.FifoQueue = "true";
+      if (content) Attributes.ContentBasedDeduplication = "true";
+      if (dead) Attributes.RedrivePolicy = policyText(dead, receives);
+      const input = Object.keys(Attributes).length ? { QueueName, Attributes } : { QueueName };
+      const arn = `arn:aws:sqs:${region}:${account}:${QueueName}`;
+      await sqs("CreateQueue", input, arn);
+      context.done(`Queue ${QueueName} is created`, { service: "sqs", action: "CreateQueue", input, arn });
+    },
+  });
+}

@@ -1,0 +1,136 @@
+//! Creates the topics and subscriptions of a config file with the rules of `CreateTopic` and `Subscribe`.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use super::MockSqs;
+use super::queues::{self, duplicates, listed};
+use crate::config::{Config, Problem, SubscriptionDefinition, TopicDefinition, reason};
+use crate::query::Form;
+use crate::service::arn::{QueueArn, TopicArn};
+use crate::service::operation::SnsAction;
+use crate::sns::engine::protocol::Endpoint;
+use crate::sns::ops::Sns;
+
+impl MockSqs {
+    /// Creates the topics of the settings.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`]: a topic of the data directory differs from that of the file.
+    pub(super) fn create_topics(&self, config: &Config) -> io::Result<()> {
+        create(&self.services.topics.sns, config)
+    }
+
+    /// The topics that the config file defines, in the order of the file.
+    pub fn configured_topics(&self) -> &[TopicArn] {
+        &self.configured_topics
+    }
+}
+
+/// Creates the topics of the settings again with each reset.
+pub(super) fn recreate_on_reset(sns: &mut Sns, config: Config) {
+    sns.on_reset(move |sns| {
+        if let Err(error) = create(sns, &config) {
+            tracing::error!(%error, "cannot create the initial topics again");
+        }
+    });
+}
+
+fn create(sns: &Sns, config: &Config) -> io::Result<()> {
+    let topics = config.topics.iter().zip(arns(config)).enumerate();
+    let topics = topics.map(|(at, (topic, arn))| {
+        create_one(sns, topic, &arn).map_err(|text| Problem::new(format!("topics[{at}].name"), text))
+    });
+    let subscriptions = config.subscriptions.iter().enumerate();
+    let subscriptions = subscriptions.map(|(at, one)| {
+        let topic = one.topic_arn(config.region(), config.account());
+        subscribe(sns, one, &topic).map_err(|text| Problem::new(format!("subscriptions[{at}].topic"), text))
+    });
+    match topics.chain(subscriptions).find_map(Result::err) {
+        None => Ok(()),
+        Some(problem) => Err(config.source.refuse(vec![problem])),
+    }
+}
+
+fn create_one(sns: &Sns, topic: &TopicDefinition, arn: &TopicArn) -> Result<(), String> {
+    let form = Form::new([("Name", &topic.name)])
+        .with_pairs("Attributes.entry", ["key", "value"], pairs(&topic.attributes()))
+        .with_pairs(
+            "Tags.member",
+            ["Key", "Value"],
+            topic.tags.iter().map(|(key, value)| (&**key, &**value)),
+        );
+    let created = sns.set_up(SnsAction::CreateTopic, &form, (&arn.region, &arn.account));
+    created.map_err(|error| reason(&error, ""))
+}
+
+fn subscribe(sns: &Sns, subscription: &SubscriptionDefinition, topic: &TopicArn) -> Result<(), String> {
+    // The file was checked when it was read.
+    let Some(endpoint) = subscription.endpoint(topic) else { return Ok(()) };
+    // A queue of another account subscribes itself, so that it needs no confirmation.
+    let account = match &endpoint {
+        Endpoint::Queue(queue) => &queue.account,
+        Endpoint::Outside(..) => &topic.account,
+    };
+    let (protocol, address) = (endpoint.protocol().as_str(), endpoint.to_string());
+    let form = Form::new([("TopicArn", &*topic.to_string()), ("Protocol", protocol), ("Endpoint", &address)]);
+    let form = form.with_pairs("Attributes.entry", ["key", "value"], pairs(&subscription.attributes(topic)));
+    sns.set_up_subscription(&form, topic, &endpoint, account).map_err(|error| reason(&error, ""))
+}
+
+fn pairs<'p>(attributes: &'p [(&'static str, String)]) -> impl Iterator<Item = (&'p str, &'p str)> {
+    attributes.iter().map(|(name, value)| (*name, value.as_str()))
+}
+
+/// The topics of the settings, in the order of the file.
+pub(super) fn arns(config: &Config) -> Vec<TopicArn> {
+    let arn = |topic: &TopicDefinition| {
+        let region = topic.region.as_deref().unwrap_or(config.region());
+        TopicArn::new(region, topic.account.as_deref().unwrap_or(config.account()), &topic.name)
+    };
+    config.topics.iter().map(arn).collect()
+}
+
+/// Conflicts between topics, and names that the file does not define. ARNs may be those of the data directory.
+pub(super) fn problems(config: &Config) -> Vec<Problem> {
+    let topics = arns(config);
+    let paths: Vec<_> = (0..topics.len()).map(|at| format!("topics[{at}]")).collect();
+    let mut found = duplicates("topic", paths.iter().map(String::as_str).zip(&topics), &config.source);
+    let queues = queues::arns(config);
+    for (at, subscription) in config.subscriptions.iter().enumerate() {
+        let topic = subscription.topic_arn(config.region(), config.account());
+        if !subscription.topic.contains(':') && !topics.contains(&topic) {
+            let near = |other: &&TopicArn| other.region == topic.region && other.account == topic.account;
+            let near: BTreeSet<_> = topics.iter().filter(near).map(|other| &*other.name).collect();
+            let text = format!(
+                "there is no topic {:?} in region {} and account {} of this file; candidates are {}",
+                topic.name,
+                topic.region,
+                topic.account,
+                listed(near.into_iter())
+            );
+            found.push(Problem::new(format!("subscriptions[{at}].topic"), text));
+        }
+        let named = [("queue", &subscription.queue), ("dead_letter_queue", &subscription.dead_letter_queue)];
+        for (key, name) in named {
+            let name = name.as_deref().filter(|name| !name.contains(':'));
+            let text = name.and_then(|name| problem_of_queue(name, &topic, &queues));
+            found.extend(text.map(|text| Problem::new(format!("subscriptions[{at}].{key}"), text)));
+        }
+    }
+    found
+}
+
+/// Why the file has no queue of this name for a topic.
+fn problem_of_queue(name: &str, topic: &TopicArn, queues: &BTreeSet<QueueArn>) -> Option<String> {
+    let queue = QueueArn::new(&topic.region, &topic.account, name);
+    let near = queues.iter().filter(|other| other.is_neighbour_of(&queue));
+    (!queues.contains(&queue)).then(|| {
+        format!(
+            "there is no queue {name:?} in region {} and account {} of this file; candidates are {}",
+            queue.region,
+            queue.account,
+            listed(near.map(|other| &*other.name))
+        )
+    })
+}

@@ -1,0 +1,149 @@
+//! `PutBucketNotificationConfiguration` and `GetBucketNotificationConfiguration`.
+
+use std::collections::BTreeSet;
+
+use s3s::dto::{
+    EventBridgeConfiguration, FilterRule, FilterRuleName, GetBucketNotificationConfigurationInput,
+    GetBucketNotificationConfigurationOutput, LambdaFunctionConfiguration, NotificationConfiguration,
+    NotificationConfigurationFilter, PutBucketNotificationConfigurationInput,
+    PutBucketNotificationConfigurationOutput, QueueConfiguration, S3KeyFilter, TopicConfiguration,
+};
+use s3s::{S3Error, S3ErrorCode, S3Request, S3Result};
+
+use super::{Failed, Operations};
+use crate::s3::notifications::{
+    Configuration, Fault, FaultCode, KeyFilter, Requested, RequestedRule, Rule, Target, TargetKind,
+    test_message,
+};
+use crate::s3::request_context::RequestContext;
+
+impl Operations {
+    pub(super) fn put_bucket_notification_configuration(
+        &self,
+        request: S3Request<PutBucketNotificationConfigurationInput>,
+    ) -> S3Result<PutBucketNotificationConfigurationOutput> {
+        let context = RequestContext::of(&request.extensions);
+        let input = request.input;
+        let bucket = self.bucket(&input.bucket)?;
+        let requested = requested(input.notification_configuration);
+        let configuration = Configuration::check(requested, self.outbox.region(), || self.store.new_id());
+        let configuration = configuration.map_err(|fault| refusal(&context, fault))?;
+        let targets: BTreeSet<_> = configuration.rules.iter().map(|rule| rule.target.clone()).collect();
+        let validates = !input.skip_destination_validation.unwrap_or_default();
+        if validates {
+            let unusable = |target: &Target| match self.targets.check(&input.bucket, target) {
+                Ok(note) => {
+                    context.note(note);
+                    None
+                }
+                Err(problem) => Some(problem),
+            };
+            configuration.check_targets(unusable).map_err(|fault| refusal(&context, fault))?;
+        }
+        bucket.set_notifications::<Failed>(configuration)?;
+        if validates {
+            let test = test_message(self.clock.now(), &input.bucket, &context.id, &context.host_id());
+            for target in &targets {
+                self.targets.deliver(&input.bucket, target, &test, context.trace_header.as_deref());
+            }
+        }
+        Ok(PutBucketNotificationConfigurationOutput::default())
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "all operations have one signature")]
+    pub(super) fn get_bucket_notification_configuration(
+        &self,
+        request: S3Request<GetBucketNotificationConfigurationInput>,
+    ) -> S3Result<GetBucketNotificationConfigurationOutput> {
+        let configuration = self.bucket(&request.input.bucket)?.notifications();
+        let mut output = GetBucketNotificationConfigurationOutput {
+            event_bridge_configuration: configuration.event_bridge.then(EventBridgeConfiguration::default),
+            ..GetBucketNotificationConfigurationOutput::default()
+        };
+        for rule in &configuration.rules {
+            show(rule, &mut output);
+        }
+        Ok(output)
+    }
+}
+
+fn refusal(context: &RequestContext, fault: Fault) -> S3Error {
+    let code = match fault.code {
+        FaultCode::InvalidArgument => S3ErrorCode::InvalidArgument,
+        FaultCode::MalformedXML => S3ErrorCode::MalformedXML,
+    };
+    context.describe_error(fault.elements);
+    S3Error::with_message(code, fault.message)
+}
+
+/// s3s keeps the order of rules with targets of one kind only.
+fn requested(configuration: NotificationConfiguration) -> Requested {
+    let NotificationConfiguration {
+        event_bridge_configuration,
+        lambda_function_configurations,
+        queue_configurations,
+        topic_configurations,
+    } = configuration;
+    // The three kinds of rules have the same fields, except for the ARN.
+    macro_rules! rules {
+        ($list:expr, $kind:ident, $arn:ident) => {
+            $list.into_iter().flatten().map(|rule| RequestedRule {
+                id: rule.id,
+                kind: TargetKind::$kind,
+                arn: rule.$arn,
+                events: rule.events.into_iter().map(String::from).collect(),
+                filter: filter_rules(rule.filter),
+            })
+        };
+    }
+    let queues = rules!(queue_configurations, Queue, queue_arn);
+    let topics = rules!(topic_configurations, Topic, topic_arn);
+    let functions = rules!(lambda_function_configurations, Function, lambda_function_arn);
+    Requested {
+        rules: queues.chain(topics).chain(functions).collect(),
+        event_bridge: event_bridge_configuration.is_some(),
+    }
+}
+
+fn filter_rules(filter: Option<NotificationConfigurationFilter>) -> Vec<(Option<String>, Option<String>)> {
+    let rules = filter.and_then(|filter| filter.key?.filter_rules).unwrap_or_default();
+    let text = |name: FilterRuleName| name.as_str().to_owned();
+    rules.into_iter().map(|rule| (rule.name.map(text), rule.value)).collect()
+}
+
+/// Adds a rule to the list for its kind of target.
+fn show(rule: &Rule, output: &mut GetBucketNotificationConfigurationOutput) {
+    let id = Some(rule.id.clone());
+    let events = rule.events.iter().cloned().map(Into::into).collect();
+    let filter = shown_filter(&rule.filter);
+    let arn = rule.target.arn.clone();
+    match rule.target.kind {
+        TargetKind::Queue => output.queue_configurations.get_or_insert_default().push(QueueConfiguration {
+            id,
+            events,
+            filter,
+            queue_arn: arn,
+        }),
+        TargetKind::Topic => output.topic_configurations.get_or_insert_default().push(TopicConfiguration {
+            id,
+            events,
+            filter,
+            topic_arn: arn,
+        }),
+        TargetKind::Function => output
+            .lambda_function_configurations
+            .get_or_insert_default()
+            .push(LambdaFunctionConfiguration { id, events, filter, lambda_function_arn: arn }),
+    }
+}
+
+fn shown_filter(filter: &KeyFilter) -> Option<NotificationConfigurationFilter> {
+    let rule = |name: &'static str, value: &Option<String>| {
+        let value = Some(value.clone()?);
+        Some(FilterRule { name: Some(FilterRuleName::from_static(name)), value })
+    };
+    let rules = [rule("Prefix", &filter.prefix), rule("Suffix", &filter.suffix)];
+    let rules: Vec<_> = rules.into_iter().flatten().collect();
+    let key = S3KeyFilter { filter_rules: Some(rules) };
+    (filter != &KeyFilter::default()).then_some(NotificationConfigurationFilter { key: Some(key) })
+}

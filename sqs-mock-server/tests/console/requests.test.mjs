@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { after, beforeEach, test } from "node:test";
+import { eventually, Stage } from "./browser.mjs";
+
+const stage = await Stage.open();
+const { server } = stage;
+after(() => stage.close());
+beforeEach(() => server.reset());
+
+const row = (page, name) => page.getByRole("row", { name });
+
+test("click_shows_request_and_answer", () =>
+  stage.visit("#/requests?service=sqs", async (page) => {
+    await server.createQueue("orders");
+    const { MessageId } = await server.send("orders", '{"drink":"tea"}');
+    await row(page, /SendMessage/).click();
+    const panel = page.getByRole("region", { name: /^Request \d+/ });
+    await panel.getByRole("heading", { name: /SQS SendMessage/ }).waitFor();
+    assert.match(await panel.getByLabel("Request", { exact: true }).textContent(), /"MessageBody": "\{\\"drink/);
+    assert.match(await panel.getByLabel("Answer", { exact: true }).textContent(), new RegExp(MessageId));
+    assert.match(await panel.getByRole("link", { name: "orders" }).getAttribute("href"), /#\/queue\/us-east-1\/000000000000\/orders/);
+
+    await page.keyboard.press("ArrowDown");
+    await page.getByRole("heading", { name: /SQS CreateQueue/ }).waitFor();
+  }));
+
+test("failed_requests_stand_out_and_filters_narrow_the_list", () =>
+  stage.visit("#/requests", async (page) => {
+    await server.createQueue("orders");
+    await server.createQueue("kitchen");
+    await assert.rejects(server.send("nowhere", "tea"));
+    await row(page, /SendMessage.*nowhere/).locator(".bad", { hasText: "400" }).waitFor();
+    await page.getByLabel("Action").fill("CreateQueue");
+    await page.getByText("2 requests").waitFor();
+    await page.getByLabel("Queue, topic or bucket").fill("kitchen");
+    await page.getByText("1 request", { exact: true }).waitFor();
+    await row(page, /CreateQueue.*kitchen/).waitFor();
+  }));
+
+test("paused_list_waits_until_it_continues", () =>
+  stage.visit("#/requests", async (page) => {
+    await server.createQueue("orders");
+    await row(page, /CreateQueue/).waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await server.send("orders", "tea");
+    await page.waitForTimeout(1000);
+    assert.equal(await row(page, /SendMessage/).count(), 0);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await row(page, /SendMessage/).waitFor();
+  }));
+
+test("cleared_journal_is_empty", () =>
+  stage.visit("#/requests", async (page) => {
+    await server.createQueue("orders");
+    await row(page, /CreateQueue/).waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Clear" }).click();
+    await eventually(async () => assert.equal(await row(page, /CreateQueue/).count(), 0));
+    assert.equal((await server.get("requests?action=CreateQueue")).total, 0);
+  }));
