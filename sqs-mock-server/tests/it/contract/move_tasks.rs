@@ -8,6 +8,7 @@ use sqs_client::wire::protocol::Protocol;
 use super::answers::text;
 use super::code::PARAMETER;
 use crate::session::{BOTH, Session};
+use crate::wire::Wire;
 
 pub(super) const ARN: &str = "arn:aws:sqs:us-east-1:000000000000:";
 
@@ -71,6 +72,20 @@ async fn messages_return_to_their_source_queues() {
         let after = s.take(&source, json!({ "MaxNumberOfMessages": 10 })).await;
         assert!(after.iter().all(|message| message["MessageId"] != before["MessageId"]), "new ids");
     }
+}
+
+#[tokio::test]
+async fn move_tasks_over_http_are_those_of_the_list() {
+    let (mut s, ..) = start(Protocol::AwsJson, 3).await;
+    begin(&mut s, json!({})).await;
+    newest(&mut s, "COMPLETED").await;
+    begin(&mut s, json!({ "MaxNumberOfMessagesPerSecond": 1 })).await;
+    let expected = tasks(&mut s).await;
+    let mut wire = Wire::connect(&s.server).await;
+    let shown = wire.get("/_mock/queues/dead/move-tasks").await.content(200);
+    assert_eq!((expected.len(), &shown["move_tasks"]), (2, &json!(expected)));
+    let error = wire.get("/_mock/queues/none/move-tasks").await.error(404);
+    assert!(error.contains("none"), "{error}");
 }
 
 /// 2.3: a task that runs; 7.5: the rate, the destination, and "One active task per source".

@@ -37,7 +37,12 @@ async fn subscriptions_are_listed_by_topic_and_by_account() {
 #[tokio::test]
 async fn topics_are_listed_over_http_with_subscriptions_and_messages() {
     let mut sns = Sns::start().await;
-    let arn = sns.topic("a", &[]).await;
+    let arn = sns.topic("a", &[("DisplayName", "Tea")]).await;
+    sns.ask(
+        "TagResource",
+        &[("ResourceArn", &*arn), ("Tags.member.1.Key", "team"), ("Tags.member.1.Value", "bar")],
+    )
+    .await;
     sns.topic("b", &[]).await;
     sns.wire.json("CreateQueue", r#"{"QueueName":"q"}"#).await;
     let queue = "arn:aws:sqs:us-east-1:000000000000:q";
@@ -51,7 +56,9 @@ async fn topics_are_listed_over_http_with_subscriptions_and_messages() {
         (&page["total"], &page["next"], &page["topics"][0]["published"]),
         (&2.into(), &1.into(), &2.into())
     );
-    let subscription = &page["topics"][0]["subscriptions"][0];
+    let topic = &page["topics"][0];
+    assert_eq!((&topic["attributes"]["DisplayName"], &topic["tags"]["team"]), (&"Tea".into(), &"bar".into()));
+    let subscription = &topic["subscriptions"][0];
     assert_eq!((&subscription["endpoint"], &subscription["raw"]), (&queue.into(), &false.into()));
     let published = sns.wire.get("/_mock/topics/a/published?limit=1").await.content(200);
     assert_eq!((&published["messages"][0]["body"], &published["next"]), (&"milk".into(), &1.into()));
