@@ -19,7 +19,7 @@ export function createQueue(context, queues) {
       { name: "name", label: "Name", required: true, help: "Up to 80 letters, digits, - and _" },
       { name: "fifo", label: "FIFO", type: "checkbox", help: "Adds .fifo to the name" },
       { name: "content", label: "Content-based deduplication", type: "checkbox", help: "FIFO only" },
-      ...deadLetterFields(queues, null, null),
+      ...deadLetterFields(queues, null),
       { name: "region", label: "Region", value: place.region, required: true },
       { name: "account", label: "Account", value: place.account, required: true, pattern: "[0-9]{12}" },
     ],

@@ -5,7 +5,7 @@ import { form } from "../dialog.js";
 import { fill, h } from "../dom.js";
 import { duration, pretty, time } from "../format.js";
 import { pairs } from "../pairs.js";
-import { isFifo, redrivePolicy } from "../queue-model.js";
+import { isFifo, redrivePolicy, siblingArn } from "../queue-model.js";
 import { button } from "./parts.js";
 
 /** @typedef {import("../queue-model.js").Queue} Queue */
@@ -24,15 +24,19 @@ const SECONDS = NUMBERS.slice(0, 4).map(([name]) => name);
 const TIMES = ["CreatedTimestamp", "LastModifiedTimestamp"];
 const COUNTS = /^ApproximateNumberOf|^QueueArn$|^FifoQueue$/;
 
-/** Fields for the dead-letter queue. @type {(queues: Queue[], fifo: boolean | null, chosen: ReturnType<typeof redrivePolicy>) => Field[]} */
-export const deadLetterFields = (queues, fifo, chosen) => {
-  const fits = queues.filter((queue) => fifo === null || isFifo(queue) === fifo).map(({ arn }) => arn);
+/** Fields for the dead-letter queue: one of `queues`, or the one it has. @type {(queues: Queue[], chosen: ReturnType<typeof redrivePolicy>) => Field[]} */
+export const deadLetterFields = (queues, chosen) => {
+  const fits = queues.map(({ arn }) => arn);
   const arns = chosen && !fits.includes(chosen.arn) ? [chosen.arn, ...fits] : fits;
   return [
     { name: "dead", label: "Dead-letter queue", type: "select", value: chosen?.arn ?? "", options: [["", "none"], ...arns.map((arn) => /** @type {[string, string]} */ ([arn, parseArn(arn).name]))] },
     { name: "receives", label: "Receives before a message moves", type: "number", value: chosen?.receives ?? "3", min: 1, max: 1000 },
   ];
 };
+
+/** Whether dead letters of a queue may go to another: AWS requires the same type, account and region. @type {(queue: Queue, other: Queue) => boolean} */
+const canBeDeadLetterQueue = (queue, other) =>
+  other.arn !== queue.arn && isFifo(other) === isFifo(queue) && siblingArn(other.arn, queue.name) === queue.arn;
 
 /** The text of a redrive policy. @type {(dead: string, receives: string) => string} */
 export const policyText = (dead, receives) => (dead ? JSON.stringify({ deadLetterTargetArn: dead, maxReceiveCount: receives }) : "");
@@ -58,7 +62,9 @@ function editAttributes(context, queue, queues) {
     fields: [
       ...NUMBERS.map(([name, label, min, max]) => /** @type {Field} */ ({ name, label, type: "number", value: attributes[name], min, max, required: true })),
       ...(fifo ? fifoFields : []),
-      ...deadLetterFields(queues, fifo, redrivePolicy(queue)),
+      ...deadLetterFields(queues.filter((other) => canBeDeadLetterQueue(queue, other)), redrivePolicy(queue)),
+      { name: "SqsManagedSseEnabled", label: "Encryption with keys of SQS", type: "select", options: ["true", "false"], value: attributes.SqsManagedSseEnabled ?? "false" },
+      { name: "KmsMasterKeyId", label: "KMS key", value: attributes.KmsMasterKeyId ?? "", help: "An id, ARN or alias; replaces the keys of SQS" },
       { name: "RedriveAllowPolicy", label: "Redrive allow policy (JSON)", type: "textarea", rows: 3, value: pretty(attributes.RedriveAllowPolicy ?? "") },
       { name: "Policy", label: "Access policy (JSON)", type: "textarea", rows: 5, value: pretty(attributes.Policy ?? "") },
     ],
@@ -66,7 +72,7 @@ function editAttributes(context, queue, queues) {
     async run({ dead, receives, ...values }) {
       const before = redrivePolicy(queue);
       const policy = policyText(dead, receives);
-      const changed = Object.entries(values).filter(([name, value]) => value !== pretty(attributes[name] ?? ""));
+      const changed = Object.entries(values).filter(([name, value]) => value !== pretty(attributes[name] ?? (name === "SqsManagedSseEnabled" ? "false" : "")));
       if (policy !== (before ? policyText(before.arn, before.receives) : "")) changed.push(["RedrivePolicy", policy]);
       if (changed.length === 0) return;
       const input = { QueueUrl, Attributes: Object.fromEntries(changed) };
@@ -91,12 +97,13 @@ function editTags(context, { name, url: QueueUrl, arn, tags }) {
       const after = Object.fromEntries(editor.read().map((pair) => [pair.name, pair.value]));
       const TagKeys = Object.keys(tags).filter((key) => !(key in after));
       const Tags = Object.fromEntries(Object.entries(after).filter(([key, value]) => tags[key] !== value));
-      const tagged = { QueueUrl, Tags };
-      const untagged = { QueueUrl, TagKeys };
-      if (Object.keys(Tags).length) await sqs("TagQueue", tagged, arn);
-      if (TagKeys.length) await sqs("UntagQueue", untagged, arn);
-      const call = Object.keys(Tags).length ? { action: "TagQueue", input: tagged } : { action: "UntagQueue", input: untagged };
-      context.done(`Tags of ${name} are saved`, { service: "sqs", ...call, arn });
+      /** @type {(text: string, action: string, input: object) => Promise<void>} */
+      const change = async (text, action, input) => {
+        await sqs(action, input, arn);
+        context.done(text, { service: "sqs", action, input, arn });
+      };
+      if (Object.keys(Tags).length) await change(`Tags of ${name} are saved`, "TagQueue", { QueueUrl, Tags });
+      if (TagKeys.length) await change(`Tags of ${name} are removed`, "UntagQueue", { QueueUrl, TagKeys });
     },
   });
 }
