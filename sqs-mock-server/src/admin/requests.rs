@@ -69,10 +69,14 @@ struct One<'r> {
 /// Only requests with a greater number.
 const AFTER: &str = "after";
 
+/// Only requests with this text in one of their names.
+const MATCHING: &str = "matching";
+
 /// `GET /_mock/requests`. Pages count back from the latest request. Each page lists its oldest request first.
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
-    let parameters =
-        ask.parameters(&["service", "action", "queue", "bucket", "topic", "status", AFTER, SKIP, LIMIT])?;
+    let parameters = ask.parameters(&[
+        "service", "action", "queue", "bucket", "topic", MATCHING, "status", AFTER, SKIP, LIMIT,
+    ])?;
     let page = Page::read(&parameters)?;
     let mut records = ask.services.journal.records();
     if parameters.get(AFTER).is_some() {
@@ -121,11 +125,29 @@ fn narrow(ask: &Ask<'_>, parameters: &Parameters<'_>, records: &mut Vec<Arc<Reco
     if let Some(topic) = parameters.get("topic") {
         records.retain(|record| record.resource.as_ref().and_then(Resource::topic) == Some(topic));
     }
+    if let Some(text) = parameters.get(MATCHING) {
+        let text = text.to_lowercase();
+        records.retain(|record| matches(record, &text));
+    }
     if let Some(text) = parameters.get("status") {
         let status = status(text)?;
         records.retain(|record| record.ending.status() == status);
     }
     Ok(())
+}
+
+/// Whether the action, the resource or the key contains a text in lower case.
+fn matches(record: &Arc<Record>, text: &str) -> bool {
+    let queue = RecordedRequest::of(record).and_then(|request| request.queue());
+    let resource = record.resource.as_ref();
+    let names = [
+        record.operation.as_deref(),
+        queue.as_ref().map(|queue| &*queue.name),
+        resource.and_then(Resource::topic),
+        resource.and_then(Resource::bucket),
+        resource.and_then(Resource::key),
+    ];
+    names.into_iter().flatten().any(|name| name.to_lowercase().contains(text))
 }
 
 fn show(record: &Arc<Record>) -> Shown<'_> {

@@ -30,9 +30,9 @@ test("failed_requests_stand_out_and_filters_narrow_the_list", () =>
     await server.createQueue("kitchen");
     await assert.rejects(server.send("nowhere", "tea"));
     await row(page, /SendMessage.*nowhere/).locator(".bad", { hasText: "400" }).waitFor();
-    await page.getByLabel("Action").fill("CreateQueue");
+    await page.getByLabel("Action, queue, topic or bucket").fill("create");
     await page.getByText("2 requests").waitFor();
-    await page.getByLabel("Queue, topic or bucket").fill("kitchen");
+    await page.getByLabel("Action, queue, topic or bucket").fill("Kitch");
     await page.getByText("1 request", { exact: true }).waitFor();
     await row(page, /CreateQueue.*kitchen/).waitFor();
   }));
@@ -57,4 +57,17 @@ test("cleared_journal_is_empty", () =>
     await page.getByRole("dialog").getByRole("button", { name: "Clear" }).click();
     await eventually(async () => assert.equal(await row(page, /CreateQueue/).count(), 0));
     assert.equal((await server.get("requests?action=CreateQueue")).total, 0);
+  }));
+
+test("request_that_the_server_forgot_is_no_longer_shown", () =>
+  stage.visit("#/requests", async (page) => {
+    await server.createQueue("orders");
+    await row(page, /CreateQueue/).click();
+    const panel = page.getByRole("region", { name: /^Request \d+/ });
+    await panel.waitFor();
+    await server.send("orders", "tea");
+    await row(page, /SendMessage/).waitFor();
+    assert.ok(await panel.isVisible());
+    await server.reset();
+    await page.getByText("Select a request to see it").waitFor();
   }));

@@ -141,6 +141,10 @@ async fn requests_are_listed_and_removed_over_http() {
     assert_eq!((&rest["requests"][0]["number"], rest.get("next")), (&json!(2), None));
     let none = wire.get("/_mock/requests?skip=99").await.content(200);
     assert_eq!(none, json!({ "total": 5, "requests": [] }));
+    for (text, count) in [("sendmess", 3), ("Q", 5), ("NONE", 1), ("DeleteQueue", 1), ("nothing", 0)] {
+        let found = wire.get(&format!("/_mock/requests?matching={text}")).await.content(200);
+        assert_eq!(found["total"], count, "{text}");
+    }
     let refused = wire.get("/_mock/requests?action=DeleteQueue").await.content(200);
     assert_eq!(refused["requests"][0]["error"], "QueueDoesNotExist");
     let error = wire.get("/_mock/requests?action=Send").await.error(400);

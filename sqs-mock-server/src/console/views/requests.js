@@ -47,20 +47,18 @@ function filterForm(params) {
     "form",
     { class: "toolbar", role: "search", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
     labelled("Service", select("service", [["", "all"], ["sqs", "SQS"], ["sns", "SNS"], ["s3", "S3"], ["sts", "STS"]], service)),
-    search("action", "Action", params.action),
-    search("resource", "Queue, topic or bucket", params.queue ?? params.topic ?? params.bucket),
+    search("matching", "Action, queue, topic or bucket", params.queue ?? params.topic ?? params.bucket ?? params.action),
     labelled("Status", select("status", [["", "all"], ...statuses, ["none", "no response"]], params.status)),
   );
 }
 
 /**
- * The parameters of the list. The service decides what the resource is.
+ * The parameters of the list.
  * @param {HTMLFormElement} form
  */
 function query(form) {
-  const { service, action, resource, status } = /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(form)));
-  const kind = service === "sns" ? "topic" : service === "s3" ? "bucket" : "queue";
-  return { service, action: action.trim(), [kind]: resource.trim(), status };
+  const { service, matching, status } = /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(form)));
+  return { service, matching: matching.trim(), status };
 }
 
 /** @type {import("../app.js").ViewFunction} */
@@ -68,6 +66,7 @@ export function view(root, params, context) {
   const path = "/_mock/requests";
   let paused = false;
   let chosen = 0;
+  let kept = 0;
   const hint = h("p", { class: "empty" }, "Select a request to see it with its answer.");
   const panel = h("div", { "aria-live": "polite" }, hint);
   const form = filterForm(params);
@@ -79,6 +78,10 @@ export function view(root, params, context) {
     chosen = next;
     const section = await detail(next);
     if (chosen === next) fill(panel, section);
+  };
+  const deselect = () => {
+    chosen = 0;
+    fill(panel, hint);
   };
   const list = virtualList({
     label: "Requests",
@@ -113,8 +116,7 @@ export function view(root, params, context) {
       submit: "Clear",
       async run() {
         await remove(path);
-        chosen = 0;
-        fill(panel, hint);
+        deselect();
         await refresh();
         context.done("The journal is empty", { method: "DELETE", path });
       },
@@ -125,6 +127,10 @@ export function view(root, params, context) {
   if (params.number) show(Number(params.number)).catch(context.fail);
   return {
     update: async (changed) => {
+      // Only clearing the journal makes it shorter.
+      const now = context.state?.kept ?? kept;
+      if (now < kept) deselect();
+      kept = now;
       if ((changed.has("requests") || changed.has("kept")) && !paused) await list.refresh();
     },
     close: list.close,
