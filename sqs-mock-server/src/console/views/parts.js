@@ -45,7 +45,7 @@ export const labelled = (label, control) => h("label", { class: "inline" }, h("s
 
 /** @type {(name: string, placeholder: string, value?: string) => HTMLInputElement} */
 export const search = (name, placeholder, value = "") =>
-  h("input", { type: "search", name, placeholder, "aria-label": placeholder, value, spellcheck: "false", autocomplete: "off" });
+  h("input", { type: "search", name, placeholder, size: placeholder.length, "aria-label": placeholder, value, spellcheck: "false", autocomplete: "off" });
 
 /**
  * Shows only the link back and `missing` while the subject of a view is gone.
