@@ -107,6 +107,7 @@ test("keyboard_alone_creates_a_queue_sends_shows_and_deletes_a_message", () =>
     await keyboard.press("Enter");
     await page.getByRole("heading", { name: "by-keyboard" }).waitFor();
     assert.equal(await page.evaluate(() => document.activeElement.textContent), "by-keyboard");
+    await page.getByRole("button", { name: "Send message" }).waitFor();
 
     await tabTo(page, "Send message");
     await keyboard.press("Enter");

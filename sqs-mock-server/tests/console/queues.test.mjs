@@ -95,6 +95,20 @@ test("created_fifo_queue_takes_a_message_with_group_and_attributes", () =>
 
 const opened = "#/queue/us-east-1/000000000000/orders";
 
+test("button_of_a_queue_that_loads_slowly_acts_as_soon_as_it_is_there", async () => {
+  await server.createQueue("orders");
+  await stage.visit("#/queues", async (page) => {
+    await page.route("**/_mock/queues/orders?*", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await route.continue();
+    });
+    await list(page).getByRole("link", { name: "orders" }).click();
+    await page.getByRole("heading", { name: "orders" }).waitFor();
+    await page.getByRole("button", { name: "Send message" }).press("Enter");
+    await page.getByRole("dialog").waitFor({ timeout: 5_000 });
+  });
+});
+
 test("one_message_is_deleted_and_the_queue_purged_after_its_name_is_typed", async () => {
   await server.createQueue("orders");
   for (const body of ["soup", "tea", "salad"]) await server.send("orders", body);

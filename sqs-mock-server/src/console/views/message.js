@@ -5,7 +5,7 @@ import { copyMenu, copyText } from "../copy.js";
 import { fill, h, href, setText } from "../dom.js";
 import { envelope, number, pointer, pretty, relative, size, time } from "../format.js";
 import { queueLink, STATES } from "../queue-model.js";
-import { button, code } from "./parts.js";
+import { button, code, facts } from "./parts.js";
 import { resendMessage, sendCall } from "./send.js";
 
 /** @typedef {import("../queue-model.js").Queue} Queue */
@@ -18,9 +18,6 @@ function when(context, at) {
   const iso = new Date(at).toISOString();
   return h("span", null, time(iso, true), " ", h("span", { class: "muted", "data-time": iso }, relative(iso, context.now())));
 }
-
-/** @type {(entries: [string, import("../dom.js").Child][]) => HTMLElement} */
-const facts = (entries) => h("dl", { class: "kv" }, entries.flatMap(([name, value]) => (value || value === 0 ? [h("dt", null, name), h("dd", null, value)] : [])));
 
 /** @param {Message} message */
 function attributes({ attributes = {} }) {

@@ -83,6 +83,7 @@ export function view(root, params, context) {
     button("Purge", purge, "danger"), button("Delete queue", drop, "danger"));
 
   const tabs = ["Messages", "Redrive", "Settings"].map((label) => h("button", { type: "button", onclick: () => choose(label) }, label));
+  const tabList = h("div", { class: "tabs", role: "group", "aria-label": "Parts of the queue" }, tabs);
   const choose = (/** @type {string} */ label) => {
     tab = label;
     tabs.forEach((item) => attribute(item, "aria-pressed", String(item.textContent === tab)));
@@ -124,7 +125,10 @@ export function view(root, params, context) {
   };
 
   root.append(h("div", { class: "toolbar" }, back("Queues"), title, isFifo({ name }) ? h("span", { class: "badge" }, "FIFO") : null,
-    h("span", { class: "muted" }, `${region} · ${account}`), actions), facts, why, missing, h("div", { class: "tabs", role: "group", "aria-label": "Parts of the queue" }, tabs), body);
+    h("span", { class: "muted" }, `${region} · ${account}`), actions), facts, why, missing, tabList, body);
+  // Before the queue is there, its buttons have nothing to act on.
+  const showParts = (/** @type {boolean} */ there) => [facts, actions, body, tabList].forEach((part) => (part.hidden = !there));
+  showParts(false);
   choose("Messages");
 
   return {
@@ -138,7 +142,7 @@ export function view(root, params, context) {
         queue = null;
       }
       missing.hidden = queue !== null;
-      for (const part of [facts, actions, body, tabs[0].parentElement]) if (part) part.hidden = queue === null;
+      showParts(queue !== null);
       if (!queue) return;
       show(queue);
       if (!why.hidden) await explain();
