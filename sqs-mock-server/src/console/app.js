@@ -64,7 +64,7 @@ const AREAS = ["queues", "messages", "requests", "faults", "clock", "topics", "b
 /** @type {import("./live.js").State | null} */
 let state = null;
 let stateAt = 0;
-/** @type {{ view: View, updates: ReturnType<typeof updater> } | null} */
+/** The view that is open, and the area that has to be on for it. @type {{ view: View, area?: "topics" | "buckets", updates: ReturnType<typeof updater> } | null} */
 let current = null;
 
 /** @type {(id: string) => HTMLElement} */
@@ -117,7 +117,7 @@ function route() {
     if (names.length !== parts.length || !names.every((name, index) => name.startsWith(":") || name === parts[index])) continue;
     const params = Object.fromEntries(new URLSearchParams(search));
     names.forEach((name, index) => name.startsWith(":") && (params[name.slice(1)] = parts[index]));
-    return open(area && isOff(state, area) ? absent : view, params);
+    return open(view, params, area);
   }
   location.hash = "#/queues";
 }
@@ -125,14 +125,15 @@ function route() {
 /**
  * @param {ViewFunction} create
  * @param {Params} params
+ * @param {"topics" | "buckets"} [area]
  */
-function open(create, params) {
+function open(create, params, area) {
   current?.updates.close();
   current?.view.close();
   const main = part("main");
   fill(main);
-  const view = create(main, params, context);
-  current = { view, updates: updater(view, fail) };
+  const view = (area && isOff(state, area) ? absent : create)(main, params, context);
+  current = { view, area, updates: updater(view, fail) };
   const heading = main.querySelector("h1");
   document.title = `${heading?.textContent ?? ""} · sqs-mock-server`;
   heading?.focus({ preventScroll: true });
@@ -157,8 +158,9 @@ function navigation() {
 
 /** Shows the clock. */
 function tick() {
-  const offset = state && Math.abs(state.clock.offset_ms) >= 1000;
-  setText(part("clock"), state ? `${format.time(context.now())} UTC${state.clock.frozen ? " · frozen" : offset ? " · ahead" : ""}` : "");
+  const offset = state?.clock.offset_ms ?? 0;
+  const note = state?.clock.frozen ? " · frozen" : offset >= 1000 ? " · ahead" : offset <= -1000 ? " · behind" : "";
+  setText(part("clock"), state ? `${format.time(context.now())} UTC${note}` : "");
   current?.view.tick?.();
 }
 
@@ -186,7 +188,8 @@ connect({
     stateAt = performance.now();
     tick();
     if (changed.has("topics") || changed.has("buckets")) navigation();
-    if (isOff(before, "topics") !== isOff(next, "topics") || isOff(before, "buckets") !== isOff(next, "buckets")) route();
+    const area = current?.area;
+    if (area && isOff(before, area) !== isOff(next, area)) route();
     current?.updates.refresh(changed);
   },
 });

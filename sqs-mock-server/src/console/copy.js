@@ -43,7 +43,7 @@ export function copyMenu(call) {
   /** @type {(name: string, text: string) => Promise<void>} */
   const copy = async (name, text) => {
     close();
-    await copyText(text);
+    if (!(await copyText(text))) return;
     setText(summary, "Copied");
     setText(result, `Copied as ${name}`);
     setTimeout(() => setText(summary, "Copy as"), 1500);
@@ -63,10 +63,12 @@ export function copyMenu(call) {
 /**
  * Copies a text. Browsers without a clipboard for this page (no HTTPS, not localhost) show it to be copied by hand.
  * @param {string} text
+ * @returns {Promise<boolean>} whether it is copied
  */
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
+    return true;
   } catch {
     const area = h("textarea", { readonly: true, rows: 8, "aria-label": "Text to copy", value: text });
     const dialog = h("dialog", { class: "wide", "aria-label": "Copy" },
@@ -76,5 +78,6 @@ export async function copyText(text) {
     document.body.append(dialog);
     dialog.showModal();
     area.select();
+    return false;
   }
 }

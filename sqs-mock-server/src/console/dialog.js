@@ -11,6 +11,22 @@ import { fill, h } from "./dom.js";
 
 let ids = 0;
 
+/** What a text area was made with, and how it gives that back: with each line break as \n. @type {WeakMap<Element, { given: string, read: string }>} */
+const texts = new WeakMap();
+
+/** @param {Record<string, any>} properties */
+export function textArea(properties) {
+  const element = h("textarea", { spellcheck: "false", ...properties });
+  texts.set(element, { given: properties.value, read: element.value });
+  return element;
+}
+
+/** The text of a control; if nobody edited it, exactly the one that it was made with. @param {HTMLInputElement | HTMLTextAreaElement} control */
+export function textOf(control) {
+  const text = texts.get(control);
+  return text && text.read === control.value ? text.given : control.value;
+}
+
 /**
  * A labelled control of a form.
  * @param {Field} field
@@ -36,7 +52,7 @@ export function control(field) {
  */
 function input(type, properties, value, options = []) {
   const text = value === undefined ? "" : String(value);
-  if (type === "textarea") return h("textarea", { spellcheck: "false", rows: 6, ...properties, value: text });
+  if (type === "textarea") return textArea({ rows: 6, ...properties, value: text });
   if (type !== "select") return h("input", { autocomplete: "off", spellcheck: "false", ...properties, type, value: text });
   const entries = options.map((option) => (typeof option === "string" ? [option, option] : option));
   const choices = entries.map(([key, title]) => h("option", { value: key }, title));
@@ -53,7 +69,7 @@ export function values(form) {
   const found = {};
   for (const element of form.elements) {
     const control = /** @type {HTMLInputElement} */ (element);
-    if (control.name) found[control.name] = control.type === "checkbox" && !control.checked ? "" : control.value;
+    if (control.name) found[control.name] = control.type === "checkbox" && !control.checked ? "" : textOf(control);
   }
   return found;
 }
@@ -99,7 +115,9 @@ export function form(options) {
         submit.disabled = false;
       }
     });
-    dialog.addEventListener("close", () => (dialog.remove(), resolve(result)));
+    const leave = () => dialog.close();
+    addEventListener("hashchange", leave);
+    dialog.addEventListener("close", () => (removeEventListener("hashchange", leave), dialog.remove(), resolve(result)));
     document.body.append(dialog);
     dialog.showModal();
   });

@@ -43,6 +43,7 @@ export function pageCache(fetch) {
      * @param {number} index
      */
     at: (index) => held.get(Math.floor(index / PAGE))?.[index % PAGE],
+    areAllHere: () => held.size * PAGE >= total,
     /**
      * The index of an entry that is here; -1 if none matches.
      * @param {(item: T) => boolean} matches

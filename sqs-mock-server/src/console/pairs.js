@@ -1,5 +1,6 @@
 /** Editors of names and values in a form: message attributes, tags. */
 
+import { textArea, textOf } from "./dialog.js";
 import { h } from "./dom.js";
 
 /** @typedef {{ name: string, type: string, value: string }} Pair */
@@ -12,13 +13,11 @@ import { h } from "./dom.js";
  */
 export function pairs(title, initial, types = []) {
   const rows = h("div", { class: "pairs" });
-  /** @type {(label: string, value: string, list?: string) => HTMLInputElement} */
-  const field = (label, value) => h("input", { "aria-label": label, placeholder: label, value, autocomplete: "off", spellcheck: "false" });
   /** @type {{ row: HTMLElement, read(): Pair }[]} */
   const all = [];
   const add = (/** @type {Pair} */ { name, type, value }) => {
-    const key = field("Name", name);
-    const text = field("Value", value);
+    const key = h("input", { "aria-label": "Name", placeholder: "Name", value: name, autocomplete: "off", spellcheck: "false" });
+    const text = textArea({ "aria-label": "Value", placeholder: "Value", rows: 1, value });
     const options = [...types, ...(type && !types.includes(type) ? [type] : [])];
     const kind = h("select", { "aria-label": "Type" }, options.map((option) => h("option", null, option)));
     if (type) kind.value = type;
@@ -29,7 +28,7 @@ export function pairs(title, initial, types = []) {
     };
     const row = h("div", { class: types.length ? "pair typed" : "pair" }, key, types.length ? kind : null, text,
       h("button", { type: "button", class: "quiet", "aria-label": `Remove ${name || "this row"}`, onclick: drop }, "Remove"));
-    const entry = { row, read: () => ({ name: key.value.trim(), type: kind.value, value: text.value }) };
+    const entry = { row, read: () => ({ name: key.value.trim(), type: kind.value, value: textOf(text) }) };
     all.push(entry);
     rows.append(row);
     return key;

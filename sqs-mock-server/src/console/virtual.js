@@ -1,6 +1,6 @@
 /** A list of any length that holds only the rows in view. */
 
-import { attribute, fill, h } from "./dom.js";
+import { attribute, h } from "./dom.js";
 import { pageCache } from "./pages.js";
 
 /** @typedef {string | { title: string, class: string }} Column */
@@ -71,7 +71,10 @@ export function virtualList(options) {
   const build = (row, item, index) => {
     const cells = item === undefined ? classes.map(() => "") : options.cells(item, index);
     attribute(row, "class", `row ${item === undefined ? "" : options.rowClass?.(item) ?? ""}`.trim());
-    fill(row, cells.map((cell, at) => h("span", { role: "gridcell", class: classes[at] }, cell)));
+    const fresh = cells.map((cell, at) => h("span", { role: "gridcell", class: classes[at] }, cell));
+    const old = [...row.children];
+    if (old.length === 0) row.append(...fresh);
+    else old.forEach((cell, at) => cell.isEqualNode(fresh[at]) || cell.replaceWith(fresh[at]));
   };
   /** @param {boolean} [renew] whether rows that are there are built again */
   const render = (renew = false) => {
@@ -110,14 +113,13 @@ export function virtualList(options) {
     selectedKey = keyOf(item);
     options.select?.(item);
   };
-  /** Finds the selected item again after a refresh. */
+  /** Finds the selected item again after a refresh. It is gone only if it is in none of the pages and all of them are here. */
   const follow = () => {
     if (selectedKey === null) return adopt();
     const index = pages.indexOf((item) => keyOf(item) === selectedKey);
-    const inView = pages.at(selected) !== undefined || selected >= pages.total();
-    if (index < 0 && !inView) return;
-    if (index >= 0) selected = index;
-    else (selected = -1), (selectedKey = null);
+    if (index >= 0 || pages.at(selected) !== undefined) selected = index;
+    if (index < 0 && !pages.areAllHere()) return;
+    if (index < 0) (selected = -1), (selectedKey = null);
     options.select?.(index >= 0 ? pages.at(index) ?? null : null);
   };
   const complete = () => pages.complete(range, () => (adopt(), render()));

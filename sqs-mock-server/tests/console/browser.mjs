@@ -11,9 +11,9 @@ const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "
 export class Stage {
   #errors = [];
 
-  static async open(flags) {
+  static async open(flags, options) {
     const stage = new Stage();
-    stage.server = await Server.start(flags);
+    stage.server = await Server.start(flags, options);
     stage.browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
     return stage;
   }

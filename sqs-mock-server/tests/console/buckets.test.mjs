@@ -51,7 +51,7 @@ test("file_is_put_and_bytes_that_are_not_text_are_not_shown", () =>
 
 test("rules_for_events_show_their_target_and_keys", () =>
   stage.visit("#/bucket/payloads", async (page) => {
-    await page.getByText("No rule.").waitFor();
+    await page.getByText("No notifications are sent.").waitFor();
     await server.createQueue("uploads");
     const filter = "<Filter><S3Key><FilterRule><Name>prefix</Name><Value>in/</Value></FilterRule></S3Key></Filter>";
     const rule = `<Id>1</Id><Queue>${arn("uploads")}</Queue><Event>s3:ObjectCreated:*</Event>${filter}`;
@@ -59,4 +59,35 @@ test("rules_for_events_show_their_target_and_keys", () =>
     await server.s3("PUT", "/payloads?notification", body);
     const row = page.getByRole("row", { name: /s3:ObjectCreated:\*.*prefix in\// });
     assert.match(await row.getByRole("link", { name: "uploads" }).getAttribute("href"), /#\/queue\//);
+  }));
+
+test("late_answer_for_an_earlier_prefix_is_dropped", () =>
+  stage.visit("#/bucket/payloads", async (page) => {
+    await server.s3("PUT", "/payloads/early", "1");
+    await server.s3("PUT", "/payloads/late", "2");
+    await page.getByRole("button", { name: "early", exact: true }).waitFor();
+    let release;
+    const held = new Promise((resolve) => (release = resolve));
+    await page.route(/prefix=early/, async (route) => (await held, await route.continue()));
+    const answered = page.waitForResponse(/prefix=early/);
+    await page.getByLabel("Prefix of keys").fill("early");
+    await page.getByLabel("Prefix of keys").fill("late");
+    await page.getByRole("button", { name: "early", exact: true }).waitFor({ state: "detached" });
+    release();
+    await (await answered).finished();
+    await page.waitForTimeout(200);
+    await page.getByRole("button", { name: "late", exact: true }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "early", exact: true }).count(), 0);
+  }));
+
+test("focus_of_an_object_survives_other_requests", () =>
+  stage.visit("#/bucket/payloads", async (page) => {
+    await server.s3("PUT", "/payloads/steady", "1");
+    const button = page.getByRole("button", { name: "steady", exact: true });
+    await button.focus();
+    const loaded = page.waitForResponse(/_mock\/objects\?/);
+    await server.createQueue("other");
+    await (await loaded).finished();
+    await page.waitForTimeout(200);
+    assert.ok(await button.evaluate((element) => element === document.activeElement));
   }));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { eventually, Stage } from "./browser.mjs";
 
 const stage = await Stage.open();
@@ -37,6 +38,13 @@ test("move_to_an_earlier_time_shows_the_error_of_the_server", () =>
     await page.getByRole("button", { name: "Move", exact: true }).click();
     await eventually(async () => assert.match((await server.get("clock")).now, /^2080-01-01T00:00/));
   }));
+
+test("clock_that_was_frozen_and_resumed_is_behind", async () => {
+  await server.post("clock", { frozen: true });
+  await sleep(1100);
+  await server.post("clock", { frozen: false });
+  await stage.visit("#/queues", (page) => page.getByText(/UTC · behind/).waitFor());
+});
 
 test("reset_requires_the_typed_word", () =>
   stage.visit("#/clock", async (page) => {

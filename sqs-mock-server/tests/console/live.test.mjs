@@ -1,7 +1,7 @@
 // What holds for all views: pages stay in step, an idle page is silent, and a lost server is shown.
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
-import { Stage } from "./browser.mjs";
+import { eventually, Stage } from "./browser.mjs";
 import { arn } from "./server.mjs";
 
 const stage = await Stage.open();
@@ -42,11 +42,9 @@ for (const view of VIEWS) {
     await stage.visit(hash, async (page) => {
       await page.getByText("live", { exact: true }).waitFor();
       if (tab) await page.getByRole("group", { name: "Parts of the queue" }).getByRole("button", { name: tab }).click();
-      await page.waitForTimeout(1500);
-      const requests = [];
-      page.on("request", (request) => requests.push(request.url()));
-      await page.waitForTimeout(3000);
-      assert.deepEqual(requests, []);
+      let latest = Date.now();
+      page.on("request", () => (latest = Date.now()));
+      await eventually(() => assert.ok(Date.now() - latest > 3000, "the page makes requests again and again"));
     });
     assert.equal((await server.get("requests")).total, total);
     const faults = await server.get("faults");
@@ -56,9 +54,48 @@ for (const view of VIEWS) {
 
 test("lost_server_is_shown", async () => {
   const lost = await Stage.open();
-  const page = await lost.page("#/queues");
-  await page.getByText("live", { exact: true }).waitFor();
-  await lost.server.stop();
-  await page.getByText("disconnected").waitFor();
-  await lost.browser.close();
+  try {
+    const page = await lost.page("#/queues");
+    await page.getByText("live", { exact: true }).waitFor();
+    await lost.server.stop();
+    await page.getByText("disconnected").waitFor();
+  } finally {
+    await lost.close();
+  }
+});
+
+test("server_without_s3_opens_each_view_once", async () => {
+  const plain = await Stage.open([], { s3: false });
+  try {
+    await plain.visit("#/faults?actions=SendMessage", async (page) => {
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Actions").waitFor();
+      await page.getByText("live", { exact: true }).waitFor();
+      await page.waitForTimeout(300);
+      assert.equal(await dialog.count(), 1);
+      await page.evaluate(() => (location.hash = "#/buckets"));
+      await page.getByText("This server does not run this service").waitFor();
+      assert.equal(await dialog.count(), 0);
+      await page.goBack();
+      await page.getByRole("heading", { name: "Faults", exact: true }).waitFor();
+      assert.equal(await dialog.count(), 0);
+    });
+  } finally {
+    await plain.close();
+  }
+});
+
+test("page_follows_a_server_that_records_nothing", async () => {
+  const silent = await Stage.open(["--journal", "0"]);
+  try {
+    await silent.server.createQueue("orders");
+    await silent.visit("#/queue/us-east-1/000000000000/orders", async (page) => {
+      await page.getByRole("button", { name: "Settings" }).click();
+      await page.getByText("live", { exact: true }).waitFor();
+      await silent.server.sqs("TagQueue", { QueueUrl: `${silent.server.url}/000000000000/orders`, Tags: { team: "kitchen" } });
+      await page.getByText("kitchen").waitFor();
+    });
+  } finally {
+    await silent.close();
+  }
 });

@@ -158,6 +158,55 @@ test("dead_letter_is_edited_and_sent_again", async () => {
   });
 });
 
+test("message_sent_again_keeps_every_character_and_is_sent_once_even_if_the_original_stays", async () => {
+  await server.createQueue("orders");
+  const MessageAttributes = { note: { DataType: "String", StringValue: "one\r\ntwo" } };
+  await server.send("orders", "first\r\nsecond", { MessageAttributes });
+  await stage.visit("#/queue/us-east-1/000000000000/orders", async (page) => {
+    await page.route(/_mock\/messages\//, (route) => route.abort());
+    await page.getByRole("row", { name: /first/ }).click();
+    await page.getByRole("button", { name: "Edit and send again" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Delete the original").check();
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText(/Message .* is sent to orders/).waitFor();
+    await page.getByText("Failed to fetch").waitFor();
+  });
+  const [original, copy, ...others] = await server.messages("orders");
+  assert.deepEqual(others, []);
+  assert.equal(copy.body, original.body);
+  assert.deepEqual(copy.attributes, original.attributes);
+});
+
+test("failed_preparation_of_a_dialog_is_shown", async () => {
+  await server.createQueue("orders");
+  await stage.visit("#/queue/us-east-1/000000000000/orders", async (page) => {
+    await page.getByRole("button", { name: "Settings" }).click();
+    await page.route(/_mock\/queues\?/, (route) => route.abort());
+    await page.getByRole("button", { name: "Edit attributes" }).click();
+    await page.getByText("Failed to fetch").waitFor();
+  });
+});
+
+test("created_queue_is_offered_only_queues_that_fit_for_its_dead_letters", async () => {
+  await server.createQueue("plain");
+  await server.createQueue("ordered.fifo", { FifoQueue: "true" });
+  await stage.visit("#/queues", async (page) => {
+    await page.getByRole("link", { name: "plain" }).waitFor();
+    await page.getByRole("button", { name: "Create queue" }).click();
+    const dialog = page.getByRole("dialog");
+    const offered = () => dialog.getByLabel("Dead-letter queue").locator("option:not([hidden])").allTextContents();
+    assert.deepEqual(await offered(), ["none", "plain"]);
+    await dialog.getByLabel("Dead-letter queue").selectOption("plain");
+    await dialog.getByLabel("FIFO", { exact: true }).check();
+    assert.deepEqual(await offered(), ["none", "ordered.fifo"]);
+    assert.equal(await dialog.getByLabel("Dead-letter queue").inputValue(), "");
+    await dialog.getByLabel("Region").fill("eu-west-1");
+    assert.deepEqual(await offered(), ["none"]);
+  });
+});
+
 test("redrive_moves_dead_letters_back_and_can_be_cancelled", async () => {
   await deadLetters(["a", "b", "c", "d"]);
   await stage.visit(`${opened}-dlq`, async (page) => {

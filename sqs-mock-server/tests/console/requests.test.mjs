@@ -17,11 +17,37 @@ test("click_shows_request_and_answer", () =>
     const panel = page.getByRole("region", { name: /^Request \d+/ });
     await panel.getByRole("heading", { name: /SQS SendMessage/ }).waitFor();
     assert.match(await panel.getByLabel("Request", { exact: true }).textContent(), /"MessageBody": "\{\\"drink/);
-    assert.match(await panel.getByLabel("Answer", { exact: true }).textContent(), new RegExp(MessageId));
+    assert.match(await panel.getByLabel("Response", { exact: true }).textContent(), new RegExp(MessageId));
     assert.match(await panel.getByRole("link", { name: "orders" }).getAttribute("href"), /#\/queue\/us-east-1\/000000000000\/orders/);
 
     await page.keyboard.press("ArrowDown");
     await page.getByRole("heading", { name: /SQS CreateQueue/ }).waitFor();
+  }));
+
+test("slow_click_selects_a_row_while_the_list_changes", () =>
+  stage.visit("#/requests", async (page) => {
+    await server.createQueue("orders");
+    const box = await row(page, /CreateQueue/).boundingBox();
+    for (const part of [0.1, 0.3, 0.5, 0.7, 0.9]) {
+      await page.mouse.move(box.x + box.width * part, box.y + box.height / 2);
+      await page.mouse.down();
+      await server.send("orders", "tea");
+      await eventually(async () => assert.match(await page.getByRole("row").nth(1).textContent(), /SendMessage/));
+      await page.mouse.up();
+      await page.getByRole("heading", { name: /SQS SendMessage/ }).waitFor();
+      await page.getByRole("button", { name: "Clear" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Clear" }).click();
+      await page.getByText("Select a request").waitFor();
+      await server.sqs("ListQueues", {});
+      await row(page, /ListQueues/).waitFor();
+    }
+  }));
+
+test("request_without_an_action_is_shown", () =>
+  stage.visit("#/requests", async (page) => {
+    await server.request("POST", "/", { headers: { "content-type": "application/x-amz-json-1.0" }, body: "{}" });
+    await row(page, /unknown/).click();
+    await page.getByRole("heading", { name: /^SQS unknown action/ }).waitFor();
   }));
 
 test("failed_requests_stand_out_and_filters_narrow_the_list", () =>
@@ -43,7 +69,8 @@ test("paused_list_waits_until_it_continues", () =>
     await row(page, /CreateQueue/).waitFor();
     await page.getByRole("button", { name: "Pause" }).click();
     await server.send("orders", "tea");
-    await page.waitForTimeout(1000);
+    // Another page shows when the change would have been here.
+    await stage.visit("#/requests", (other) => row(other, /SendMessage/).waitFor());
     assert.equal(await row(page, /SendMessage/).count(), 0);
     await page.getByRole("button", { name: "Pause" }).click();
     await row(page, /SendMessage/).waitFor();

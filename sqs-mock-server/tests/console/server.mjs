@@ -28,10 +28,11 @@ export class Server {
   #directory = "";
   #agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
 
-  static async start(flags = []) {
+  /** Starts a server with S3, unless `s3` is false. */
+  static async start(flags = [], { s3 = true } = {}) {
     const server = new Server();
     server.#directory = await mkdtemp(join(tmpdir(), "console-"));
-    const storage = ["--with-s3", server.#directory, "--s3-port", "0"];
+    const storage = s3 ? ["--with-s3", server.#directory, "--s3-port", "0"] : [];
     const { child, url } = await launch(process.env.CONSOLE_BINARY, ["--port", "0", "--log", "error", ...storage, ...flags]);
     server.#children.push(child);
     server.url = url;

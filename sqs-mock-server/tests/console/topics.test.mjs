@@ -60,10 +60,14 @@ test("subscription_is_changed_and_removed", () =>
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Raw delivery").check();
     await dialog.getByLabel("Filter policy").fill('{"kind": ["hot"]}');
-    await dialog.getByLabel("Filter by").selectOption("body");
     await dialog.getByRole("button", { name: "Save" }).click();
     const row = page.getByRole("row", { name: /kitchen/ });
     await row.getByText("raw").waitFor();
+    await page.getByRole("button", { name: "Change kitchen" }).click();
+    await dialog.getByLabel("Filter policy").fill('{"dish": {"kind": ["hot"]}}');
+    await dialog.getByLabel("Filter by").selectOption("body");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await row.getByText('{"dish":{"kind":["hot"]}}').waitFor();
     await row.getByText("of the body").waitFor();
     await row.getByRole("button", { name: "Unsubscribe kitchen" }).click();
     await dialog.getByRole("button", { name: "Unsubscribe" }).click();

@@ -1,8 +1,8 @@
-/** A bucket: its objects and their content, and the rules for events. */
+/** A bucket: its objects and their content, and its event notifications. */
 
 import { get, parseArn, s3 } from "../api.js";
 import { confirm, form } from "../dialog.js";
-import { fill, h, href, setText } from "../dom.js";
+import { fill, h, href, keyed, setText } from "../dom.js";
 import { number, pretty, size, time } from "../format.js";
 import { back, button, cell, code, empty, heading, search, showMissing, table } from "./parts.js";
 import { allBuckets } from "./buckets.js";
@@ -71,18 +71,19 @@ function ruleRow({ id, target, events, prefix, suffix }) {
 
 /** @type {import("../app.js").ViewFunction} */
 export function view(root, { name: bucket }, context) {
-  /** The `after` of the next page, and how many rows a refresh has to show. */
-  let next = "";
+  /** How many rows a refresh has to show. */
   let shown = PAGE;
+  let generation = 0;
+  let shownRules = "";
   const prefix = search("prefix", "Prefix of keys");
   const objects = h("tbody", null);
   const rules = h("tbody", null);
   const list = table("Objects", ["Key", "#Size", "Type", "#Modified", ""], objects);
-  const ruleList = table("Rules for events", ["Target", "Events", "Keys", "Id"], rules);
-  const noRule = empty("No rule. New objects are not announced.");
+  const ruleList = table("Event notifications", ["Target", "Events", "Keys", "Id"], rules);
+  const noRule = empty("No notifications are sent.");
   const none = empty("");
   const counts = h("span", { class: "muted num" });
-  const more = button("Show more", () => ((shown += PAGE), load().catch(context.fail)));
+  const more = button("Show more", () => ((shown += PAGE), load()));
   const panel = h("div", null);
 
   /** @param {string} key */
@@ -108,7 +109,7 @@ export function view(root, { name: bucket }, context) {
     h(
       "tr",
       null,
-      cell("", button(key, () => open(key).catch(context.fail), "link")),
+      cell("", button(key, () => open(key), "link")),
       cell("num", size(bytes)),
       cell("", content_type),
       cell("num", time(modified)),
@@ -117,13 +118,15 @@ export function view(root, { name: bucket }, context) {
   const load = async () => {
     /** @type {Item[]} */
     const items = [];
-    next = "";
+    const current = ++generation;
+    let next = "";
     do {
       const page = await get("/_mock/objects", { bucket, prefix: prefix.value, after: next, limit: PAGE });
+      if (current !== generation) return;
       items.push(...page.objects);
       next = page.next ?? "";
     } while (next && items.length < shown);
-    fill(objects, items.map(objectRow));
+    keyed(objects, items, JSON.stringify, (item) => ({ element: objectRow(item), update() {} }));
     more.hidden = !next;
     list.hidden = items.length === 0;
     none.hidden = items.length > 0;
@@ -150,7 +153,7 @@ export function view(root, { name: bucket }, context) {
     list,
     none,
     h("p", null, more),
-    h("h2", null, "Rules for events"),
+    h("h2", null, "Event notifications"),
     ruleList,
     noRule,
     missing,
@@ -161,8 +164,10 @@ export function view(root, { name: bucket }, context) {
       const found = (await allBuckets()).find(({ name }) => name === bucket);
       showMissing(root, missing, !found);
       if (!found) return;
-      setText(counts, `${number(found.objects)} objects, ${size(found.bytes)}`);
-      fill(rules, found.notifications.map(ruleRow));
+      setText(counts, `${number(found.objects)} ${found.objects === 1 ? "object" : "objects"}, ${size(found.bytes)}`);
+      const text = JSON.stringify(found.notifications);
+      if (text !== shownRules) fill(rules, found.notifications.map(ruleRow));
+      shownRules = text;
       ruleList.hidden = found.notifications.length === 0;
       noRule.hidden = found.notifications.length > 0;
       await load();

@@ -87,7 +87,7 @@ function resetSection(context) {
   const onclick = () =>
     confirm({
       title: "Reset the server",
-      text: "Deletes all queues, topics, messages, faults and recorded requests. Queues, topics and faults of the start are created again.",
+      text: "Deletes all queues, topics, messages, faults and recorded requests. Startup queues, topics and faults are recreated.",
       submit: "Reset",
       type: "reset",
       async run() {

@@ -1,8 +1,8 @@
 /** Creating a queue. */
 
 import { parseArn, sqs } from "../api.js";
-import { form } from "../dialog.js";
-import { deadLetterFields, policyText } from "./queue-settings.js";
+import { form, values } from "../dialog.js";
+import { canBeDeadLetterQueue, deadLetterFields, policyText } from "./queue-settings.js";
 
 /** @typedef {import("../queue-model.js").Queue} Queue */
 /** @typedef {import("../app.js").Context} Context */
@@ -13,8 +13,21 @@ import { deadLetterFields, policyText } from "./queue-settings.js";
  */
 export function createQueue(context, queues) {
   const place = parseArn(queues[0]?.arn ?? "arn:aws:sqs:us-east-1:000000000000:");
+  /** @param {import("../dialog.js").Values} fields */
+  const named = ({ name, fifo, region, account }) => {
+    const QueueName = fifo && !name.endsWith(".fifo") ? `${name}.fifo` : name;
+    return { name: QueueName, arn: `arn:aws:sqs:${region}:${account}:${QueueName}` };
+  };
+  /** Offers the queues that fit. @param {HTMLFormElement} body */
+  const changed = (body) => {
+    const queue = named(values(body));
+    const dead = /** @type {HTMLSelectElement} */ (body.elements.namedItem("dead"));
+    for (const option of dead.options) option.hidden = queues.some((other) => other.arn === option.value && !canBeDeadLetterQueue(queue, other));
+    if (dead.selectedOptions[0]?.hidden) dead.value = "";
+  };
   return form({
     title: "Create a queue",
+    changed,
     fields: [
       { name: "name", label: "Name", required: true, help: "Up to 80 letters, digits, - and _" },
       { name: "fifo", label: "FIFO", type: "checkbox", help: "Adds .fifo to the name" },
@@ -24,15 +37,14 @@ export function createQueue(context, queues) {
       { name: "account", label: "Account", value: place.account, required: true, pattern: "[0-9]{12}" },
     ],
     submit: "Create",
-    async run({ name, fifo, content, dead, receives, region, account }) {
-      const QueueName = fifo && !name.endsWith(".fifo") ? `${name}.fifo` : name;
+    async run({ content, dead, receives, ...fields }) {
+      const { name: QueueName, arn } = named(fields);
       /** @type {Record<string, string>} */
       const Attributes = {};
       if (QueueName.endsWith(".fifo")) Attributes.FifoQueue = "true";
       if (content) Attributes.ContentBasedDeduplication = "true";
       if (dead) Attributes.RedrivePolicy = policyText(dead, receives);
       const input = Object.keys(Attributes).length ? { QueueName, Attributes } : { QueueName };
-      const arn = `arn:aws:sqs:${region}:${account}:${QueueName}`;
       await sqs("CreateQueue", input, arn);
       context.done(`Queue ${QueueName} is created`, { service: "sqs", action: "CreateQueue", input, arn });
     },

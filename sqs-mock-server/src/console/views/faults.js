@@ -12,7 +12,7 @@ import { addFault, EFFECTS } from "./fault-form.js";
 /** Faults that tests often need. @type {[label: string, values: Record<string, string>][]} */
 const PRESETS = [
   ["Throttle twice", { effect: "throttle", times: "2" }],
-  ["Lose answers of sends", { effect: "reset_after", actions: "SendMessage", times: "1" }],
+  ["Drop responses of sends", { effect: "reset_after", actions: "SendMessage", times: "1" }],
   ["Deliver twice", { effect: "redeliver", probability: "0.1" }],
   ["Fail entries of batches", { effect: "fail_entries", code: "InternalError", probability: "0.2" }],
   ["Slow receives", { effect: "latency", latency_ms: "200", max_latency_ms: "2000", actions: "ReceiveMessage" }],
@@ -66,11 +66,11 @@ function row(context) {
 export function view(root, params, context) {
   const path = "/_mock/faults";
   const body = h("tbody", null);
-  const none = empty("No fault is armed. Requests fail only for their own reasons.");
+  const none = empty("No fault is armed.");
   const clear = button("Remove all", () =>
     confirm({
       title: "Remove all faults",
-      text: "Requests succeed again. Faults of the start return with a reset.",
+      text: "A reset restores the startup faults.",
       submit: "Remove all",
       async run() {
         await remove(path);
@@ -86,7 +86,11 @@ export function view(root, params, context) {
     h("h2", null, "Useful faults"),
     h("div", { class: "toolbar" }, PRESETS.map(([label, values]) => button(label, () => addFault(context, values)))),
   );
-  if (Object.values(params).some(Boolean)) addFault(context, params);
+  if (Object.values(params).some(Boolean)) {
+    // Coming back to this view opens no dialog.
+    history.replaceState(null, "", "#/faults");
+    addFault(context, params);
+  }
   return {
     async update(changed) {
       if (!changed.has("faults") && !changed.has("requests")) return;

@@ -78,13 +78,16 @@ export function messagePanel(context, current, queues) {
     if (!queue) return;
     const path = `/_mock/messages/${encodeURIComponent(message.id)}`;
     const call = { method: "DELETE", path: `${path}?queue=${queue.arn}` };
-    await context.act(`Message ${message.id} is deleted`, () => remove(path, { queue: queue.arn }), call);
+    if (await context.act(`Message ${message.id} is deleted`, () => remove(path, { queue: queue.arn }), call)) gone();
   };
   /** @param {Message} message */
   const resend = async (message) => {
     const queue = current();
-    if (queue) resendMessage(context, queue, message, await queues());
+    if (queue) await resendMessage(context, queue, message, await queues());
   };
+  /** @param {Message} message */
+  const copyBody = async ({ body }) => (await copyText(body)) && context.done("The body is copied");
+  const gone = () => fill(element, h("p", { class: "empty", role: "status" }, "The message is no longer in this list."));
   /** @type {(message: Message, queue: Queue) => void} */
   const build = (message, queue) => {
     const [state, style] = STATES[message.state] ?? [message.state, ""];
@@ -92,7 +95,7 @@ export function messagePanel(context, current, queues) {
     const until = message.state === "delayed" || message.state === "in_flight" || message.until ? when(context, message.until) : null;
     fill(element,
       h("div", { class: "toolbar" }, h("h2", { class: "mono" }, message.id), h("span", { class: `badge ${style}` }, state)),
-      h("div", { class: "toolbar" }, button("Edit and send again", () => resend(message)), button("Copy body", () => copyText(message.body).then(() => context.done("The body is copied"))),
+      h("div", { class: "toolbar" }, button("Edit and send again", () => resend(message)), button("Copy body", () => copyBody(message)),
         copyMenu(() => sendCall(queue, message)), h("span", { class: "push" }), button("Delete", () => drop(message), "danger")),
       facts([
         ["Group", message.group],
@@ -119,7 +122,8 @@ export function messagePanel(context, current, queues) {
       const before = shown;
       shown = text;
       if (message && queue) return build(message, queue);
-      fill(element, before ? h("p", { class: "empty", role: "status" }, "The message is no longer in this list.") : hint());
+      if (before) gone();
+      else fill(element, hint());
     },
     clear() {
       shown = "";

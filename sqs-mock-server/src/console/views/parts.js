@@ -1,11 +1,21 @@
 /** Elements that several views have. */
 
 import { h } from "../dom.js";
+import { fail } from "../notices.js";
 
 /** @typedef {import("../dom.js").Child} Child */
 
-/** @type {(label: Child, onclick: (event: Event) => unknown, style?: string, name?: string) => HTMLButtonElement} */
-export const button = (label, onclick, style = "", name) => h("button", { type: "button", class: style, "aria-label": name, onclick }, label);
+/** A button; the page shows the error of its action. @type {(label: Child, run: () => unknown, style?: string, name?: string) => HTMLButtonElement} */
+export function button(label, run, style = "", name) {
+  const onclick = async () => {
+    try {
+      await run();
+    } catch (error) {
+      fail(error);
+    }
+  };
+  return h("button", { type: "button", class: style, "aria-label": name, onclick }, label);
+}
 
 /**
  * A table; a column that starts with # has numbers, an empty one has buttons.

@@ -34,8 +34,8 @@ export const deadLetterFields = (queues, chosen) => {
   ];
 };
 
-/** Whether dead letters of a queue may go to another: AWS requires the same type, account and region. @type {(queue: Queue, other: Queue) => boolean} */
-const canBeDeadLetterQueue = (queue, other) =>
+/** Whether dead letters of a queue may go to another: AWS requires the same type, account and region. @type {(queue: Pick<Queue, "arn" | "name">, other: Queue) => boolean} */
+export const canBeDeadLetterQueue = (queue, other) =>
   other.arn !== queue.arn && isFifo(other) === isFifo(queue) && siblingArn(other.arn, queue.name) === queue.arn;
 
 /** The text of a redrive policy. @type {(dead: string, receives: string) => string} */
@@ -63,8 +63,8 @@ function editAttributes(context, queue, queues) {
       ...NUMBERS.map(([name, label, min, max]) => /** @type {Field} */ ({ name, label, type: "number", value: attributes[name], min, max, required: true })),
       ...(fifo ? fifoFields : []),
       ...deadLetterFields(queues.filter((other) => canBeDeadLetterQueue(queue, other)), redrivePolicy(queue)),
-      { name: "SqsManagedSseEnabled", label: "Encryption with keys of SQS", type: "select", options: ["true", "false"], value: attributes.SqsManagedSseEnabled ?? "false" },
-      { name: "KmsMasterKeyId", label: "KMS key", value: attributes.KmsMasterKeyId ?? "", help: "An id, ARN or alias; replaces the keys of SQS" },
+      { name: "SqsManagedSseEnabled", label: "SQS-managed encryption (SSE-SQS)", type: "select", options: ["true", "false"], value: attributes.SqsManagedSseEnabled ?? "false" },
+      { name: "KmsMasterKeyId", label: "KMS key", value: attributes.KmsMasterKeyId ?? "", help: "An id, ARN or alias; replaces SQS-managed encryption" },
       { name: "RedriveAllowPolicy", label: "Redrive allow policy (JSON)", type: "textarea", rows: 3, value: pretty(attributes.RedriveAllowPolicy ?? "") },
       { name: "Policy", label: "Access policy (JSON)", type: "textarea", rows: 5, value: pretty(attributes.Policy ?? "") },
     ],
@@ -125,10 +125,10 @@ export function settings(context, current, queues) {
   const attributes = h("dl", { class: "kv" });
   const tags = h("dl", { class: "kv" });
   const none = h("p", { class: "muted" }, "No tags.");
-  /** @type {(edit: (queue: Queue) => unknown) => () => void} */
+  /** @type {(edit: (queue: Queue) => unknown) => () => unknown} */
   const on = (edit) => () => {
     const queue = current();
-    if (queue) edit(queue);
+    return queue && edit(queue);
   };
   const element = h("div", { class: "cards" },
     h("section", { class: "card" }, h("div", { class: "toolbar" }, h("h2", null, "Attributes"), h("span", { class: "push" }),

@@ -36,10 +36,8 @@ export function view(root, params, context) {
   const missing = h("p", { class: "empty", role: "alert", hidden: true }, `There is no queue ${name} in ${region}, account ${account}.`);
   const body = h("div", { class: "fill column" });
 
-  /** @type {(run: (queue: Queue) => unknown) => () => void} */
-  const on = (run) => () => {
-    if (queue) run(queue);
-  };
+  /** @type {(run: (queue: Queue) => unknown) => () => unknown} */
+  const on = (run) => () => queue && run(queue);
   const purge = on(({ url, messages }) => {
     const input = { QueueUrl: url };
     return confirm({
@@ -71,12 +69,13 @@ export function view(root, params, context) {
     const { text } = await get(`${path}/why-empty`, { region, account });
     fill(why, h("b", null, "Why is a receive empty? "), text);
   };
-  const toggleWhy = async () => {
-    why.hidden = !why.hidden;
-    attribute(asking, "aria-expanded", String(!why.hidden));
-    if (!why.hidden) await explain().catch(context.fail);
+  const showWhy = (/** @type {boolean} */ shown) => {
+    why.hidden = !shown;
+    attribute(asking, "aria-expanded", String(shown));
+    return shown ? explain() : undefined;
   };
-  const asking = h("button", { type: "button", "aria-expanded": "false", onclick: toggleWhy }, "Why is a receive empty?");
+  const asking = button("Why is a receive empty?", () => showWhy(Boolean(why.hidden)));
+  attribute(asking, "aria-expanded", "false");
   const redriveButton = button("Redrive", () => (choose("Redrive"), parts.redrive.start()));
   const actions = h("div", { class: "toolbar push" }, button("Send message", on((found) => sendMessage(context, found)), "primary"), redriveButton, asking,
     copyMenu(() => ({ service: "sqs", action: "GetQueueAttributes", input: { QueueUrl: queue?.url ?? "", AttributeNames: ["All"] }, arn })),
@@ -143,7 +142,7 @@ export function view(root, params, context) {
       }
       missing.hidden = queue !== null;
       showParts(queue !== null);
-      if (!queue) return;
+      if (!queue) return showWhy(false);
       show(queue);
       if (!why.hidden) await explain();
       await refreshTab();

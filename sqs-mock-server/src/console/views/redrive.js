@@ -97,7 +97,8 @@ export function redrive(context, current, queues) {
     } finally {
       loading = false;
     }
-    keyed(list, tasks, (task) => `${task.StartedTimestamp} ${task.DestinationArn ?? ""}`, (task) => row(task, cancel));
+    // Tasks that start at one time, with a frozen clock, differ in their place; the latest is the first.
+    keyed(list, tasks, (task) => `${task.StartedTimestamp} ${tasks.length - tasks.indexOf(task)}`, (task) => row(task, cancel));
     none.hidden = tasks.length > 0;
   };
   const cancel = async (/** @type {Task} */ { TaskHandle, SourceArn }) => {

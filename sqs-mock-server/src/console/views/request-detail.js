@@ -1,4 +1,4 @@
-/** One recorded request with its answer. */
+/** One recorded request with its response. */
 
 import { get, url } from "../api.js";
 import { copyMenu } from "../copy.js";
@@ -7,7 +7,7 @@ import { parseJson, pretty, time } from "../format.js";
 import { code, facts } from "./parts.js";
 
 /**
- * @typedef {{ number: number, service: string, id: string, time: string, action: string, status: number | null, warnings: string[],
+ * @typedef {{ number: number, service: string, id: string, time: string, action: string | null, status: number | null, warnings: string[],
  *   elapsed_us: number, protocol?: string, queue?: string, topic?: string, bucket?: string, key?: string, account?: string,
  *   region?: string, error: string | null, content: string | null, answer?: string | null }} Request
  */
@@ -68,11 +68,11 @@ function indented(xml) {
 function repeatable({ service, action, content, region, account, queue }) {
   const input = parseJson(content ?? "");
   const arn = `arn:aws:sqs:${region ?? ""}:${account ?? ""}:${queue ?? ""}`;
-  return service === "sqs" && input ? { service, action, input, arn } : null;
+  return service === "sqs" && action && input ? { service, action, input, arn } : null;
 }
 
 /**
- * Fetches a request and its answer.
+ * Fetches a request and its response.
  * @param {number} number
  * @returns {Promise<HTMLElement>}
  */
@@ -85,7 +85,7 @@ export async function detail(number) {
   return h(
     "section",
     { class: "card", "aria-label": `Request ${number}` },
-    h("h2", null, `${service.toUpperCase()} ${action} #${number}`),
+    h("h2", null, `${service.toUpperCase()} ${action ?? "unknown action"} #${number}`),
     h("div", { class: "toolbar" }, call ? copyMenu(() => call) : null, h("a", { class: "button", href: fault }, "Fault for such requests")),
     facts([
       ["Time", `${time(request.time, true)} UTC`],
@@ -100,7 +100,7 @@ export async function detail(number) {
     ]),
     h("h3", null, "Request"),
     code("Request", readable(request.content)),
-    h("h3", null, "Answer"),
-    code("Answer", readable(request.answer)),
+    h("h3", null, "Response"),
+    code("Response", readable(request.answer)),
   );
 }

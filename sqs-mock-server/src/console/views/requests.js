@@ -29,7 +29,7 @@ function cells(request) {
     request.number,
     time(request.time, true).slice(11),
     request.service.toUpperCase(),
-    request.action,
+    request.action ?? "unknown",
     resource(request),
     [h("span", { class: style }, request.status ?? "none"), ` ${request.error ?? ""} `, warned(request)],
     elapsed(request.elapsed_us),
@@ -67,7 +67,7 @@ export function view(root, params, context) {
   let paused = false;
   let chosen = 0;
   let kept = 0;
-  const hint = h("p", { class: "empty" }, "Select a request to see it with its answer.");
+  const hint = h("p", { class: "empty" }, "Select a request to see it with its response.");
   const panel = h("div", { "aria-live": "polite" }, hint);
   const form = filterForm(params);
   const total = h("span", { class: "muted num", role: "status" });

@@ -99,8 +99,9 @@ export function resendMessage(context, queue, message, queues) {
       const deduplication = values.deduplication || (fifo ? crypto.randomUUID?.() ?? String(Math.random()) : "");
       const input = inputOf(target.url, { ...values, deduplication }, attributes.read());
       const { MessageId } = await sqs("SendMessage", input, target.arn);
-      if (values.drop) await remove(`/_mock/messages/${encodeURIComponent(message.id)}`, { queue: queue.arn });
       context.done(`Message ${MessageId} is sent to ${target.name}`, { service: "sqs", action: "SendMessage", input, arn: target.arn });
+      // The dialog has to close even if this fails: who presses Send once more would send the message twice.
+      if (values.drop) await remove(`/_mock/messages/${encodeURIComponent(message.id)}`, { queue: queue.arn }).catch(context.fail);
     },
   });
 }

@@ -1,8 +1,9 @@
 /** Actions of a topic: publish, subscribe, change a subscription, delete. */
 
-import { get, query } from "../api.js";
+import { query } from "../api.js";
 import { confirm, form } from "../dialog.js";
 import { pairs } from "../pairs.js";
+import { allQueues } from "../queue-model.js";
 import { entries } from "./topics.js";
 
 /** @typedef {import("../app.js").Context} Context */
@@ -93,9 +94,7 @@ const subscriptionAttributes = ({ raw, policy, scope, dead }) => ({
  * @param {string} arn
  */
 export async function subscribe(context, arn) {
-  const { queues } = await get("/_mock/queues", { limit: 1000 });
-  /** @type {[string, string][]} */
-  const options = queues.map((/** @type {{ arn: string, name: string }} */ queue) => [queue.arn, queue.name]);
+  const options = (await allQueues()).map(({ arn, name }) => /** @type {[string, string]} */ ([arn, name]));
   if (!options.length) throw new Error("There is no queue. Create one first.");
   return form({
     title: "Subscribe a queue",
@@ -124,6 +123,9 @@ export function change(context, subscription) {
     async run(values) {
       const after = Object.entries(subscriptionAttributes(values));
       const changes = after.filter(([name, value]) => value !== before[/** @type {keyof typeof before} */ (name)]);
+      const names = changes.map(([name]) => name);
+      // A policy that fits one scope may not fit the other: the scope changes while there is none.
+      if (before.FilterPolicy && names.includes("FilterPolicyScope") && names.includes("FilterPolicy")) changes.unshift(["FilterPolicy", ""]);
       for (const [AttributeName, AttributeValue] of changes) {
         const input = { SubscriptionArn: subscription.arn, AttributeName, AttributeValue };
         if (AttributeName === "FilterPolicyScope" && !AttributeValue) continue;

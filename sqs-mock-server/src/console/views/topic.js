@@ -93,7 +93,7 @@ export function view(root, { region, account, name }, context) {
       h("span", { class: "muted" }, `${region} · ${account}`),
       h("span", { class: "push" }),
       button("Publish", () => publish(context, arn, name.endsWith(".fifo")), "primary"),
-      button("Subscribe queue", () => subscribe(context, arn).catch(context.fail)),
+      button("Subscribe queue", () => subscribe(context, arn)),
       h("a", { class: "button", href: `#/requests?service=sns&topic=${encodeURIComponent(name)}` }, "Requests"),
       button("Delete topic", () => deleteTopic(context, arn, name), "danger"),
     ),
@@ -107,9 +107,12 @@ export function view(root, { region, account, name }, context) {
     settings,
     missing,
   );
+  let shown = "";
   const showSettings = (/** @type {import("./topics.js").Topic} */ { attributes, tags }) => {
     const entries = [...Object.entries(attributes), ...Object.entries(tags).map(([key, value]) => [`tag ${key}`, value])];
-    fill(settings, facts(entries.map(([key, value]) => [key, value.startsWith("{") ? folded(key, value) : value])));
+    const text = JSON.stringify(entries);
+    if (text !== shown) fill(settings, facts(entries.map(([key, value]) => [key, value.startsWith("{") ? folded(key, value) : value])));
+    shown = text;
   };
   return {
     async update(changed) {

@@ -59,6 +59,11 @@ impl Journal {
         taken.len()
     }
 
+    /// Counts a request that is not recorded, so that whoever compares [`latest`](Self::latest) notices it.
+    pub(super) fn count(&self) {
+        self.ring.lock().count();
+    }
+
     /// Adds a request that began in this generation.
     pub(super) fn record(&self, record: Record, generation: u64) {
         let record = Arc::new(record);

@@ -16,7 +16,10 @@ use crate::service::operation::ServiceName;
 /// A request in progress. Dropping it adds it to the journal: with the response after
 /// [`answered`](Self::answered), otherwise as abandoned by the caller.
 #[derive(Debug)]
-pub(crate) struct PendingRecord<'a>(Option<Open<'a>>);
+pub(crate) struct PendingRecord<'a> {
+    journal: &'a Journal,
+    open: Option<Open<'a>>,
+}
 
 /// The input of a request in AWS JSON or the Query protocol.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +32,6 @@ pub(crate) struct Input<'a> {
 
 #[derive(Debug)]
 struct Open<'a> {
-    journal: &'a Journal,
     generation: u64,
     start: Instant,
     input: Option<Input<'a>>,
@@ -62,28 +64,28 @@ impl<'a> PendingRecord<'a> {
                 answer: None,
                 elapsed: Duration::ZERO,
             };
-            Open { journal, generation: journal.generation(), start, input, error: None, record }
+            Open { generation: journal.generation(), start, input, error: None, record }
         };
-        Self(journal.is_on().then(open))
+        Self { journal, open: journal.is_on().then(open) }
     }
 
     /// Updates the record, for example with the operation once it is known.
     pub(crate) fn note(&mut self, change: impl FnOnce(&mut Record)) {
-        if let Some(open) = &mut self.0 {
+        if let Some(open) = &mut self.open {
             change(&mut open.record);
         }
     }
 
     /// Sets the error code.
     pub(crate) fn refused(&mut self, code: &ErrorCode) {
-        if let Some(open) = &mut self.0 {
+        if let Some(open) = &mut self.open {
             open.error = Some(code.clone());
         }
     }
 
     /// Sets the status; `None` if a fault broke the connection.
     pub(crate) fn answered(&mut self, status: Option<StatusCode>) {
-        if let Some(open) = &mut self.0 {
+        if let Some(open) = &mut self.open {
             open.record.ending = match status {
                 Some(status) => Ending::Answered { status: status.as_u16(), error: open.error.take() },
                 None => Ending::Broken,
@@ -94,7 +96,7 @@ impl<'a> PendingRecord<'a> {
 
 impl Drop for PendingRecord<'_> {
     fn drop(&mut self) {
-        let Some(open) = self.0.take() else { return };
+        let Some(open) = self.open.take() else { return self.journal.count() };
         let input = open.input.map(|Input { protocol, path, content }| RecordedInput {
             protocol,
             // Only Query requests can name the queue in the path.
@@ -102,6 +104,6 @@ impl Drop for PendingRecord<'_> {
             content: content::kept(protocol, content),
         });
         let elapsed = Instant::now().saturating_duration_since(open.start);
-        open.journal.record(Record { input, elapsed, ..open.record }, open.generation);
+        self.journal.record(Record { input, elapsed, ..open.record }, open.generation);
     }
 }

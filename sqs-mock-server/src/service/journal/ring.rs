@@ -30,13 +30,18 @@ impl Ring {
         }
     }
 
+    /// Counts a request that is not recorded.
+    pub(super) fn count(&mut self) {
+        self.recorded += 1;
+    }
+
     /// Takes all records, so that the caller can drop them after it releases the lock.
     pub(super) fn take(&mut self) -> VecDeque<Arc<Record>> {
         self.bytes = 0;
         std::mem::take(&mut self.records)
     }
 
-    /// The number of the latest record, and how many there are.
+    /// The number of the latest request, and how many there are.
     pub(super) fn latest(&self) -> (u64, usize) {
         (self.recorded, self.records.len())
     }
