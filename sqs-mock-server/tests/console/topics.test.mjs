@@ -67,7 +67,7 @@ test("subscription_is_changed_and_removed", () =>
     await dialog.getByLabel("Filter policy").fill('{"dish": {"kind": ["hot"]}}');
     await dialog.getByLabel("Filter by").selectOption("body");
     await dialog.getByRole("button", { name: "Save" }).click();
-    await row.getByText('{"dish":{"kind":["hot"]}}').waitFor();
+    await row.getByText('{"dish": {"kind": ["hot"]}}').waitFor();
     await row.getByText("of the body").waitFor();
     await row.getByRole("button", { name: "Unsubscribe kitchen" }).click();
     await dialog.getByRole("button", { name: "Unsubscribe" }).click();

@@ -23,7 +23,7 @@ function target(endpoint) {
 function details({ raw, filter_policy, filter_policy_scope, dead_letter_queue, confirmed }) {
   const policy = filter_policy && (typeof filter_policy === "string" ? filter_policy : JSON.stringify(filter_policy));
   return [
-    raw ? h("span", { class: "badge" }, "raw") : null,
+    raw ? [h("span", { class: "badge" }, "raw"), " "] : null,
     confirmed ? null : h("span", { class: "badge warn" }, "not confirmed"),
     policy ? [h("code", { title: "Filter policy" }, policy), filter_policy_scope === "MessageBody" ? " of the body" : null] : null,
     dead_letter_queue ? [" dead letters to ", target(dead_letter_queue)] : null,
