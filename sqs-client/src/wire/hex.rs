@@ -5,9 +5,8 @@ use sha2::{Digest as _, Sha256};
 /// Writes two hex digits per byte.
 pub(crate) fn encode(bytes: &[u8], digits: &mut [u8]) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
-        pair[0] = DIGITS[usize::from(byte >> 4)];
-        pair[1] = DIGITS[usize::from(byte & 15)];
+    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(bytes) {
+        *pair = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
     }
 }
 

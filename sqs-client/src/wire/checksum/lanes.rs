@@ -1,11 +1,9 @@
 //! MD5 of several texts in parallel.
 //!
-//! Each step of MD5 depends on the previous one, so a single text cannot fill the processor's pipeline. This
-//! implementation performs each step for four texts, one per lane, in less than twice the time of one text.
+//! Each step of MD5 depends on the previous one, so a single text cannot use vector instructions. This implementation
+//! performs each step for four texts, one per lane, in about one and a half times the time of one text.
 //!
 //! Source: <https://www.rfc-editor.org/rfc/rfc1321>
-
-use std::ops::{Add, BitAnd, BitOr, BitXor, Not};
 
 /// Number of texts that are hashed in parallel.
 pub(super) const LANES: usize = 4;
@@ -24,63 +22,26 @@ const SINES: [u32; 64] = [
     0x6fa8_7e4f, 0xfe2c_e6e0, 0xa301_4314, 0x4e08_11a1, 0xf753_7e82, 0xbd3a_f235, 0x2ad7_d2bb, 0xeb86_d391,
 ];
 
-/// One 32-bit word per lane.
-#[derive(Clone, Copy)]
-struct Word([u32; LANES]);
-
-type State = [Word; 4];
-/// One 64-byte block per lane, transposed: `words[0]` has the first word of every lane.
-type Words = [Word; 16];
-
-macro_rules! lane_by_lane {
-    ($($trait:ident $method:ident $operation:expr;)*) => { $(
-        impl $trait for Word {
-            type Output = Self;
-
-            fn $method(self, other: Self) -> Self {
-                let operation: fn(u32, u32) -> u32 = $operation;
-                Self(std::array::from_fn(|lane| operation(self.0[lane], other.0[lane])))
-            }
-        }
-    )* };
-}
-
-lane_by_lane! {
-    Add add u32::wrapping_add;
-    BitAnd bitand |a, b| a & b;
-    BitOr bitor |a, b| a | b;
-    BitXor bitxor |a, b| a ^ b;
-}
-
-impl Not for Word {
-    type Output = Self;
-
-    fn not(self) -> Self {
-        Self(self.0.map(|word| !word))
-    }
-}
-
-impl Word {
-    fn rotate_left(self, bits: u32) -> Self {
-        Self(self.0.map(|word| word.rotate_left(bits)))
-    }
-}
+/// The four words of each lane's state: `state[0]` has the first word of every lane.
+type State = [[u32; LANES]; 4];
+/// The words of one block.
+type Words = [u32; 16];
 
 /// Hashes up to [`LANES`] texts. Ignore the hashes of unused lanes.
 pub(super) fn md5(texts: &[impl AsRef<[u8]>]) -> [[u8; 16]; LANES] {
     let longest = texts.iter().map(|text| blocks(text.as_ref())).max().unwrap_or_default();
     let mut hashes = [[0; 16]; LANES];
-    let mut words = [Word([0; LANES]); 16];
-    let mut state = INITIAL_STATE.map(|word| Word([word; LANES]));
+    let mut words = [[0; 16]; LANES];
+    let mut state = INITIAL_STATE.map(|word| [word; LANES]);
     for number in 0..longest {
-        for (lane, text) in texts.iter().enumerate() {
-            load(&mut words, lane, &block(text.as_ref(), number));
+        for (words, text) in words.iter_mut().zip(texts) {
+            *words = self::words(&block(text.as_ref(), number));
         }
-        state = compress(state, &words);
+        compress(&mut state, &words);
         for (lane, (hash, text)) in hashes.iter_mut().zip(texts).enumerate() {
             if blocks(text.as_ref()) == number + 1 {
                 for (bytes, word) in hash.as_chunks_mut().0.iter_mut().zip(&state) {
-                    *bytes = word.0.get(lane).copied().unwrap_or_default().to_le_bytes();
+                    *bytes = word.get(lane).copied().unwrap_or_default().to_le_bytes();
                 }
             }
         }
@@ -116,41 +77,39 @@ fn block(text: &[u8], number: usize) -> [u8; BLOCK] {
     block
 }
 
-fn load(words: &mut Words, lane: usize, block: &[u8; BLOCK]) {
-    for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
-        if let Some(word) = word.0.get_mut(lane) {
-            *word = u32::from_le_bytes(*bytes);
+fn words(block: &[u8; BLOCK]) -> Words {
+    std::array::from_fn(|at| u32::from_le_bytes(block.as_chunks().0[at]))
+}
+
+/// The compiler vectorises the loop over the lanes if its body has neither calls nor inner loops.
+fn compress(state: &mut State, words: &[Words; LANES]) {
+    for lane in 0..LANES {
+        let (words, before) = (&words[lane], state.each_ref().map(|word| word[lane]));
+        let mut after = before;
+        macro_rules! steps { ($round:literal: $($number:literal)*) => { $(
+            after = step::<$round, $number>(after, words);
+        )* } }
+        steps!(0: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        steps!(1: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        steps!(2: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        steps!(3: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        for ((word, before), after) in state.iter_mut().zip(before).zip(after) {
+            word[lane] = before.wrapping_add(after);
         }
     }
 }
 
-fn compress(state: State, words: &Words) -> State {
-    let mut next = state;
-    round::<0>(&mut next, words);
-    round::<1>(&mut next, words);
-    round::<2>(&mut next, words);
-    round::<3>(&mut next, words);
-    std::array::from_fn(|word| state[word] + next[word])
-}
-
 #[inline]
-fn round<const ROUND: usize>(state: &mut State, words: &Words) {
-    macro_rules! steps { ($($number:literal)*) => { $( step::<ROUND, $number>(state, words); )* } }
-    steps!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-}
-
-#[inline]
-fn step<const ROUND: usize, const NUMBER: usize>(state: &mut State, words: &Words) {
-    let [a, b, c, d] = *state;
+fn step<const ROUND: usize, const NUMBER: usize>([a, b, c, d]: [u32; 4], words: &Words) -> [u32; 4] {
     let (mixed, at) = match ROUND {
         0 => (d ^ (b & (c ^ d)), NUMBER),
         1 => (c ^ (d & (b ^ c)), 5 * NUMBER + 1),
         2 => (b ^ c ^ d, 3 * NUMBER + 5),
         _ => (c ^ (b | !d), 7 * NUMBER),
     };
-    let word = words[at % 16] + Word([SINES[ROUND * 16 + NUMBER]; LANES]);
-    let sum = a + word + mixed;
-    *state = [d, sum.rotate_left(ROTATIONS[ROUND][NUMBER % 4]) + b, b, c];
+    let word = words[at % 16].wrapping_add(SINES[ROUND * 16 + NUMBER]);
+    let sum = a.wrapping_add(word).wrapping_add(mixed);
+    [d, sum.rotate_left(ROTATIONS[ROUND][NUMBER % 4]).wrapping_add(b), b, c]
 }
 
 #[cfg(test)]
