@@ -27,6 +27,10 @@ use std::str::FromStr;
 use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
 use sqs_benchmarks::plot::{Line, Lines, Scale};
 
+/// The allocator of the binary. That of the system slows down when a million messages are allocated.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const HELP: &str = "\
 Measures the cost of requests by number of queues, groups, pollers, subscriptions and messages.
 
