@@ -91,7 +91,7 @@ fn queue(row: &Row<'_>) -> Result<QueueRow> {
     let scope: String = row.get(11)?;
     let unknown = || damaged(11, format!("{scope:?} is not a deduplication scope"));
     state.deduplication_scope =
-        crate::sqs::engine::attributes::DeduplicationScope::parse(&scope).ok_or_else(unknown)?;
+        crate::sqs::engine::attributes::DeduplicationScope::from_text(&scope).ok_or_else(unknown)?;
     state.next_ticket = unsigned(row, 13)?;
     let id = QueueId { arn: Arc::new(arn), incarnation: unsigned(row, 4)? };
     Ok(QueueRow::Present(row.get(0)?, id, Box::new(state)))
