@@ -31,27 +31,6 @@ impl Form {
         Ok(Self(parameters))
     }
 
-    /// A form without lists and maps.
-    #[cfg(feature = "config-file")]
-    pub(crate) fn new<const N: usize>(parameters: [(&str, &str); N]) -> Self {
-        Self(parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).into())
-    }
-
-    /// Adds pairs, in the form that [`pairs`](Self::pairs) reads.
-    #[cfg(feature = "config-file")]
-    pub(crate) fn with_pairs<'p>(
-        mut self,
-        list: &str,
-        [key, value]: [&str; 2],
-        pairs: impl IntoIterator<Item = (&'p str, &'p str)>,
-    ) -> Self {
-        for (number, pair) in (1..).zip(pairs) {
-            self.0.insert(format!("{list}.{number}.{key}"), pair.0.to_owned());
-            self.0.insert(format!("{list}.{number}.{value}"), pair.1.to_owned());
-        }
-        self
-    }
-
     /// All parameters.
     pub(super) fn into_parameters(self) -> BTreeMap<String, String> {
         self.0

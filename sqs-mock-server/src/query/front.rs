@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::sign::{Claim, VerifyError, verify_for};
 
-use super::api::{Access, Api, Call};
+use super::api::{Access, Api, Call, Origin};
 use super::document::Document;
 use super::fault::injected;
 use super::form::Form;
@@ -146,8 +146,7 @@ impl Front {
             form: &form,
             account: caller.account.unwrap_or(&self.settings.account),
             region,
-            base_url: &base_url,
-            trace_header: text(head, "x-amzn-trace-id"),
+            origin: Origin { base_url: &base_url, trace_header: text(head, "x-amzn-trace-id") },
             is_signed: is_signed(head, &form),
             failing: &[],
             omitted: &[],

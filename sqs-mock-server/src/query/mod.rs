@@ -15,7 +15,7 @@ mod metrics;
 mod observer;
 mod xml;
 
-pub(crate) use api::{Access, Api, Call, Output};
+pub(crate) use api::{Access, Api, Call, Origin, Output};
 pub(crate) use fault::injected;
 pub(crate) use form::{Form, missing};
 pub(crate) use front::{Front, Settings};

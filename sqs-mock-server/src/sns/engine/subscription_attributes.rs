@@ -23,7 +23,7 @@ const EFFECTIVE_DELIVERY_POLICY: &str = r#"{"healthyRetryPolicy":null,"sicklyRet
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Attributes {
     /// Whether the subscriber gets messages without an envelope.
-    pub(super) raw: bool,
+    pub(crate) raw: bool,
     pub(super) filter: Option<Arc<FilterPolicy>>,
     /// The scope of the next policy.
     scope: FilterScope,
@@ -120,7 +120,7 @@ impl Attributes {
     }
 
     /// The dead-letter queue.
-    pub(super) fn dead_letter_queue(&self) -> Option<&QueueArn> {
+    pub(crate) fn dead_letter_queue(&self) -> Option<&QueueArn> {
         self.redrive.as_ref().map(|redrive| &redrive.queue)
     }
 
@@ -150,7 +150,7 @@ impl Attributes {
 
     /// The attributes that make the same subscription. Unlike the shown ones, they include the scope of the next policy.
     #[cfg(feature = "durable")]
-    pub(super) fn to_requested(&self) -> BTreeMap<String, String> {
+    pub(crate) fn to_requested(&self) -> BTreeMap<String, String> {
         let mut requested = self.shown();
         requested.insert("FilterPolicyScope".to_owned(), self.scope.as_str().to_owned());
         requested

@@ -62,7 +62,7 @@ impl Topic {
             State::Confirmed
         };
         let id: Box<str> = id.to_string().into();
-        let arn = SubscriptionArn { topic: self.arn.clone(), id: id.clone() };
+        let arn = SubscriptionArn { topic: self.settings.arn.clone(), id: id.clone() };
         let subscription = Subscription { arn, endpoint, owner: owner.into(), state, attributes };
         self.changes.record(|| TopicChange::Subscribed(Box::new(subscription.clone())));
         Ok(self.subscriptions.entry(id).or_insert(subscription))
@@ -87,15 +87,15 @@ impl Topic {
         requested: &[(&str, &str)],
     ) -> Result<Attributes, QueryError> {
         self.check_endpoint(endpoint)?;
-        Attributes::create(endpoint, self.arn.is_fifo(), requested)
+        Attributes::create(endpoint, self.settings.arn.is_fifo(), requested)
     }
 
     fn check_endpoint(&self, endpoint: &Endpoint) -> Result<(), QueryError> {
         let protocol = endpoint.protocol();
-        if self.arn.is_fifo() && !protocol.is_of_fifo() {
+        if self.settings.arn.is_fifo() && !protocol.is_of_fifo() {
             return Err(invalid(format_args!("Invalid protocol type: {}", protocol.as_str())));
         }
-        if !self.arn.is_fifo() && endpoint.is_fifo() {
+        if !self.settings.arn.is_fifo() && endpoint.is_fifo() {
             // AWS writes the prefix twice.
             return Err(invalid(
                 "Invalid parameter: Endpoint Reason: FIFO SQS Queues can not be subscribed to standard SNS topics",
@@ -105,7 +105,7 @@ impl Topic {
     }
 
     fn check_quota(&self) -> Result<(), QueryError> {
-        let most = if self.arn.is_fifo() { MAX_SUBSCRIPTIONS_OF_FIFO } else { MAX_SUBSCRIPTIONS };
+        let most = if self.settings.arn.is_fifo() { MAX_SUBSCRIPTIONS_OF_FIFO } else { MAX_SUBSCRIPTIONS };
         if self.subscriptions.len() < most {
             return Ok(());
         }
@@ -122,6 +122,11 @@ impl Topic {
         }
         let text = format!("Filter policy quota exceeded: a topic has at most {MAX_FILTER_POLICIES}");
         Err(QueryError::new(403, "FilterPolicyLimitExceeded", text))
+    }
+
+    /// The subscriptions without those that [`forget_lapsed`](Self::forget_lapsed) would remove.
+    pub(super) fn present(&self, now: Timestamp) -> impl Iterator<Item = &Subscription> {
+        self.subscriptions.values().filter(move |subscription| !subscription.is_lapsed(now))
     }
 
     /// Subscriptions that were not confirmed within two days vanish.
@@ -173,19 +178,19 @@ impl Topic {
     /// Sets an attribute of a subscription.
     ///
     /// # Errors
-    /// `NotFound`, `InvalidParameter`.
+    /// `NotFound`, `FilterPolicyLimitExceeded`, `InvalidParameter`.
     pub(crate) fn set_subscription_attribute(
         &mut self,
         now: Timestamp,
         id: &str,
         (name, value): (&str, &str),
     ) -> Result<(), QueryError> {
+        self.subscription(now, id)?;
         if name == "FilterPolicy" && !value.is_empty() {
             self.check_filter_quota(Some(id))?;
         }
-        self.forget_lapsed(now);
         let subscription = self.subscriptions.get_mut(id).ok_or_else(no_subscription)?;
-        subscription.attributes.set(&subscription.endpoint, self.arn.is_fifo(), name, value)?;
+        subscription.attributes.set(&subscription.endpoint, self.settings.arn.is_fifo(), name, value)?;
         self.changes.record(|| TopicChange::Subscribed(Box::new(subscription.clone())));
         Ok(())
     }
