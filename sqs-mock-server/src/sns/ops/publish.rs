@@ -4,7 +4,7 @@ use super::Sns;
 use super::deliver::{self, Signed};
 use super::published::PublishedMessage;
 use super::shared::SharedTopic;
-use crate::query::{Call, Origin, Output, Xml, injected};
+use crate::query::{Call, Origin, Output, Xml};
 use crate::service::faults::FailingEntry;
 use crate::service::query_error::QueryError;
 use crate::sns::engine::Receipt;
@@ -112,7 +112,7 @@ fn publish(
 }
 
 fn write_failure(xml: &mut Xml, id: &str, failing: &FailingEntry) {
-    let error = injected(failing.failure.clone());
+    let error = QueryError::injected(failing.failure.clone());
     xml.leaf("Id", id);
     xml.leaf("Code", &error.code);
     xml.leaf("Message", &error.message);
