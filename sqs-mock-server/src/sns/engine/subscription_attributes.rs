@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::json;
 use super::protocol::Endpoint;
-use super::refusal::invalid;
+use super::refusal::{check_length, in_attributes, invalid};
 use crate::service::arn::QueueArn;
 use crate::service::query_error::QueryError;
 use crate::sns::filter::{FilterPolicy, FilterScope};
@@ -71,12 +71,7 @@ impl Attributes {
         name: &str,
         value: &str,
     ) -> Result<(), QueryError> {
-        if value.len() > MAX_VALUE {
-            return Err(invalid(format_args!(
-                "{name} Reason: the value has {} bytes; at most {MAX_VALUE} are allowed",
-                value.len()
-            )));
-        }
+        check_length(name, value, MAX_VALUE)?;
         let protocol = endpoint.protocol();
         match name {
             "RawMessageDelivery" => {
@@ -182,12 +177,4 @@ fn filter(text: &str, scope: FilterScope) -> Result<Arc<FilterPolicy>, QueryErro
 /// `true` or `false` in any case.
 fn truth(text: &str) -> Option<bool> {
     [true, false].into_iter().find(|value| text.eq_ignore_ascii_case(if *value { "true" } else { "false" }))
-}
-
-/// `Subscribe` names the parameter that has the attribute.
-fn in_attributes(error: QueryError) -> QueryError {
-    match error.message.strip_prefix("Invalid parameter: ") {
-        Some(reason) => invalid(format_args!("Attributes Reason: {reason}")),
-        None => error,
-    }
 }
