@@ -128,7 +128,7 @@ impl RandomTopic {
 
     fn unsubscribe(&mut self) {
         if let Some(subscription) = self.any() {
-            self.topic.unsubscribe(&subscription.arn.id);
+            self.topic.unsubscribe(self.now, &subscription.arn.id);
         }
     }
 

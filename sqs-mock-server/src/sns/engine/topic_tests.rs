@@ -218,10 +218,12 @@ fn subscription_that_is_not_confirmed_in_time_vanishes() {
         topic.subscription(hours(100), &pending.arn.id).unwrap().shown()["ConfirmationWasAuthenticated"],
         "false"
     );
-    subscribe(&mut topic, (Protocol::Email, "a@b"), &[]).unwrap();
+    let late = subscribe(&mut topic, (Protocol::Email, "a@b"), &[]).unwrap();
     assert_eq!(topic.shown(hours(47))["SubscriptionsPending"], "1");
     assert_eq!(topic.shown(hours(48))["SubscriptionsPending"], "0");
     assert_eq!(topic.subscriptions(hours(48)).count(), 1);
+    topic.unsubscribe(hours(48), &late.arn.id);
+    assert_eq!(topic.shown(hours(48))["SubscriptionsDeleted"], "0");
 }
 
 /// 2.7 and 3.5.

@@ -72,7 +72,7 @@ impl Sns {
     /// The subscriptions of a topic, sorted by protocol and endpoint; none if it does not exist.
     pub(crate) fn subscriptions_of(&self, topic: &TopicArn) -> Vec<SubscriptionDescription> {
         let Ok(topic) = self.topics.get(topic) else { return Vec::new() };
-        let mut topic = topic.lock();
+        let topic = topic.lock();
         let mut all: Vec<_> =
             topic.subscriptions(self.clock.now()).map(SubscriptionDescription::of).collect();
         all.sort_unstable_by(|one, other| {

@@ -67,7 +67,7 @@ pub(super) fn confirm(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> 
 pub(super) fn unsubscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let arn = arn::subscription(call.form.required("SubscriptionArn")?, call.region)?;
     if let Ok(topic) = sns.topics.get(&arn.topic) {
-        topic.lock().unsubscribe(&arn.id);
+        topic.lock().unsubscribe(sns.clock.now(), &arn.id);
     }
     Ok(Output::none())
 }
@@ -92,7 +92,7 @@ pub(super) fn list(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let now = sns.clock.now();
     let topics = sns.topics.in_region(call.region);
     let own = topics.iter().flat_map(|topic| {
-        let mut topic = topic.lock();
+        let topic = topic.lock();
         let own = topic.subscriptions(now).filter(|subscription| *subscription.owner == *call.account);
         own.cloned().collect::<Vec<_>>()
     });

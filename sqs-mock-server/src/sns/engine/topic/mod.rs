@@ -90,8 +90,8 @@ impl Topic {
 
     /// The attributes that `GetTopicAttributes` returns.
     pub(crate) fn shown(&self, now: Timestamp) -> BTreeMap<String, String> {
-        let confirmed = self.present(now).filter(|subscription| subscription.is_confirmed()).count();
-        let pending = self.present(now).count() - confirmed;
+        let confirmed = self.subscriptions(now).filter(|subscription| subscription.is_confirmed()).count();
+        let pending = self.subscriptions(now).count() - confirmed;
         let mut shown = self.settings.attributes.shown(&self.settings.arn);
         shown.insert("SubscriptionsConfirmed".to_owned(), confirmed.to_string());
         shown.insert("SubscriptionsPending".to_owned(), pending.to_string());

@@ -69,8 +69,8 @@ impl Topic {
     fn check_large(&self, now: Timestamp, size: usize) -> Result<(), QueryError> {
         let takes_large = |subscription: &Subscription| subscription.protocol().takes_large();
         let is_refused = size > LARGE
-            && (self.present(now).count() > MAX_SUBSCRIPTIONS_FOR_LARGE
-                || !self.present(now).all(takes_large));
+            && (self.subscriptions(now).count() > MAX_SUBSCRIPTIONS_FOR_LARGE
+                || !self.subscriptions(now).all(takes_large));
         let text = "Message too long: messages over 262144 bytes need at most 100 subscriptions, all of protocol sqs, \
                     lambda or firehose";
         if is_refused { Err(invalid(text)) } else { Ok(()) }

@@ -40,7 +40,7 @@ impl Topic {
         new: NewSubscription<'_>,
     ) -> Result<&Subscription, QueryError> {
         let NewSubscription { endpoint, owner, attributes: requested, token, id } = new;
-        let attributes = self.attributes_of(&endpoint, requested)?;
+        let attributes = self.check_subscription(&endpoint, requested)?;
         self.forget_lapsed(now);
         let known = self.subscriptions.values().find(|known| known.endpoint == endpoint);
         if let Some(known) = known {
@@ -68,20 +68,11 @@ impl Topic {
         Ok(self.subscriptions.entry(id).or_insert(subscription))
     }
 
-    /// Checks that an endpoint can be subscribed with these attributes.
+    /// The attributes of a subscription of this endpoint.
     ///
     /// # Errors
     /// `InvalidParameter`.
-    #[cfg(feature = "config-file")]
     pub(crate) fn check_subscription(
-        &self,
-        endpoint: &Endpoint,
-        requested: &[(&str, &str)],
-    ) -> Result<(), QueryError> {
-        self.attributes_of(endpoint, requested).map(drop)
-    }
-
-    fn attributes_of(
         &self,
         endpoint: &Endpoint,
         requested: &[(&str, &str)],
@@ -124,11 +115,6 @@ impl Topic {
         Err(QueryError::new(403, "FilterPolicyLimitExceeded", text))
     }
 
-    /// The subscriptions without those that [`forget_lapsed`](Self::forget_lapsed) would remove.
-    pub(super) fn present(&self, now: Timestamp) -> impl Iterator<Item = &Subscription> {
-        self.subscriptions.values().filter(move |subscription| !subscription.is_lapsed(now))
-    }
-
     /// Subscriptions that were not confirmed within two days vanish.
     fn forget_lapsed(&mut self, now: Timestamp) {
         let lapsed = self.subscriptions.extract_if(.., |_, subscription| subscription.is_lapsed(now));
@@ -140,7 +126,8 @@ impl Topic {
     }
 
     /// Removes a subscription. Unknown ids are ignored.
-    pub(crate) fn unsubscribe(&mut self, id: &str) {
+    pub(crate) fn unsubscribe(&mut self, now: Timestamp, id: &str) {
+        self.forget_lapsed(now);
         if self.subscriptions.remove(id).is_some() {
             self.unsubscribed += 1;
             let (ids, deleted) = (vec![id.into()], self.unsubscribed);
@@ -160,19 +147,18 @@ impl Topic {
         Some(found)
     }
 
-    /// All subscriptions, sorted by id.
-    pub(crate) fn subscriptions(&mut self, now: Timestamp) -> impl Iterator<Item = &Subscription> {
-        self.forget_lapsed(now);
-        self.subscriptions.values()
+    /// All subscriptions, sorted by id, except those that [`forget_lapsed`](Self::forget_lapsed) would remove.
+    pub(crate) fn subscriptions(&self, now: Timestamp) -> impl Iterator<Item = &Subscription> {
+        self.subscriptions.values().filter(move |subscription| !subscription.is_lapsed(now))
     }
 
     /// A subscription.
     ///
     /// # Errors
     /// `NotFound`.
-    pub(crate) fn subscription(&mut self, now: Timestamp, id: &str) -> Result<&Subscription, QueryError> {
-        self.forget_lapsed(now);
-        self.subscriptions.get(id).ok_or_else(no_subscription)
+    pub(crate) fn subscription(&self, now: Timestamp, id: &str) -> Result<&Subscription, QueryError> {
+        let found = self.subscriptions.get(id).filter(|subscription| !subscription.is_lapsed(now));
+        found.ok_or_else(no_subscription)
     }
 
     /// Sets an attribute of a subscription.
@@ -185,6 +171,7 @@ impl Topic {
         id: &str,
         (name, value): (&str, &str),
     ) -> Result<(), QueryError> {
+        self.forget_lapsed(now);
         self.subscription(now, id)?;
         if name == "FilterPolicy" && !value.is_empty() {
             self.check_filter_quota(Some(id))?;
