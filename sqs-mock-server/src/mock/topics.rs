@@ -6,9 +6,7 @@ use std::io;
 use super::MockSqs;
 use super::queues::{self, duplicates, listed};
 use crate::config::{Config, Problem, SubscriptionDefinition, TopicDefinition, reason};
-use crate::query::Form;
 use crate::service::arn::{QueueArn, TopicArn};
-use crate::service::operation::SnsAction;
 use crate::sns::engine::protocol::Endpoint;
 use crate::sns::ops::Sns;
 
@@ -53,15 +51,10 @@ fn create(sns: &Sns, config: &Config) -> io::Result<()> {
 }
 
 fn create_one(sns: &Sns, topic: &TopicDefinition, arn: &TopicArn) -> Result<(), String> {
-    let form = Form::new([("Name", &topic.name)])
-        .with_pairs("Attributes.entry", ["key", "value"], pairs(&topic.attributes()))
-        .with_pairs(
-            "Tags.member",
-            ["Key", "Value"],
-            topic.tags.iter().map(|(key, value)| (&**key, &**value)),
-        );
-    let created = sns.set_up(SnsAction::CreateTopic, &form, (&arn.region, &arn.account));
-    created.map_err(|error| reason(&error, ""))
+    let tags: Vec<_> = topic.tags.iter().map(|(key, value)| (&**key, &**value)).collect();
+    let attributes = topic.attributes();
+    let created = sns.create_topic((&arn.region, &arn.account), &topic.name, &pairs(&attributes), &tags);
+    created.map(drop).map_err(|error| reason(&error, ""))
 }
 
 fn subscribe(sns: &Sns, subscription: &SubscriptionDefinition, topic: &TopicArn) -> Result<(), String> {
@@ -69,17 +62,16 @@ fn subscribe(sns: &Sns, subscription: &SubscriptionDefinition, topic: &TopicArn)
     let Some(endpoint) = subscription.endpoint(topic) else { return Ok(()) };
     // A queue of another account subscribes itself, so that it needs no confirmation.
     let account = match &endpoint {
-        Endpoint::Queue(queue) => &queue.account,
-        Endpoint::Outside(..) => &topic.account,
+        Endpoint::Queue(queue) => queue.account.to_string(),
+        Endpoint::Outside(..) => topic.account.to_string(),
     };
-    let (protocol, address) = (endpoint.protocol().as_str(), endpoint.to_string());
-    let form = Form::new([("TopicArn", &*topic.to_string()), ("Protocol", protocol), ("Endpoint", &address)]);
-    let form = form.with_pairs("Attributes.entry", ["key", "value"], pairs(&subscription.attributes(topic)));
-    sns.set_up_subscription(&form, topic, &endpoint, account).map_err(|error| reason(&error, ""))
+    let attributes = subscription.attributes(topic);
+    let subscribed = sns.subscribe_confirmed(topic, (endpoint, &account), &pairs(&attributes));
+    subscribed.map_err(|error| reason(&error, ""))
 }
 
-fn pairs<'p>(attributes: &'p [(&'static str, String)]) -> impl Iterator<Item = (&'p str, &'p str)> {
-    attributes.iter().map(|(name, value)| (*name, value.as_str()))
+fn pairs<'p>(attributes: &'p [(&'static str, String)]) -> Vec<(&'p str, &'p str)> {
+    attributes.iter().map(|(name, value)| (*name, value.as_str())).collect()
 }
 
 /// The topics of the settings, in the order of the file.

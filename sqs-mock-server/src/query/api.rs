@@ -61,16 +61,22 @@ pub(crate) struct Call<'a> {
     /// 12 digits.
     pub(crate) account: &'a str,
     pub(crate) region: &'a str,
-    /// The URL of this server for the caller, without a slash at the end.
-    pub(crate) base_url: &'a str,
-    /// The header `X-Amzn-Trace-Id`.
-    pub(crate) trace_header: Option<&'a str>,
+    pub(crate) origin: Origin<'a>,
     /// Whether the request has a signature, valid or not.
     pub(crate) is_signed: bool,
     /// Entries of its batch that fail by a fault.
     pub(crate) failing: &'a [FailingEntry],
     /// Ids of entries that the response leaves out, by a fault.
     pub(crate) omitted: &'a [String],
+}
+
+/// What a message tells about the request that sends it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    /// The URL of this server for the caller, without a slash at the end.
+    pub(crate) base_url: &'a str,
+    /// The header `X-Amzn-Trace-Id`.
+    pub(crate) trace_header: Option<&'a str>,
 }
 
 /// A successful response.

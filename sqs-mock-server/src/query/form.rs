@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::service::query_error::QueryError;
+use sqs_client::wire::protocol::parameters;
 
-/// The maximum number of parameters. The largest valid request to SNS, ten messages with attributes, has fewer than
-/// 1,000.
-const MAX_PARAMETERS: usize = 10_000;
+use crate::service::query_error::QueryError;
 
 /// The decoded parameters of a request.
 #[derive(Debug, Default)]
@@ -18,38 +16,11 @@ impl Form {
     /// # Errors
     /// `MalformedInput` for more than 10,000 parameters, or text that is not UTF-8.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, QueryError> {
-        let mut parameters = BTreeMap::new();
-        let pairs = text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty());
-        for (number, pair) in pairs.enumerate() {
-            if number == MAX_PARAMETERS {
-                return Err(malformed(format!("the form has more than {MAX_PARAMETERS} parameters")));
-            }
-            let equals = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
-            let (name, value) = pair.split_at(equals);
-            parameters.insert(decoded(name)?, decoded(value.get(1..).unwrap_or_default())?);
-        }
-        Ok(Self(parameters))
-    }
-
-    /// A form without lists and maps.
-    #[cfg(feature = "config-file")]
-    pub(crate) fn new<const N: usize>(parameters: [(&str, &str); N]) -> Self {
-        Self(parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).into())
-    }
-
-    /// Adds pairs, in the form that [`pairs`](Self::pairs) reads.
-    #[cfg(feature = "config-file")]
-    pub(crate) fn with_pairs<'p>(
-        mut self,
-        list: &str,
-        [key, value]: [&str; 2],
-        pairs: impl IntoIterator<Item = (&'p str, &'p str)>,
-    ) -> Self {
-        for (number, pair) in (1..).zip(pairs) {
-            self.0.insert(format!("{list}.{number}.{key}"), pair.0.to_owned());
-            self.0.insert(format!("{list}.{number}.{value}"), pair.1.to_owned());
-        }
-        self
+        let parameters = parameters(text);
+        let parameters =
+            parameters.map_err(|error| QueryError::new(400, "MalformedInput", error.to_string()))?;
+        let owned = parameters.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned()));
+        Ok(Self(owned.collect()))
     }
 
     /// All parameters.
@@ -112,33 +83,6 @@ pub(crate) fn missing(name: &str) -> QueryError {
     )
 }
 
-fn malformed(text: impl Into<String>) -> QueryError {
-    QueryError::new(400, "MalformedInput", text)
-}
-
-/// Decodes `+` and `%XX`. An incomplete escape stands for itself.
-fn decoded(text: &[u8]) -> Result<String, QueryError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    loop {
-        // Runs without escapes, which are long, are copied at once.
-        let plain = rest.iter().position(|byte| matches!(byte, b'+' | b'%')).unwrap_or(rest.len());
-        let (plain, special) = rest.split_at(plain);
-        bytes.extend_from_slice(plain);
-        let Some((first, after)) = special.split_first() else { break };
-        let escaped = escaped(after).filter(|_| *first == b'%');
-        bytes.push(escaped.unwrap_or(if *first == b'+' { b' ' } else { b'%' }));
-        rest = if escaped.is_some() { after.get(2..).unwrap_or_default() } else { after };
-    }
-    String::from_utf8(bytes).map_err(|_| malformed("a parameter is not valid UTF-8"))
-}
-
-/// The byte of two hex digits.
-fn escaped(digits: &[u8]) -> Option<u8> {
-    let digit = |at: usize| char::from(*digits.get(at)?).to_digit(16);
-    u8::try_from(digit(0)? << 4 | digit(1)?).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,7 +120,7 @@ mod tests {
     #[test]
     fn text_that_is_not_utf8_or_too_many_parameters_are_rejected() {
         assert_eq!(Form::parse(b"x=%ff").unwrap_err().code, "MalformedInput");
-        let many = "a=1&".repeat(MAX_PARAMETERS + 1);
+        let many = "a=1&".repeat(10_001);
         assert!(Form::parse(many.as_bytes()).unwrap_err().message.contains("10000"));
     }
 

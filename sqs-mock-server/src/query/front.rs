@@ -10,9 +10,8 @@ use parking_lot::Mutex;
 use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::sign::{Claim, VerifyError, verify_for};
 
-use super::api::{Access, Api, Call};
+use super::api::{Access, Api, Call, Origin};
 use super::document::Document;
-use super::fault::injected;
 use super::form::Form;
 use super::metrics::{INJECTED_STATUS, Metrics, OK};
 use super::observer::Observer;
@@ -146,8 +145,7 @@ impl Front {
             form: &form,
             account: caller.account.unwrap_or(&self.settings.account),
             region,
-            base_url: &base_url,
-            trace_header: text(head, "x-amzn-trace-id"),
+            origin: Origin { base_url: &base_url, trace_header: text(head, "x-amzn-trace-id") },
             is_signed: is_signed(head, &form),
             failing: &[],
             omitted: &[],
@@ -193,13 +191,13 @@ impl Front {
             entries: A::entries(action, call.form),
             can_redeliver: false,
         });
-        if !self.faults.delays().delay(plan.latency).await {
+        if !self.faults.delay(plan.latency).await {
             // The client does not retry this error.
             return Err(QueryError::new(404, "NotFound", "The server was reset.").into());
         }
         match plan.rejection.take() {
             None => Ok(plan),
-            Some(Rejection::Error(failure)) => Err(injected(failure).into()),
+            Some(Rejection::Error(failure)) => Err(QueryError::injected(failure).into()),
             Some(Rejection::Status(status, body)) => Err(Ended::Foreign(status, body)),
             Some(Rejection::Reset) => Err(Ended::Lost),
         }

@@ -7,7 +7,6 @@
 
 mod api;
 mod document;
-mod fault;
 mod form;
 mod front;
 mod journal;
@@ -15,8 +14,7 @@ mod metrics;
 mod observer;
 mod xml;
 
-pub(crate) use api::{Access, Api, Call, Output};
-pub(crate) use fault::injected;
+pub(crate) use api::{Access, Api, Call, Origin, Output};
 pub(crate) use form::{Form, missing};
 pub(crate) use front::{Front, Settings};
 pub use journal::QueryRequest;

@@ -53,11 +53,11 @@ pub struct Clock {
 
 #[derive(Debug)]
 struct Shared {
-    /// The start of `Mode::Running`.
     origin: Instant,
     /// The system time at the origin, in milliseconds since the epoch.
     system_origin: i64,
-    mode: AtomicI64,
+    /// The setting in one word, so that reading the time takes no lock.
+    setting: AtomicI64,
     /// Wakes all sleepers when the clock is changed.
     moved: Notify,
 }
@@ -77,51 +77,42 @@ pub(crate) fn system_time() -> SystemTime {
     SystemTime::now()
 }
 
-/// The state of the clock. It fits in one atomic word, so that reading the time takes no lock.
-#[derive(Clone, Copy)]
-enum Mode {
-    /// The offset in milliseconds that is added to the time since the origin.
-    Running(i64),
-    /// Milliseconds since the epoch.
-    Frozen(i64),
-}
-
-impl Mode {
-    const fn pack(self) -> i64 {
-        match self {
-            Self::Running(offset) => offset << 1,
-            Self::Frozen(at) => (at << 1) | 1,
-        }
-    }
-
-    const fn unpack(word: i64) -> Self {
-        if word & 1 == 0 { Self::Running(word >> 1) } else { Self::Frozen(word >> 1) }
-    }
-
-    /// The time of the clock, `passed` milliseconds after the origin.
-    fn shown_after(self, passed: i64) -> Timestamp {
-        let millis = match self {
-            Self::Running(offset) => offset.saturating_add(passed),
-            Self::Frozen(at) => at,
+impl ClockSetting {
+    /// One bit of the word stores the kind; the rest still holds 146 million years of milliseconds.
+    fn pack(self) -> i64 {
+        let (millis, frozen) = match self {
+            Self::Running(offset) => (offset, 0),
+            Self::Frozen(at) => (signed(at.0), 1),
         };
-        Timestamp(u64::try_from(millis).unwrap_or(0))
+        (millis.clamp(i64::MIN >> 1, i64::MAX >> 1) << 1) | frozen
     }
 
-    fn moved_by(self, millis: i64) -> Self {
+    fn unpack(word: i64) -> Self {
+        if word & 1 == 0 { Self::Running(word >> 1) } else { Self::Frozen(timestamp(word >> 1)) }
+    }
+
+    /// The time of the clock at a system time.
+    fn time(self, system: i64) -> Timestamp {
         match self {
-            Self::Running(offset) => Self::Running(capped(offset.saturating_add(millis))),
-            Self::Frozen(at) => Self::Frozen(capped(at.saturating_add(millis))),
+            Self::Running(offset) => timestamp(offset.saturating_add(system)),
+            Self::Frozen(at) => at,
         }
     }
-}
 
-/// One bit of the word stores the state; the rest still holds 146 million years of milliseconds.
-fn capped(millis: i64) -> i64 {
-    millis.min(i64::MAX >> 1)
+    fn advanced(self, duration: Duration) -> Self {
+        match self {
+            Self::Running(offset) => Self::Running(offset.saturating_add(signed(millis(duration)))),
+            Self::Frozen(at) => Self::Frozen(at + duration),
+        }
+    }
 }
 
 fn signed(millis: u64) -> i64 {
-    capped(i64::try_from(millis).unwrap_or(i64::MAX))
+    i64::try_from(millis).unwrap_or(i64::MAX)
+}
+
+fn timestamp(millis: i64) -> Timestamp {
+    Timestamp(u64::try_from(millis).unwrap_or(0))
 }
 
 impl Clock {
@@ -132,11 +123,13 @@ impl Clock {
 
     /// A clock that starts at `start`.
     pub fn starting_at(start: Timestamp) -> Self {
+        let system_origin = signed(Timestamp::from(system_time()).0);
+        let setting = ClockSetting::Running(signed(start.0).saturating_sub(system_origin));
         Self {
             shared: Arc::new(Shared {
                 origin: Instant::now(),
-                system_origin: signed(Timestamp::from(system_time()).0),
-                mode: AtomicI64::new(Mode::Running(signed(start.0)).pack()),
+                system_origin,
+                setting: AtomicI64::new(setting.pack()),
                 moved: Notify::new(),
             }),
         }
@@ -144,31 +137,28 @@ impl Clock {
 
     /// The current time of this clock.
     pub fn now(&self) -> Timestamp {
-        self.show(self.mode())
+        self.at(Instant::now())
     }
 
     /// The time of this clock at an instant in the recent past. Saves callers that already have an `Instant` a second
     /// read.
     pub(crate) fn at(&self, instant: Instant) -> Timestamp {
-        let passed = signed(millis(instant.saturating_duration_since(self.shared.origin)));
-        self.mode().shown_after(passed)
+        self.setting().time(self.system_at(instant))
     }
 
     /// Whether the clock is frozen.
     pub fn is_frozen(&self) -> bool {
-        matches!(self.mode(), Mode::Frozen(_))
+        matches!(self.setting(), ClockSetting::Frozen(_))
     }
 
     /// Advances the clock by `duration` and wakes sleepers that are due.
     pub fn advance(&self, duration: Duration) {
-        let millis = signed(millis(duration));
-        self.update(|mode| mode.moved_by(millis));
+        self.update(|setting| setting.advanced(duration));
     }
 
     /// Advances the clock to `moment` and wakes sleepers that are due. Does nothing if `moment` is in the past.
     pub fn advance_to(&self, moment: Timestamp) {
-        let moment = signed(moment.0);
-        self.update(|mode| mode.moved_by(moment.saturating_sub(signed(self.show(mode).0)).max(0)));
+        self.update(|setting| setting.advanced(moment.saturating_since(setting.time(self.system()))));
     }
 
     /// The difference to the system time in milliseconds; negative if this clock is behind.
@@ -181,40 +171,32 @@ impl Clock {
 
     /// How the clock is set.
     pub(crate) fn setting(&self) -> ClockSetting {
-        match self.mode() {
-            Mode::Running(offset) => ClockSetting::Running(offset.saturating_sub(self.shared.system_origin)),
-            frozen @ Mode::Frozen(_) => ClockSetting::Frozen(frozen.shown_after(0)),
-        }
+        ClockSetting::unpack(self.shared.setting.load(Ordering::Acquire))
     }
 
     /// Sets the clock as one of an earlier process was. Only valid before anything depends on its time.
     #[cfg(feature = "durable")]
     pub(crate) fn restore(&self, setting: ClockSetting) {
-        self.update(|_| match setting {
-            ClockSetting::Running(offset) => {
-                Mode::Running(capped(offset.saturating_add(self.shared.system_origin)))
-            }
-            ClockSetting::Frozen(at) => Mode::Frozen(signed(at.0)),
-        });
+        self.update(|_| setting);
     }
 
     /// Sets the clock, also back in time. Only valid if all state that depends on earlier times is discarded.
     pub(crate) fn restart(&self, start: Option<Timestamp>, frozen: bool) {
-        let start = signed(start.unwrap_or_else(|| system_time().into()).0);
-        self.update(|_| if frozen { Mode::Frozen(start) } else { Mode::Running(start - self.passed()) });
+        let start = start.unwrap_or_else(|| system_time().into());
+        self.update(|_| if frozen { ClockSetting::Frozen(start) } else { self.running_from(start) });
     }
 
     /// Stops the clock. Until [`resume`](Self::resume), only [`advance`](Self::advance) and
     /// [`advance_to`](Self::advance_to) change it.
     pub fn freeze(&self) {
-        self.update(|mode| Mode::Frozen(signed(self.show(mode).0)));
+        self.update(|setting| ClockSetting::Frozen(setting.time(self.system())));
     }
 
     /// Resumes a frozen clock from its current time.
     pub fn resume(&self) {
-        self.update(|mode| match mode {
-            Mode::Frozen(at) => Mode::Running(at.saturating_sub(self.passed())),
-            running @ Mode::Running(_) => running,
+        self.update(|setting| match setting {
+            ClockSetting::Frozen(at) => self.running_from(at),
+            running @ ClockSetting::Running(_) => running,
         });
     }
 
@@ -227,14 +209,14 @@ impl Clock {
             let mut moved = std::pin::pin!(self.shared.moved.notified());
             // Subscribe before reading the clock, so that no change in between is missed.
             moved.as_mut().enable();
-            let mode = self.mode();
-            let left = moment.saturating_since(self.show(mode));
+            let setting = self.setting();
+            let left = moment.saturating_since(setting.time(self.system()));
             if left.is_zero() {
                 return;
             }
-            match mode {
-                Mode::Frozen(_) => moved.await,
-                Mode::Running(_) => tokio::select! {
+            match setting {
+                ClockSetting::Frozen(_) => moved.await,
+                ClockSetting::Running(_) => tokio::select! {
                     () = moved => {}
                     () = tokio::time::sleep(left) => {}
                 },
@@ -242,28 +224,27 @@ impl Clock {
         }
     }
 
-    fn mode(&self) -> Mode {
-        Mode::unpack(self.shared.mode.load(Ordering::Acquire))
+    /// A clock that shows `now` at present.
+    fn running_from(&self, now: Timestamp) -> ClockSetting {
+        ClockSetting::Running(signed(now.0).saturating_sub(self.system()))
     }
 
-    fn show(&self, mode: Mode) -> Timestamp {
-        match mode {
-            Mode::Running(_) => mode.shown_after(self.passed()),
-            Mode::Frozen(_) => mode.shown_after(0),
-        }
+    fn system(&self) -> i64 {
+        self.system_at(Instant::now())
     }
 
-    /// Milliseconds since the origin.
-    fn passed(&self) -> i64 {
-        signed(millis(self.shared.origin.elapsed()))
+    /// The system time in milliseconds since the epoch, by tokio's time since the origin.
+    fn system_at(&self, instant: Instant) -> i64 {
+        let passed = millis(instant.saturating_duration_since(self.shared.origin));
+        self.shared.system_origin.saturating_add(signed(passed))
     }
 
-    fn update(&self, change: impl Fn(Mode) -> Mode) {
-        let mode = &self.shared.mode;
-        let mut seen = mode.load(Ordering::Acquire);
-        while let Err(now) = mode.compare_exchange_weak(
+    fn update(&self, change: impl Fn(ClockSetting) -> ClockSetting) {
+        let setting = &self.shared.setting;
+        let mut seen = setting.load(Ordering::Acquire);
+        while let Err(now) = setting.compare_exchange_weak(
             seen,
-            change(Mode::unpack(seen)).pack(),
+            change(ClockSetting::unpack(seen)).pack(),
             Ordering::AcqRel,
             Ordering::Acquire,
         ) {

@@ -96,3 +96,23 @@ fn advance_by_the_maximum_does_not_overflow() {
     clock.advance(Duration::MAX);
     assert!(clock.now().as_millis() > 1_000_000);
 }
+
+#[cfg(feature = "durable")]
+#[tokio::test(start_paused = true)]
+async fn restored_clock_has_the_setting_of_the_earlier_one() {
+    let (earlier, later) = (clock(), clock());
+    tokio::time::advance(SECOND).await;
+    earlier.advance(3600 * SECOND);
+    later.restore(earlier.setting());
+    assert_eq!((later.setting(), later.offset_millis()), (earlier.setting(), earlier.offset_millis()));
+    let system = later.now().as_millis().cast_signed() - later.offset_millis();
+    tokio::time::advance(SECOND).await;
+    assert_eq!(later.now().as_millis().cast_signed(), system + 1_000 + earlier.offset_millis());
+    earlier.freeze();
+    later.restore(earlier.setting());
+    assert_eq!((later.now(), later.is_frozen()), (earlier.now(), true));
+    for extreme in [ClockSetting::Running(i64::MIN), ClockSetting::Frozen(Timestamp::from_millis(u64::MAX))] {
+        later.restore(extreme);
+        assert_eq!(later.is_frozen(), later.now() > Timestamp::from_millis(0), "{extreme:?}");
+    }
+}

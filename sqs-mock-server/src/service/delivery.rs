@@ -75,17 +75,17 @@ impl fmt::Display for Undelivered {
 #[cfg(feature = "sns")]
 #[derive(Clone, Debug)]
 pub(crate) struct KeptDelivery {
-    queue: QueueArn,
-    service: Box<str>,
-    source_arn: Box<str>,
-    source_account: Box<str>,
-    body: Box<str>,
-    attributes: Option<HashMap<String, MessageAttributeValue>>,
-    group: Option<Box<str>>,
-    deduplication_id: Option<Box<str>>,
-    trace_header: Option<Box<str>>,
-    sender: Box<str>,
-    keeps_size_limit: bool,
+    pub(crate) queue: QueueArn,
+    pub(crate) service: Box<str>,
+    pub(crate) source_arn: Box<str>,
+    pub(crate) source_account: Box<str>,
+    pub(crate) body: Box<str>,
+    pub(crate) attributes: Option<HashMap<String, MessageAttributeValue>>,
+    pub(crate) group: Option<Box<str>>,
+    pub(crate) deduplication_id: Option<Box<str>>,
+    pub(crate) trace_header: Option<Box<str>>,
+    pub(crate) sender: Box<str>,
+    pub(crate) keeps_size_limit: bool,
 }
 
 #[cfg(feature = "sns")]

@@ -6,7 +6,6 @@ pub(crate) mod caller;
 pub mod clock;
 #[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "only a store commits"))]
 pub(crate) mod commits;
-pub(crate) mod delays;
 #[cfg(any(feature = "s3", feature = "sns"))]
 pub(crate) mod delivery;
 pub mod faults;
@@ -20,3 +19,4 @@ pub(crate) mod query_error;
 pub(crate) mod resource;
 pub(crate) mod seed;
 pub(crate) mod stopwatch;
+pub(crate) mod text_enum;

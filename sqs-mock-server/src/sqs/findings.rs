@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
+use crate::service::text_enum::text_enum;
 
 /// The number of findings that are kept. Further ones are only counted.
 const MOST: usize = 1000;
@@ -20,38 +21,26 @@ const MOST: usize = 1000;
 #[cfg(any(feature = "s3", feature = "sns"))]
 const MOST_PAIRS: usize = 10_000;
 
-/// The kind of mistake.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-#[non_exhaustive]
-pub enum FindingKind {
-    /// A queue URL names another region than the request is signed for, or no account. The request is rejected.
-    ForeignQueueUrl,
-    /// A message of a standard queue was deleted with the receipt handle of an earlier receive. SQS may ignore such a
-    /// delete.
-    OldReceiptHandle,
-    /// A message for a FIFO queue without content-based deduplication has no deduplication id. It is rejected.
-    NoDeduplicationId,
-    /// A FIFO queue dropped a message with the same body as an earlier one, by content-based deduplication. Retries by
-    /// an AWS SDK are not reported.
-    DroppedDuplicate,
-    /// A message was received, and its visibility timeout ended before it was deleted.
-    NotDeleted,
-    /// The access policy of a queue denies a request, or deliveries from a topic, which have one finding for each pair of
-    /// topic and queue. Both fail if [policies](crate::Policies) are enforced.
-    AccessDenied,
-}
-
-impl FindingKind {
-    /// The name in JSON and logs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ForeignQueueUrl => "foreign_queue_url",
-            Self::OldReceiptHandle => "old_receipt_handle",
-            Self::NoDeduplicationId => "no_deduplication_id",
-            Self::DroppedDuplicate => "dropped_duplicate",
-            Self::NotDeleted => "not_deleted",
-            Self::AccessDenied => "access_denied",
-        }
+text_enum! {
+    /// The kind of mistake.
+    #[derive(Ord, PartialOrd)]
+    #[non_exhaustive]
+    pub enum FindingKind {
+        /// A queue URL names another region than the request is signed for, or no account. The request is rejected.
+        ForeignQueueUrl => "foreign_queue_url",
+        /// A message of a standard queue was deleted with the receipt handle of an earlier receive. SQS may ignore such a
+        /// delete.
+        OldReceiptHandle => "old_receipt_handle",
+        /// A message for a FIFO queue without content-based deduplication has no deduplication id. It is rejected.
+        NoDeduplicationId => "no_deduplication_id",
+        /// A FIFO queue dropped a message with the same body as an earlier one, by content-based deduplication. Retries by
+        /// an AWS SDK are not reported.
+        DroppedDuplicate => "dropped_duplicate",
+        /// A message was received, and its visibility timeout ended before it was deleted.
+        NotDeleted => "not_deleted",
+        /// The access policy of a queue denies a request, or deliveries from a topic, which have one finding for each pair of
+        /// topic and queue. Both fail if [policies](crate::Policies) are enforced.
+        AccessDenied => "access_denied",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The settings of a data directory.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
@@ -57,26 +57,8 @@ impl Data {
     }
 }
 
-impl From<&str> for Data {
-    fn from(directory: &str) -> Self {
-        Self::new(directory)
-    }
-}
-
-impl From<String> for Data {
-    fn from(directory: String) -> Self {
-        Self::new(directory)
-    }
-}
-
-impl From<&Path> for Data {
-    fn from(directory: &Path) -> Self {
-        Self::new(directory)
-    }
-}
-
-impl From<PathBuf> for Data {
-    fn from(directory: PathBuf) -> Self {
+impl<P: Into<PathBuf>> From<P> for Data {
+    fn from(directory: P) -> Self {
         Self::new(directory)
     }
 }

@@ -15,6 +15,7 @@ use super::tasks;
 use crate::service::arn::QueueArn;
 use crate::service::clock::ClockSetting;
 use crate::service::seed::Seed;
+use crate::sqs::engine::attributes::DeduplicationScope;
 use crate::sqs::engine::{Attributes, Creation, Known, Payload, QueueId, QueueState, Tags};
 use crate::sqs::ops::Restored;
 
@@ -27,8 +28,6 @@ const CHECKED_AHEAD: usize = 16;
 /// Queues, move tasks and settings, and the numbers of the queues.
 pub(super) fn read(connection: &Connection) -> Result<(Restored, Queues)> {
     let mut queues = Queues::default();
-    let rows = queue_rows(connection, &mut queues)?;
-    let mut states = BTreeMap::new();
     let mut restored = Restored {
         clock: clock(connection)?,
         deletions: setting(connection, "deletions")?.unwrap_or(0).cast_unsigned(),
@@ -36,11 +35,25 @@ pub(super) fn read(connection: &Connection) -> Result<(Restored, Queues)> {
         tasks: tasks::read(connection)?,
         ..Restored::default()
     };
-    for row in rows {
-        match row {
-            QueueRow::Present(number, id, state) => drop(states.insert(number, (id, *state))),
-            QueueRow::Deleted(arn, at) => restored.deleted.push((arn, at)),
+    let mut states = States::new();
+    let mut select = connection.prepare(
+        "SELECT number, region, account, name, incarnation, created, modified, purged, deleted, seed, attributes, \
+         deduplication_scope, tags, next_ticket FROM queue ORDER BY deleted",
+    )?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let number = row.get(0)?;
+        queues.last_number = queues.last_number.max(number);
+        let [region, account, name] = [1, 2, 3].map(|column| row.get::<_, String>(column));
+        let arn = QueueArn::new(&region?, &account?, &name?);
+        if row.get::<_, Option<i64>>(8)?.is_some() {
+            restored.deleted.push((arn, time(row, 8)?));
+            continue;
         }
+        let state = state(row, &arn.name)?;
+        let id = QueueId { arn: Arc::new(arn), incarnation: unsigned(row, 4)? };
+        queues.numbers.insert(id.clone(), number);
+        states.insert(number, (id, state));
     }
     messages(connection, &mut states)?;
     deduplication(connection, &mut states)?;
@@ -48,39 +61,12 @@ pub(super) fn read(connection: &Connection) -> Result<(Restored, Queues)> {
     Ok((restored, queues))
 }
 
+/// By the numbers of the queues.
 type States = BTreeMap<i64, (QueueId, QueueState)>;
 
-enum QueueRow {
-    Present(i64, QueueId, Box<QueueState>),
-    Deleted(QueueArn, crate::service::clock::Timestamp),
-}
-
-fn queue_rows(connection: &Connection, queues: &mut Queues) -> Result<Vec<QueueRow>> {
-    let mut select = connection.prepare(
-        "SELECT number, region, account, name, incarnation, created, modified, purged, deleted, seed, attributes, \
-         deduplication_scope, tags, next_ticket FROM queue ORDER BY deleted",
-    )?;
-    let rows = select.query_map([], queue)?;
-    let rows = rows.collect::<Result<Vec<_>>>()?;
-    for row in &rows {
-        if let QueueRow::Present(number, id, _) = row {
-            queues.numbers.insert(id.clone(), *number);
-        }
-    }
-    let last: Option<i64> = connection.query_row("SELECT max(number) FROM queue", [], |row| row.get(0))?;
-    queues.last_number = last.unwrap_or(0);
-    Ok(rows)
-}
-
-fn queue(row: &Row<'_>) -> Result<QueueRow> {
-    let [region, account, name] = [1, 2, 3].map(|column| row.get::<_, String>(column));
-    let (region, account, name) = (region?, account?, name?);
-    let arn = QueueArn::new(&region, &account, &name);
-    if row.get::<_, Option<i64>>(8)?.is_some() {
-        return Ok(QueueRow::Deleted(arn, time(row, 8)?));
-    }
+fn state(row: &Row<'_>, name: &str) -> Result<QueueState> {
     let requested: HashMap<QueueAttributeName, String> = from_json(row, 10)?.unwrap_or_default();
-    let attributes = Attributes::restore(&name, requested)
+    let attributes = Attributes::restore(name, requested)
         .map_err(|error| damaged(10, error.message.clone().unwrap_or_default()))?;
     let tags: HashMap<String, String> = from_json(row, 12)?.unwrap_or_default();
     let tags = Tags::new(tags).map_err(|error| damaged(12, error.message.clone().unwrap_or_default()))?;
@@ -90,11 +76,9 @@ fn queue(row: &Row<'_>) -> Result<QueueRow> {
     state.purged = row.get::<_, Option<i64>>(7)?.map(|millis| timestamp(millis, 7)).transpose()?;
     let scope: String = row.get(11)?;
     let unknown = || damaged(11, format!("{scope:?} is not a deduplication scope"));
-    state.deduplication_scope =
-        crate::sqs::engine::attributes::DeduplicationScope::parse(&scope).ok_or_else(unknown)?;
+    state.deduplication_scope = DeduplicationScope::from_text(&scope).ok_or_else(unknown)?;
     state.next_ticket = unsigned(row, 13)?;
-    let id = QueueId { arn: Arc::new(arn), incarnation: unsigned(row, 4)? };
-    Ok(QueueRow::Present(row.get(0)?, id, Box::new(state)))
+    Ok(state)
 }
 
 /// Reads the messages, while another thread checks their bodies: of a large file, that takes a quarter of the time of the start.

@@ -83,7 +83,7 @@ impl<'a> TopicWriter<'a> {
             State::ConfirmedBy { token, is_signed: false } => ("confirmed by token", Some(token), None),
         };
         let (protocol, endpoint) = (endpoint.protocol().as_str(), endpoint.to_string());
-        let attributes = json(&subscription.to_requested())?;
+        let attributes = json(&subscription.attributes.to_requested())?;
         self.execute(
             insert,
             params![arn.id, protocol, endpoint, owner, state, token, since, attributes, topic],

@@ -1,12 +1,9 @@
 //! Deliveries that wait for a retry, in their table.
 
-use std::collections::HashMap;
-
 use rusqlite::{Connection, Result, Row, params};
-use sqs_client::types::MessageAttributeValue;
 
 use super::row::{arn, execute, from_json, integer, json, parse_arn, unsigned};
-use crate::service::delivery::{Delivery, KeptDelivery, Source};
+use crate::service::delivery::KeptDelivery;
 use crate::sns::engine::backlog::Group;
 use crate::sns::ops::changes::{WaitingChange, WaitingDelivery};
 
@@ -26,17 +23,6 @@ fn add(transaction: &Connection, waiting: &WaitingDelivery) -> Result<()> {
                   service, source, source_account, sender, queue_group, deduplication_id, trace_header, keeps_size_limit, attributes, body) \
                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let WaitingDelivery { number, group, delivery, dead_letter_queue } = waiting;
-    let Delivery {
-        queue,
-        source,
-        body,
-        attributes,
-        group: queue_group,
-        deduplication_id,
-        trace_header,
-        sender,
-        keeps_size_limit,
-    } = delivery.as_delivery();
     execute(
         transaction,
         insert,
@@ -44,18 +30,18 @@ fn add(transaction: &Connection, waiting: &WaitingDelivery) -> Result<()> {
             integer(*number),
             group.as_ref().map(|group| &*group.subscription),
             group.as_ref().map(|group| &*group.name),
-            queue.to_string(),
+            delivery.queue.to_string(),
             dead_letter_queue.as_ref().map(ToString::to_string),
-            source.service,
-            source.arn,
-            source.account,
-            sender,
-            queue_group,
-            deduplication_id,
-            trace_header,
-            keeps_size_limit,
-            attributes.map(json).transpose()?,
-            body,
+            delivery.service,
+            delivery.source_arn,
+            delivery.source_account,
+            delivery.sender,
+            delivery.group,
+            delivery.deduplication_id,
+            delivery.trace_header,
+            delivery.keeps_size_limit,
+            delivery.attributes.as_ref().map(json).transpose()?,
+            delivery.body,
         ],
     )
 }
@@ -70,29 +56,23 @@ pub(super) fn read(connection: &Connection) -> Result<Vec<WaitingDelivery>> {
 }
 
 fn waiting(row: &Row<'_>) -> Result<WaitingDelivery> {
-    let text = |column: usize| row.get::<_, String>(column);
-    let optional = |column: usize| row.get::<_, Option<String>>(column);
-    let group = optional(1)?.zip(optional(2)?);
-    let queue = parse_arn(&text(3)?, 3)?;
-    let (service, source_arn, account) = (text(5)?, text(6)?, text(7)?);
-    let (sender, body) = (text(8)?, text(14)?);
-    let (queue_group, deduplication_id, trace_header) = (optional(9)?, optional(10)?, optional(11)?);
-    let attributes: Option<HashMap<String, MessageAttributeValue>> = from_json(row, 13)?;
-    let delivery = KeptDelivery::of(Delivery {
-        queue: &queue,
-        source: Source { service: &service, arn: &source_arn, account: &account },
-        body: &body,
-        attributes: attributes.as_ref(),
-        group: queue_group.as_deref(),
-        deduplication_id: deduplication_id.as_deref(),
-        trace_header: trace_header.as_deref(),
-        sender: &sender,
+    let group = row.get::<_, Option<Box<str>>>(1)?.zip(row.get::<_, Option<Box<str>>>(2)?);
+    let delivery = KeptDelivery {
+        queue: parse_arn(&row.get::<_, String>(3)?, 3)?,
+        service: row.get(5)?,
+        source_arn: row.get(6)?,
+        source_account: row.get(7)?,
+        sender: row.get(8)?,
+        group: row.get(9)?,
+        deduplication_id: row.get(10)?,
+        trace_header: row.get(11)?,
         keeps_size_limit: row.get(12)?,
-    });
+        attributes: from_json(row, 13)?,
+        body: row.get(14)?,
+    };
     Ok(WaitingDelivery {
         number: unsigned(row, 0)?,
-        group: group
-            .map(|(subscription, name)| Group { subscription: subscription.into(), name: name.into() }),
+        group: group.map(|(subscription, name)| Group { subscription, name }),
         delivery,
         dead_letter_queue: arn(row, 4)?,
     })

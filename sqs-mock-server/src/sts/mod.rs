@@ -11,26 +11,21 @@ use crate::service::resource::Resource;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sts;
 
-/// The actions of STS that the server implements.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum StsAction {
-    GetCallerIdentity,
-}
-
 impl Api for Sts {
     const SERVICE: ServiceName = ServiceName::Sts;
     const NAMESPACE: &'static str = "https://sts.amazonaws.com/doc/2011-06-15/";
-    type Action = StsAction;
+    /// There is only one.
+    type Action = ();
 
-    fn action(name: &str) -> Option<StsAction> {
-        (name == GET_CALLER_IDENTITY).then_some(StsAction::GetCallerIdentity)
+    fn action(name: &str) -> Option<()> {
+        (name == GET_CALLER_IDENTITY).then_some(())
     }
 
-    fn name(StsAction::GetCallerIdentity: StsAction) -> &'static str {
+    fn name((): ()) -> &'static str {
         GET_CALLER_IDENTITY
     }
 
-    fn access(_: StsAction) -> Access {
+    fn access((): ()) -> Access {
         Access::Read
     }
 
@@ -38,11 +33,7 @@ impl Api for Sts {
         None
     }
 
-    async fn serve(
-        &self,
-        StsAction::GetCallerIdentity: StsAction,
-        call: &Call<'_>,
-    ) -> Result<Output, QueryError> {
+    async fn serve(&self, (): (), call: &Call<'_>) -> Result<Output, QueryError> {
         Ok(Output::of(|xml| {
             xml.leaf("Arn", &format!("arn:aws:iam::{}:root", call.account));
             xml.leaf("UserId", call.account);

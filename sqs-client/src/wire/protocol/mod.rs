@@ -46,6 +46,8 @@ use crate::wire::service_error::ServiceError;
 pub use detect::Detected;
 pub use error::{DecodeError, EncodeError, ResponseError};
 pub use query::Form;
+#[doc(hidden)]
+pub use query::parameters;
 
 const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
 const X_AMZN_QUERY_MODE: HeaderName = HeaderName::from_static("x-amzn-query-mode");

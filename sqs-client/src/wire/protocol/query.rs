@@ -75,15 +75,7 @@ impl<'a> Form<'a> {
     /// # Errors
     /// More than 10,000 parameters, a name with more than 12 levels, or decoded text that is not UTF-8.
     pub fn parse(text: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut parameters = Vec::new();
-        for pair in text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
-            if parameters.len() == MAX_PARAMETERS {
-                return Err(DecodeError::new(format!("the form has more than {MAX_PARAMETERS} parameters")));
-            }
-            let equals = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
-            let (name, value) = pair.split_at(equals);
-            parameters.push((decode_text(name)?, decode_text(value.get(1..).unwrap_or_default())?));
-        }
+        let mut parameters = parameters(text)?;
         // Sorting by levels puts parameters with the same prefix side by side, so `insert` checks only the last node.
         parameters.sort_by(|(a, _), (b, _)| a.split('.').cmp(b.split('.')));
         let mut root = Node::default();
@@ -111,6 +103,26 @@ impl<'a> Form<'a> {
     pub fn read<I: Input>(&self) -> Result<I, DecodeError> {
         read(&self.root).map_err(DecodeError::new)
     }
+}
+
+/// A name and a value.
+type Parameter<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+/// The decoded names and values of a form, in its order.
+///
+/// # Errors
+/// More than 10,000 parameters, or decoded text that is not UTF-8.
+pub fn parameters(form: &[u8]) -> Result<Vec<Parameter<'_>>, DecodeError> {
+    let mut parameters = Vec::new();
+    for pair in form.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
+        if parameters.len() == MAX_PARAMETERS {
+            return Err(DecodeError::new(format!("the form has more than {MAX_PARAMETERS} parameters")));
+        }
+        let equals = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
+        let (name, value) = pair.split_at(equals);
+        parameters.push((decode_text(name)?, decode_text(value.get(1..).unwrap_or_default())?));
+    }
+    Ok(parameters)
 }
 
 fn insert<'a>(root: &mut Node<'a>, name: &str, value: Cow<'a, str>) -> Result<(), DecodeError> {

@@ -73,7 +73,7 @@ impl Access {
             entries: Vec::new(),
             can_redeliver: false,
         });
-        if !self.faults.delays().delay(plan.latency).await {
+        if !self.faults.delay(plan.latency).await {
             // The client does not retry this error.
             return Err(s3_error!(NoSuchBucket, "The specified bucket does not exist"));
         }

@@ -87,7 +87,8 @@ impl Fault {
         Self::new(Effect::Error { code: name_of_code(code), message: None })
     }
 
-    /// The service rejects the request because there are too many: `RequestThrottled`, or `SlowDown` of S3.
+    /// The service rejects the request because there are too many: `RequestThrottled`, `SlowDown` of S3 or `Throttled`
+    /// of SNS.
     pub fn throttle() -> Self {
         Self::new(Effect::Throttle { message: None })
     }

@@ -32,6 +32,21 @@ pub(super) const COMMON_FIELDS: [&str; 13] = [
     "above",
 ];
 
+/// Faults stay in memory, so their size is bounded.
+const MAX_LENGTHS: [(&str, usize, &str); 11] = [
+    ("body", 64 << 10, "bytes"),
+    ("message", 1 << 10, "bytes"),
+    ("queue", 1 << 10, "bytes"),
+    ("group", 128, "bytes"),
+    ("body_contains", 1 << 10, "bytes"),
+    ("bucket", 63, "bytes"),
+    ("key_prefix", 1 << 10, "bytes"),
+    ("topic", 1 << 10, "bytes"),
+    ("code", 256, "bytes"),
+    ("entries", 10, "positions"),
+    ("actions", Action::ALL.len(), "names"),
+];
+
 /// The error for text that does not describe a fault. `Display` includes the reason.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct InvalidFault(String);
@@ -104,7 +119,7 @@ impl Fault {
         let mut fault = Self::read(fields.clone()).map_err(|error| explain(fields, error))?;
         fault.set_service()?;
         fault.check_numbers()?;
-        fault.check_lengths()?;
+        check_lengths(fields)?;
         fault.check_actions()?;
         fault.check_code()?;
         for name in [&mut fault.filter.queue, &mut fault.filter.topic].into_iter().flatten() {
@@ -163,40 +178,6 @@ impl Fault {
         }
     }
 
-    /// Faults stay in memory, so their size is bounded.
-    fn check_lengths(&self) -> Result<(), String> {
-        let Self { filter, entry_filter: entry, effect, .. } = self;
-        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let message = effect.clone().message_mut().map_or(0, |message| text(message));
-        let body = if let Effect::Status { body, .. } = effect { body.len() } else { 0 };
-        let code = match effect {
-            Effect::Error { code, .. } | Effect::FailEntries { code, .. } => code.len(),
-            _ => 0,
-        };
-        let table = [
-            ("body", body, 64 << 10, "bytes"),
-            ("message", message, 1 << 10, "bytes"),
-            ("queue", text(&filter.queue), 1 << 10, "bytes"),
-            ("group", text(&entry.group), 128, "bytes"),
-            ("body_contains", text(&entry.body_contains), 1 << 10, "bytes"),
-            ("bucket", text(&filter.bucket), 63, "bytes"),
-            ("key_prefix", text(&filter.key_prefix), 1 << 10, "bytes"),
-            ("topic", text(&filter.topic), 1 << 10, "bytes"),
-            ("code", code, 256, "bytes"),
-            ("entries", entry.entries.len(), 10, "positions"),
-            ("actions", filter.actions.len(), Action::ALL.len(), "names"),
-        ];
-        for (field, name) in [("queue", &filter.queue), ("topic", &filter.topic)] {
-            if name.as_deref() == Some("") {
-                return Err(format!("`{field}` must not be empty"));
-            }
-        }
-        match table.iter().find(|(_, length, most, _)| length > most) {
-            Some((field, _, most, unit)) => Err(format!("`{field}` must have at most {most} {unit}")),
-            None => Ok(()),
-        }
-    }
-
     fn check_actions(&mut self) -> Result<(), String> {
         if let Some(action) = self.filter.actions.iter().find(|action| !self.effect.applies_to(**action)) {
             return Err(format!("`actions`: this effect does not apply to {}", action.name));
@@ -220,6 +201,23 @@ impl Fault {
         };
         if is_known { Ok(()) } else { Err(format!("`code`: {code:?} is not an error code of {service}")) }
     }
+}
+
+fn check_lengths(fields: &Map<String, Value>) -> Result<(), String> {
+    for (field, most, unit) in MAX_LENGTHS {
+        let length = match fields.get(field) {
+            Some(Value::String(text)) => text.len(),
+            Some(Value::Array(list)) => list.len(),
+            _ => continue,
+        };
+        if length == 0 && matches!(field, "queue" | "topic") {
+            return Err(format!("`{field}` must not be empty"));
+        }
+        if length > most {
+            return Err(format!("`{field}` must have at most {most} {unit}"));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(feature = "s3")]

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::RwLock;
+use tokio::sync::Notify;
 
 use super::rule::Rule;
 use super::{Fault, Plan, Request};
-use crate::service::delays::Delays;
 use crate::service::seed::Seed;
 
 /// The faults of a server, returned by [`MockSqs::faults`](crate::MockSqs::faults). Clones share them.
@@ -24,7 +25,8 @@ struct Shared {
     injected: AtomicU64,
     /// Not held while a rule is locked or while user conditions run.
     rules: RwLock<Vec<Arc<Rule>>>,
-    delays: Delays,
+    /// Ends delays of requests.
+    end_of_delays: Notify,
 }
 
 impl Faults {
@@ -34,7 +36,7 @@ impl Faults {
             any: AtomicBool::new(false),
             injected: AtomicU64::new(0),
             rules: RwLock::default(),
-            delays: Delays::default(),
+            end_of_delays: Notify::new(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -79,9 +81,26 @@ impl Faults {
         Plan::of(&rules, &request())
     }
 
-    /// The requests that a fault delays.
-    pub(crate) fn delays(&self) -> &Delays {
-        &self.shared.delays
+    /// Delays a request. Returns `false`, without further delay, if the server is reset meanwhile: the request must not
+    /// change what the reset creates.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub(crate) async fn delay(&self, latency: Duration) -> bool {
+        if latency.is_zero() {
+            return true;
+        }
+        let end = self.shared.end_of_delays.notified();
+        tokio::select! {
+            biased;
+            () = end => false,
+            () = tokio::time::sleep(latency) => true,
+        }
+    }
+
+    /// Ends all delays, for a reset.
+    pub(crate) fn end_delays(&self) {
+        self.shared.end_of_delays.notify_waiters();
     }
 
     fn remove(&self, rule: &Arc<Rule>) {

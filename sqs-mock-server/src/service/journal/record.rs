@@ -62,7 +62,7 @@ pub enum Ending {
     Answered {
         /// The HTTP status.
         status: u16,
-        /// The error code of SQS, if the request failed.
+        /// The error code, if the request failed.
         error: Option<ErrorCode>,
     },
     /// The caller disconnected before the response: after a timeout, a dropped future or a lost connection.

@@ -4,14 +4,59 @@
 //! caller. It then counts in favour of the request: a statement that allows matches, one that denies does not.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde_json::Value;
 
 use super::condition::Operator;
 use super::context::{Context, KeyValue, Principal};
 use super::document::{Conditions, List, Principals, Statement};
-use super::why::Mismatch;
 use super::{variable, wildcard};
+
+/// The first part of a statement that does not match a request, in the order of comparison.
+#[derive(Clone, Debug)]
+pub(super) enum Mismatch<'a> {
+    Principal,
+    Action,
+    Resource,
+    Condition {
+        operator: &'a str,
+        key: &'a str,
+        /// The values in the policy.
+        values: &'a Value,
+        /// The value of the request.
+        found: Option<Cow<'a, str>>,
+    },
+}
+
+impl Mismatch<'_> {
+    /// How many parts match.
+    pub(super) fn depth(&self) -> usize {
+        match self {
+            Self::Principal => 0,
+            Self::Action => 1,
+            Self::Resource => 2,
+            Self::Condition { .. } => 3,
+        }
+    }
+}
+
+impl fmt::Display for Mismatch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Principal => f.write_str("is for another principal"),
+            Self::Action => f.write_str("is for another action"),
+            Self::Resource => f.write_str("is for another resource"),
+            Self::Condition { operator, key, values, found } => {
+                write!(f, "requires {operator} {key} {values}, but {key} is ")?;
+                match found {
+                    Some(found) => write!(f, "{found:?}"),
+                    None => f.write_str("absent"),
+                }
+            }
+        }
+    }
+}
 
 /// Compares parts of a statement with a request.
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +68,9 @@ pub(super) struct Comparison<'a> {
     pub(super) doubt: bool,
 }
 
-impl Comparison<'_> {
+impl<'a> Comparison<'a> {
     /// The first part of a statement that does not match.
-    pub(super) fn mismatch(self, statement: &Statement) -> Option<Mismatch> {
+    pub(super) fn mismatch(self, statement: &'a Statement) -> Option<Mismatch<'a>> {
         let Statement { principal, not_principal, action, not_action, resource, not_resource, .. } =
             statement;
         if !self.both(principal.as_ref(), not_principal.as_ref(), Self::is_principal) {
@@ -79,15 +124,15 @@ impl Comparison<'_> {
     }
 
     /// The first condition that does not hold.
-    fn unmet(self, conditions: &Conditions) -> Option<Mismatch> {
+    fn unmet(self, conditions: &'a Conditions) -> Option<Mismatch<'a>> {
         let keys = conditions.iter().flat_map(|(operator, keys)| keys.iter().map(move |key| (operator, key)));
         let mut unmet = keys.filter(|(operator, (key, values))| !self.holds(operator, key, values));
         unmet.next().map(|(operator, (key, values))| Mismatch::Condition {
-            operator: operator.clone(),
-            key: key.clone(),
-            values: values.to_string(),
+            operator,
+            key,
+            values,
             found: match self.context.key(key) {
-                KeyValue::Known(value) => Some(value.into_owned()),
+                KeyValue::Known(value) => Some(value),
                 KeyValue::Absent | KeyValue::Unknown => None,
             },
         })

@@ -2,47 +2,80 @@
 //!
 //! Source: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html>
 
-use super::comparison::Comparison;
+use std::fmt;
+
+use super::comparison::{Comparison, Mismatch};
 use super::context::Context;
 use super::document::{Document, Effect, Statement, Version};
-use super::why::{Reason, StatementName, Why};
 
-/// The decision about a request.
+/// Why a request is denied. It shows as a sentence with caller, action and reason.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum Decision {
-    Allowed,
-    Denied(Why),
+pub(crate) struct Why {
+    pub(crate) text: String,
+    /// Whether a statement denies the request, so that no other statement can allow it.
+    pub(crate) is_explicit: bool,
 }
 
-/// Decides about a request to a resource with this policy.
-pub(crate) fn evaluate(policy: Option<&Document>, context: &Context<'_>) -> Decision {
-    let denied = |reason| {
-        let (principal, action) = (context.principal.to_string(), context.action.to_owned());
-        Decision::Denied(Why { principal, action, reason })
-    };
-    let Some(policy) = policy else { return denied(Reason::NoPolicy) };
-    let mismatches = |effect| {
-        let statements = policy.statement.iter().enumerate();
-        let of_effect = statements.filter(move |(_, statement)| statement.effect == effect);
-        let comparison = Comparison {
-            context,
-            has_variables: policy.version == Version::Of2012,
-            doubt: effect == Effect::Allow,
-        };
-        of_effect.map(move |(index, statement)| (comparison.mismatch(statement), name(index, statement)))
-    };
-    if let Some((_, name)) = mismatches(Effect::Deny).find(|(mismatch, _)| mismatch.is_none()) {
-        return denied(Reason::Denies(name));
+impl Why {
+    fn new(context: &Context<'_>, is_explicit: bool, reason: impl fmt::Display) -> Self {
+        let Context { principal, action, .. } = context;
+        Self { text: format!("{principal} may not call {action}: {reason}"), is_explicit }
     }
-    let mut closest = None;
-    for (mismatch, name) in mismatches(Effect::Allow) {
-        let Some(mismatch) = mismatch else { return Decision::Allowed };
-        closest = closest.max(Some((mismatch, name)));
-    }
-    denied(Reason::NoneAllows(closest))
 }
 
-fn name(index: usize, statement: &Statement) -> StatementName {
-    let sid = statement.sid.as_ref().filter(|sid| !sid.is_empty());
-    sid.map_or(StatementName::Number(index + 1), |sid| StatementName::Sid(sid.clone()))
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Why a statement of the policy denies a request, if one does.
+pub(crate) fn explicit_denial(policy: &Document, context: &Context<'_>) -> Option<Why> {
+    let mut denying = compared(policy, context, Effect::Deny).filter(|(_, mismatch)| mismatch.is_none());
+    let (name, _) = denying.next()?;
+    Some(Why::new(context, true, format_args!("{name} of the policy denies it")))
+}
+
+/// Why a request to a resource with this policy is denied; `None` if it is allowed.
+pub(crate) fn denial(policy: Option<&Document>, context: &Context<'_>) -> Option<Why> {
+    let denied = |reason: fmt::Arguments<'_>| Some(Why::new(context, false, reason));
+    let Some(policy) = policy else { return denied(format_args!("there is no policy that allows it")) };
+    let explicit = explicit_denial(policy, context);
+    if explicit.is_some() {
+        return explicit;
+    }
+    let mismatches = compared(policy, context, Effect::Allow);
+    let mismatches = mismatches.map(|(name, mismatch)| Some((name, mismatch?)));
+    // `None` if a statement allows the request.
+    let mismatches: Vec<_> = mismatches.collect::<Option<_>>()?;
+    match mismatches.into_iter().max_by_key(|(_, mismatch)| mismatch.depth()) {
+        None => denied(format_args!("no statement of the policy allows anything")),
+        Some((name, mismatch)) => {
+            denied(format_args!("no statement of the policy allows it; the closest, {name}, {mismatch}"))
+        }
+    }
+}
+
+/// The statements with an effect, and how each differs from a request.
+fn compared<'a>(
+    policy: &'a Document,
+    context: &'a Context<'a>,
+    effect: Effect,
+) -> impl Iterator<Item = (Name<'a>, Option<Mismatch<'a>>)> {
+    let has_variables = policy.version == Version::Of2012;
+    let comparison = Comparison { context, has_variables, doubt: effect == Effect::Allow };
+    let statements = (1..).zip(&policy.statement).filter(move |(_, statement)| statement.effect == effect);
+    statements.map(move |(number, statement)| (Name(number, statement), comparison.mismatch(statement)))
+}
+
+/// A statement with its number. It shows as its id, or else as its number.
+struct Name<'a>(usize, &'a Statement);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.1.sid.as_deref().filter(|sid| !sid.is_empty()) {
+            Some(sid) => write!(f, "statement {sid:?}"),
+            None => write!(f, "statement {}", self.0),
+        }
+    }
 }

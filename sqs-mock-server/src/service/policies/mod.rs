@@ -1,7 +1,7 @@
 //! Access policies: their documents, and which requests they allow.
 //!
 //! ```text
-//! text -> Document (validated, stored) -> evaluate(Context: who, action, resource, keys) -> Allowed | Denied(Why)
+//! text -> Document (validated, stored) -> denial(Context: who, action, resource, keys) -> allowed | Why
 //! ```
 //! | Module | Contents |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `context` | the caller of a request, and the condition keys that follow from it |
 //! | `condition`, `wildcard`, `variable` | condition operators; patterns with `*` and `?`; `${..}` in texts |
 //! | `comparison` | whether a statement matches a request |
-//! | `evaluate`, `why` | the decision about a request, and the reason of a denial |
+//! | `evaluate` | the decision about a request, and the reason of a denial |
 
 mod comparison;
 mod condition;
@@ -19,16 +19,15 @@ mod evaluate;
 #[cfg(test)]
 mod tests;
 mod variable;
-mod why;
 mod wildcard;
 
 use serde::Deserialize;
 
 pub(crate) use context::{Context, Principal};
 pub(crate) use document::{Document, List, Principals, Statement, Version, is_action_of};
-pub(crate) use evaluate::{Decision, evaluate};
-#[cfg(any(feature = "s3", feature = "sns"))]
-pub(crate) use why::Why;
+#[cfg(any(test, feature = "s3", feature = "sns"))]
+pub(crate) use evaluate::Why;
+pub(crate) use evaluate::{denial, explicit_denial};
 
 /// What access policies do. It concerns deliveries by services such as SNS and S3, callers of other accounts, and
 /// statements that deny.

@@ -62,11 +62,6 @@ impl Recorder {
         self.0.get_or_insert_default();
     }
 
-    /// Whether changes are recorded.
-    pub(super) fn has_reader(&self) -> bool {
-        self.0.is_some()
-    }
-
     /// Records a change. `change` is called only if there is a reader.
     pub(super) fn record(&mut self, change: impl FnOnce() -> TopicChange) {
         if let Some(changes) = &mut self.0 {

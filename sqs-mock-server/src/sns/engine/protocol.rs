@@ -3,60 +3,34 @@
 use super::refusal::invalid;
 use crate::service::arn::QueueArn;
 use crate::service::query_error::QueryError;
+use crate::service::text_enum::text_enum;
 
 /// A limit of this server that bounds memory; the longest endpoints are URLs.
 const MAX_ENDPOINT: usize = 2_048;
 
-/// How a subscriber gets messages.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Protocol {
-    Http,
-    Https,
-    Email,
-    EmailJson,
-    Sms,
-    Sqs,
-    Application,
-    Lambda,
-    Firehose,
+text_enum! {
+    /// How a subscriber gets messages. The texts are also the keys in messages with a text for each protocol.
+    pub(crate) enum Protocol {
+        Http => "http",
+        Https => "https",
+        Email => "email",
+        EmailJson => "email-json",
+        Sms => "sms",
+        Sqs => "sqs",
+        Application => "application",
+        Lambda => "lambda",
+        Firehose => "firehose",
+    }
 }
 
 impl Protocol {
-    /// All protocols.
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Http,
-        Self::Https,
-        Self::Email,
-        Self::EmailJson,
-        Self::Sms,
-        Self::Sqs,
-        Self::Application,
-        Self::Lambda,
-        Self::Firehose,
-    ];
-
     /// Finds a protocol by its name on the wire.
     ///
     /// # Errors
     /// `InvalidParameter`.
     pub(crate) fn find(name: &str) -> Result<Self, QueryError> {
-        let found = Self::ALL.into_iter().find(|protocol| protocol.as_str() == name);
-        found.ok_or_else(|| invalid(format_args!("Amazon SNS does not support this protocol string: {name}")))
-    }
-
-    /// The name on the wire, which is also the key in messages with a text for each protocol.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Https => "https",
-            Self::Email => "email",
-            Self::EmailJson => "email-json",
-            Self::Sms => "sms",
-            Self::Sqs => "sqs",
-            Self::Application => "application",
-            Self::Lambda => "lambda",
-            Self::Firehose => "firehose",
-        }
+        let unknown = || invalid(format_args!("Amazon SNS does not support this protocol string: {name}"));
+        Self::from_text(name).ok_or_else(unknown)
     }
 
     /// Whether the endpoint is a URL.

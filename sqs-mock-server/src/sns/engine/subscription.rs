@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::arn::SubscriptionArn;
 use super::protocol::{Endpoint, Protocol};
 use super::subscription_attributes::Attributes;
-use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 #[cfg(feature = "durable")]
 use crate::service::query_error::QueryError;
@@ -22,7 +21,7 @@ pub(crate) struct Subscription {
     /// The account that subscribed.
     pub(crate) owner: Box<str>,
     pub(crate) state: State,
-    pub(super) attributes: Attributes,
+    pub(crate) attributes: Attributes,
 }
 
 /// Whether a subscription gets messages.
@@ -37,7 +36,7 @@ pub(crate) enum State {
 }
 
 impl Subscription {
-    /// Restores a subscription from the attributes that [`to_requested`](Self::to_requested) returned.
+    /// Restores a subscription from the attributes that [`to_requested`](Attributes::to_requested) returned.
     ///
     /// # Errors
     /// `InvalidParameter` for attributes that this server did not write.
@@ -53,12 +52,6 @@ impl Subscription {
         let pairs: Vec<_> = pairs.collect();
         let attributes = Attributes::create(&endpoint, arn.topic.is_fifo(), &pairs)?;
         Ok(Self { arn, endpoint, owner, state, attributes })
-    }
-
-    /// The attributes that a request can set.
-    #[cfg(feature = "durable")]
-    pub(crate) fn to_requested(&self) -> BTreeMap<String, String> {
-        self.attributes.to_requested()
     }
 
     /// Whether it gets messages.
@@ -89,16 +82,6 @@ impl Subscription {
     /// The protocol.
     pub(crate) fn protocol(&self) -> Protocol {
         self.endpoint.protocol()
-    }
-
-    /// Whether it gets messages without an envelope.
-    pub(crate) fn is_raw(&self) -> bool {
-        self.attributes.raw
-    }
-
-    /// The dead-letter queue.
-    pub(crate) fn dead_letter_queue(&self) -> Option<&QueueArn> {
-        self.attributes.dead_letter_queue()
     }
 
     /// The attributes that `GetSubscriptionAttributes` returns.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::json;
 use super::protocol::Endpoint;
-use super::refusal::invalid;
+use super::refusal::{check_length, in_attributes, invalid};
 use crate::service::arn::QueueArn;
 use crate::service::query_error::QueryError;
 use crate::sns::filter::{FilterPolicy, FilterScope};
@@ -23,7 +23,7 @@ const EFFECTIVE_DELIVERY_POLICY: &str = r#"{"healthyRetryPolicy":null,"sicklyRet
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Attributes {
     /// Whether the subscriber gets messages without an envelope.
-    pub(super) raw: bool,
+    pub(crate) raw: bool,
     pub(super) filter: Option<Arc<FilterPolicy>>,
     /// The scope of the next policy.
     scope: FilterScope,
@@ -71,12 +71,7 @@ impl Attributes {
         name: &str,
         value: &str,
     ) -> Result<(), QueryError> {
-        if value.len() > MAX_VALUE {
-            return Err(invalid(format_args!(
-                "{name} Reason: the value has {} bytes; at most {MAX_VALUE} are allowed",
-                value.len()
-            )));
-        }
+        check_length(name, value, MAX_VALUE)?;
         let protocol = endpoint.protocol();
         match name {
             "RawMessageDelivery" => {
@@ -120,7 +115,7 @@ impl Attributes {
     }
 
     /// The dead-letter queue.
-    pub(super) fn dead_letter_queue(&self) -> Option<&QueueArn> {
+    pub(crate) fn dead_letter_queue(&self) -> Option<&QueueArn> {
         self.redrive.as_ref().map(|redrive| &redrive.queue)
     }
 
@@ -150,7 +145,7 @@ impl Attributes {
 
     /// The attributes that make the same subscription. Unlike the shown ones, they include the scope of the next policy.
     #[cfg(feature = "durable")]
-    pub(super) fn to_requested(&self) -> BTreeMap<String, String> {
+    pub(crate) fn to_requested(&self) -> BTreeMap<String, String> {
         let mut requested = self.shown();
         requested.insert("FilterPolicyScope".to_owned(), self.scope.as_str().to_owned());
         requested
@@ -182,12 +177,4 @@ fn filter(text: &str, scope: FilterScope) -> Result<Arc<FilterPolicy>, QueryErro
 /// `true` or `false` in any case.
 fn truth(text: &str) -> Option<bool> {
     [true, false].into_iter().find(|value| text.eq_ignore_ascii_case(if *value { "true" } else { "false" }))
-}
-
-/// `Subscribe` names the parameter that has the attribute.
-fn in_attributes(error: QueryError) -> QueryError {
-    match error.message.strip_prefix("Invalid parameter: ") {
-        Some(reason) => invalid(format_args!("Attributes Reason: {reason}")),
-        None => error,
-    }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::json;
 use super::policy;
-use super::refusal::invalid;
+use super::refusal::{check_length, in_attributes, invalid};
 use crate::service::arn::TopicArn;
 use crate::service::query_error::QueryError;
 
@@ -42,8 +42,12 @@ impl Attributes {
     pub(super) fn create(arn: &TopicArn, requested: &[(&str, &str)]) -> Result<Self, QueryError> {
         let mut attributes = Self::default();
         for (name, value) in requested.iter().filter(|(name, _)| *name != "FifoTopic") {
-            let set = attributes.set(arn, name, value);
-            set.map_err(|error| in_attributes(name, error))?;
+            attributes.set(arn, name, value).map_err(|error| match error.message.as_str() {
+                "Invalid parameter: AttributeName" => {
+                    invalid(format_args!("Attributes Reason: Unknown attribute {name}"))
+                }
+                _ => in_attributes(error),
+            })?;
         }
         Ok(attributes)
     }
@@ -53,12 +57,7 @@ impl Attributes {
     /// # Errors
     /// `InvalidParameter`.
     pub(super) fn set(&mut self, arn: &TopicArn, name: &str, value: &str) -> Result<(), QueryError> {
-        if value.len() > MAX_VALUE {
-            return Err(invalid(format_args!(
-                "{name} Reason: the value has {} bytes; at most {MAX_VALUE} are allowed",
-                value.len()
-            )));
-        }
+        check_length(name, value, MAX_VALUE)?;
         let value = match name {
             "Policy" | "DeliveryPolicy" if value.is_empty() => {
                 self.set.remove(name);
@@ -153,13 +152,4 @@ fn feedback(name: &str) -> Option<&str> {
     let rest = FEEDBACK_PROTOCOLS.iter().find_map(|protocol| name.strip_prefix(protocol))?;
     matches!(rest, "SuccessFeedbackRoleArn" | "SuccessFeedbackSampleRate" | "FailureFeedbackRoleArn")
         .then_some(rest)
-}
-
-/// `CreateTopic` names the parameter that has the attribute.
-fn in_attributes(name: &str, error: QueryError) -> QueryError {
-    match error.message.strip_prefix("Invalid parameter: ") {
-        Some("AttributeName") => invalid(format_args!("Attributes Reason: Unknown attribute {name}")),
-        Some(reason) => invalid(format_args!("Attributes Reason: {reason}")),
-        None => error,
-    }
 }

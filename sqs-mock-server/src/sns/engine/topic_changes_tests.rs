@@ -128,7 +128,7 @@ impl RandomTopic {
 
     fn unsubscribe(&mut self) {
         if let Some(subscription) = self.any() {
-            self.topic.unsubscribe(&subscription.arn.id);
+            self.topic.unsubscribe(self.now, &subscription.arn.id);
         }
     }
 
@@ -145,7 +145,7 @@ impl RandomTopic {
         let deduplication_id = Some(&*id).filter(|_| self.topic.arn().is_fifo());
         let draft = Draft { text: "tea", group: Some(&group), deduplication_id, ..Draft::default() };
         let mut message = Message::new(draft).unwrap();
-        self.topic.check(&message).expect("it fits the topic");
+        self.topic.check(self.now, &message).expect("it fits the topic");
         self.topic.publish(self.now, uuid(&mut self.random), &mut message);
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::fault::Fault;
-use super::operator::{self, Operator};
+use super::operator;
 use super::pattern::{Pattern, lower_case};
 use super::value::{Decimal, Leaf};
 use super::wildcard::Wildcard;
@@ -78,15 +78,13 @@ fn excluded_by(name: &str, argument: &Value) -> Result<Vec<Pattern>, Fault> {
         "" => Err(Fault::policy("Null prefix/suffix not allowed")),
         text => Ok(pattern(text.to_owned())),
     };
-    match Operator::from_name(name) {
-        Some(Operator::Prefix) => each(argument, not_an_affix, |text| affix(text, Pattern::Prefix)),
-        Some(Operator::Suffix) => each(argument, not_an_affix, |text| affix(text, Pattern::Suffix)),
-        Some(Operator::EqualsIgnoreCase) => {
+    match name {
+        "prefix" => each(argument, not_an_affix, |text| affix(text, Pattern::Prefix)),
+        "suffix" => each(argument, not_an_affix, |text| affix(text, Pattern::Suffix)),
+        "equals-ignore-case" => {
             each(argument, not_a_text, |text| Ok(Pattern::EqualIgnoringCase(lower_case(text))))
         }
-        Some(Operator::Wildcard) => {
-            each(argument, not_a_text, |text| Wildcard::parse(text).map(Pattern::Wildcard))
-        }
+        "wildcard" => each(argument, not_a_text, |text| Wildcard::parse(text).map(Pattern::Wildcard)),
         _ => Err(Fault::policy(format_args!("Unsupported anything-but pattern: {name}"))),
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::fault::Fault;
-use super::operator::Operator;
+use super::operator::OPERATORS;
 use super::rule::Rule;
 
 /// Conditions that must all hold.
@@ -93,7 +93,7 @@ fn both(left: &[Alternative], right: &[Alternative]) -> Vec<Alternative> {
 pub(super) fn branches<'a>(key: &str, value: &'a Value) -> Option<Vec<&'a Map<String, Value>>> {
     let list = value.as_array().filter(|list| key == "$or" && list.len() >= 2)?;
     let objects = list.iter().map(Value::as_object).collect::<Option<Vec<_>>>()?;
-    let is_policy = |object: &&Map<_, _>| object.keys().all(|key| Operator::from_name(key).is_none());
+    let is_policy = |object: &&Map<_, _>| object.keys().all(|key| !OPERATORS.contains(&key.as_str()));
     objects.iter().all(is_policy).then_some(objects)
 }
 

@@ -35,32 +35,27 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use sqs_client::types::MessageAttributeValue;
 
+use crate::service::text_enum::text_enum;
+
 use attributes::Attributes;
 pub(crate) use fault::Fault;
 use grammar::Alternative;
 
-/// The part of a message that a policy is compared with.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) enum FilterScope {
-    #[default]
-    MessageAttributes,
-    MessageBody,
+text_enum! {
+    /// The part of a message that a policy is compared with.
+    #[derive(Default)]
+    pub(crate) enum FilterScope {
+        #[default]
+        MessageAttributes => "MessageAttributes",
+        MessageBody => "MessageBody",
+    }
 }
 
 impl FilterScope {
     /// # Errors
     /// Neither `MessageAttributes` nor `MessageBody`.
     pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
-        let all = [Self::MessageAttributes, Self::MessageBody];
-        all.into_iter().find(|scope| scope.as_str() == text).ok_or_else(|| Fault::scope(text))
-    }
-
-    /// The value of the attribute `FilterPolicyScope`.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::MessageAttributes => "MessageAttributes",
-            Self::MessageBody => "MessageBody",
-        }
+        Self::from_text(text).ok_or_else(|| Fault::scope(text))
     }
 }
 

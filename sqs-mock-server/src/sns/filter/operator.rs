@@ -4,34 +4,9 @@ use serde_json::{Map, Value};
 
 use super::fault::Fault;
 
-/// An operator of a rule.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Operator {
-    AnythingBut,
-    Cidr,
-    EqualsIgnoreCase,
-    Exists,
-    Numeric,
-    Prefix,
-    Suffix,
-    Wildcard,
-}
-
-impl Operator {
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "anything-but" => Self::AnythingBut,
-            "cidr" => Self::Cidr,
-            "equals-ignore-case" => Self::EqualsIgnoreCase,
-            "exists" => Self::Exists,
-            "numeric" => Self::Numeric,
-            "prefix" => Self::Prefix,
-            "suffix" => Self::Suffix,
-            "wildcard" => Self::Wildcard,
-            _ => return None,
-        })
-    }
-}
+/// The operators of a rule.
+pub(super) const OPERATORS: [&str; 8] =
+    ["anything-but", "cidr", "equals-ignore-case", "exists", "numeric", "prefix", "suffix", "wildcard"];
 
 /// The operator and the argument of an expression.
 pub(super) fn only_entry<'a>(

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::anything_but::AnythingBut;
 use super::cidr::Block;
 use super::fault::Fault;
-use super::operator::{self, Operator};
+use super::operator;
 use super::pattern::{Pattern, lower_case};
 use super::range::Range;
 use super::value::{Decimal, Leaf};
@@ -40,38 +40,36 @@ impl Rule {
             Value::String(literal) => Ok(Self::Text(Pattern::Equal(literal.clone()))),
             Value::Object(expression) => {
                 let (name, argument) = operator::only_entry(expression, "Match expression name not found")?;
-                let unknown = || Fault::policy(format_args!("Unrecognized match type {name}"));
-                Self::of(Operator::from_name(name).ok_or_else(unknown)?, argument)
+                Self::of(name, argument)
             }
             Value::Array(_) => Err(Fault::policy("Match value must be String, number, true, false, or null")),
         }
     }
 
-    fn of(operator: Operator, argument: &Value) -> Result<Self, Fault> {
-        let text = |name| operator::text(name, argument);
+    fn of(operator: &str, argument: &Value) -> Result<Self, Fault> {
+        let text = || operator::text(operator, argument);
         match operator {
-            Operator::Prefix => {
-                affix("prefix", argument, Pattern::Prefix, Pattern::PrefixIgnoringCase).map(Self::Text)
+            "prefix" => {
+                affix(operator, argument, Pattern::Prefix, Pattern::PrefixIgnoringCase).map(Self::Text)
             }
-            Operator::Suffix => {
-                affix("suffix", argument, Pattern::Suffix, Pattern::SuffixIgnoringCase).map(Self::Text)
+            "suffix" => {
+                affix(operator, argument, Pattern::Suffix, Pattern::SuffixIgnoringCase).map(Self::Text)
             }
-            Operator::EqualsIgnoreCase => {
-                Ok(Self::Text(Pattern::EqualIgnoringCase(lower_case(text("equals-ignore-case")?))))
-            }
-            Operator::Wildcard => Wildcard::parse(text("wildcard")?).map(Pattern::Wildcard).map(Self::Text),
+            "equals-ignore-case" => Ok(Self::Text(Pattern::EqualIgnoringCase(lower_case(text()?)))),
+            "wildcard" => Wildcard::parse(text()?).map(Pattern::Wildcard).map(Self::Text),
             // AWS names the wrong operator here.
-            Operator::Cidr => Block::parse(text("prefix")?).map(Self::Block),
-            Operator::AnythingBut => AnythingBut::parse(argument).map(Self::AnythingBut),
-            Operator::Numeric => match argument {
+            "cidr" => Block::parse(operator::text("prefix", argument)?).map(Self::Block),
+            "anything-but" => AnythingBut::parse(argument).map(Self::AnythingBut),
+            "numeric" => match argument {
                 Value::Array(list) => Range::parse(list).map(Self::Range),
                 _ => Err(Fault::policy("Value of numeric must be an array.")),
             },
-            Operator::Exists => match argument {
+            "exists" => match argument {
                 Value::Bool(true) => Ok(Self::Exists),
                 Value::Bool(false) => Ok(Self::Absent),
                 _ => Err(Fault::policy("exists match pattern must be either true or false.")),
             },
+            unknown => Err(Fault::policy(format_args!("Unrecognized match type {unknown}"))),
         }
     }
 
@@ -112,7 +110,7 @@ fn affix(
         return operator::text(name, argument).map(|text| exact(text.to_owned()));
     };
     let (inner, argument) = operator::only_entry(expression, "Match expression name not found")?;
-    if Operator::from_name(inner) != Some(Operator::EqualsIgnoreCase) {
+    if inner != "equals-ignore-case" {
         return Err(Fault::policy(format_args!("Unsupported {name} pattern: {inner}")));
     }
     operator::text(inner, argument).map(|text| ignoring_case(lower_case(text)))

@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 use super::Sns;
 use super::deliveries::Outcome;
 use super::shared::SharedTopic;
-use crate::query::Call;
+use crate::query::Origin;
 use crate::service::arn::{QueueArn, TopicArn};
 use crate::service::delivery::{Delivery, Source};
 use crate::service::seed::Uuid;
@@ -23,16 +23,6 @@ const SENDER: &str = "AROAJFWZWTE5KRAMGW5A2:AWS-CLOUDCAST";
 /// The maximum number of notes about one message.
 const MAX_NOTES: usize = 20;
 
-/// What a queue gets.
-struct ForQueue<'a> {
-    source: Source<'a>,
-    body: &'a str,
-    message: &'a Message,
-    is_raw: bool,
-    of_fifo: bool,
-    trace_header: Option<&'a str>,
-}
-
 /// The id of a message, with its notification if a queue needs that.
 pub(super) struct Signed {
     pub(super) id: Uuid,
@@ -41,7 +31,7 @@ pub(super) struct Signed {
 
 /// Prepares a message before its topic is locked for deliveries: a signature takes longer than all the rest. FIFO topics do
 /// not sign.
-pub(super) fn sign(sns: &Sns, call: &Call<'_>, topic: &SharedTopic, message: &Message) -> Signed {
+pub(super) fn sign(sns: &Sns, origin: Origin<'_>, topic: &SharedTopic, message: &Message) -> Signed {
     let id = sns.new_id();
     let (arn, signature_version) = {
         let topic = topic.lock();
@@ -50,7 +40,7 @@ pub(super) fn sign(sns: &Sns, call: &Call<'_>, topic: &SharedTopic, message: &Me
         }
         (topic.arn().clone(), topic.signature_version().to_owned())
     };
-    let envelope = envelope(sns, call, &arn, &signature_version);
+    let envelope = envelope(sns, origin, &arn, &signature_version);
     let receipt = Receipt { id, sequence_number: None };
     Signed { id, notification: Some(envelope.notification(Protocol::Sqs, receipt, message)) }
 }
@@ -58,12 +48,12 @@ pub(super) fn sign(sns: &Sns, call: &Call<'_>, topic: &SharedTopic, message: &Me
 /// Delivers a message to its subscribers, and returns notes about those that did not get it.
 pub(super) fn deliver(
     sns: &Sns,
-    call: &Call<'_>,
+    origin: Origin<'_>,
     topic: &Topic,
     receipt: Receipt,
     (message, signed): (&Message, &Signed),
 ) -> Vec<String> {
-    let envelope = envelope(sns, call, topic.arn(), topic.signature_version());
+    let envelope = envelope(sns, origin, topic.arn(), topic.signature_version());
     // On FIFO topics, and if a subscription is new.
     let unsigned = LazyCell::new(|| envelope.notification(Protocol::Sqs, receipt, message));
     let notification = || signed.notification.as_ref().unwrap_or_else(|| &unsigned);
@@ -71,18 +61,21 @@ pub(super) fn deliver(
     let source = source(&topic_arn, topic);
     let notes = topic.recipients(message).filter_map(|subscription| match &subscription.endpoint {
         Endpoint::Queue(queue) => {
-            let is_raw = subscription.is_raw();
+            let is_raw = subscription.attributes.raw;
             let enveloped = (!is_raw).then(|| notification().text(&subscription.arn));
-            let message = ForQueue {
-                source,
+            let of_fifo = topic.arn().is_fifo();
+            // Standard queues get neither id from a FIFO topic, but the group from a standard topic.
+            let keeps_group = queue.is_fifo() || !of_fifo;
+            let delivery = Delivery {
                 body: enveloped.as_deref().unwrap_or_else(|| message.text(Protocol::Sqs)),
-                message,
-                is_raw,
-                of_fifo: topic.arn().is_fifo(),
-                trace_header: call.trace_header,
+                attributes: Some(&message.attributes).filter(|all| is_raw && !all.is_empty()),
+                group: message.group.as_deref().filter(|_| keeps_group),
+                deduplication_id: message.deduplication_id.as_deref().filter(|_| queue.is_fifo()),
+                trace_header: origin.trace_header,
+                ..empty(queue, source)
             };
-            let group = topic.arn().is_fifo().then(|| group(subscription, message.message));
-            sns.retries.deliver(group, message.delivery(queue), subscription.dead_letter_queue())
+            let group = of_fifo.then(|| group(subscription, message));
+            sns.retries.deliver(group, delivery, subscription.attributes.dead_letter_queue())
         }
         Endpoint::Outside(protocol, address) => {
             sns.deliveries.count(Outcome::NotSent);
@@ -96,11 +89,11 @@ pub(super) fn deliver(
 /// it.
 pub(super) fn ask_to_confirm(
     sns: &Sns,
-    call: &Call<'_>,
+    origin: Origin<'_>,
     (topic, subscription): (&Topic, &Subscription),
     token: &str,
 ) -> Vec<String> {
-    let envelope = envelope(sns, call, topic.arn(), topic.signature_version());
+    let envelope = envelope(sns, origin, topic.arn(), topic.signature_version());
     let link =
         format!("{} is pending; confirm it with {}", subscription.arn, envelope.confirmation_url(token));
     let Endpoint::Queue(queue) = &subscription.endpoint else { return vec![link] };
@@ -122,28 +115,11 @@ fn source<'a>(topic_arn: &'a str, topic: &'a Topic) -> Source<'a> {
 
 fn envelope<'a>(
     sns: &Sns,
-    call: &Call<'a>,
+    origin: Origin<'a>,
     topic: &'a TopicArn,
     signature_version: &'a str,
 ) -> Envelope<'a, Key> {
-    Envelope { topic, time: sns.clock.now(), base_url: call.base_url, signature_version, signer: &Key }
-}
-
-impl<'a> ForQueue<'a> {
-    fn delivery(&self, queue: &'a QueueArn) -> Delivery<'a> {
-        let Self { source, body, message, is_raw, of_fifo, trace_header } = *self;
-        let attributes = Some(&message.attributes).filter(|attributes| is_raw && !attributes.is_empty());
-        // Standard queues get neither id from a FIFO topic, but the group from a standard topic.
-        let keeps_group = queue.is_fifo() || !of_fifo;
-        Delivery {
-            body,
-            attributes,
-            group: message.group.as_deref().filter(|_| keeps_group),
-            deduplication_id: message.deduplication_id.as_deref().filter(|_| queue.is_fifo()),
-            trace_header,
-            ..empty(queue, source)
-        }
-    }
+    Envelope { topic, time: sns.clock.now(), base_url: origin.base_url, signature_version, signer: &Key }
 }
 
 fn empty<'a>(queue: &'a QueueArn, source: Source<'a>) -> Delivery<'a> {

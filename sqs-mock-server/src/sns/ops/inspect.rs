@@ -38,10 +38,10 @@ impl SubscriptionDescription {
             arn: subscription.arn.to_string(),
             protocol: subscription.protocol().as_str().to_owned(),
             endpoint: subscription.endpoint.to_string(),
-            raw: subscription.is_raw(),
+            raw: subscription.attributes.raw,
             filter_policy: attributes.remove("FilterPolicy"),
             filter_policy_scope: attributes.remove("FilterPolicyScope"),
-            dead_letter_queue: subscription.dead_letter_queue().cloned(),
+            dead_letter_queue: subscription.attributes.dead_letter_queue().cloned(),
             confirmed: subscription.is_confirmed(),
         }
     }
@@ -66,13 +66,13 @@ impl Sns {
         let topic = self.topics.get(topic).ok()?;
         let topic = topic.lock();
         let tags = topic.tags().iter().map(|(key, value)| (key.to_owned(), value.to_owned()));
-        Some((topic.shown(), tags.collect()))
+        Some((topic.shown(self.clock.now()), tags.collect()))
     }
 
     /// The subscriptions of a topic, sorted by protocol and endpoint; none if it does not exist.
     pub(crate) fn subscriptions_of(&self, topic: &TopicArn) -> Vec<SubscriptionDescription> {
         let Ok(topic) = self.topics.get(topic) else { return Vec::new() };
-        let mut topic = topic.lock();
+        let topic = topic.lock();
         let mut all: Vec<_> =
             topic.subscriptions(self.clock.now()).map(SubscriptionDescription::of).collect();
         all.sort_unstable_by(|one, other| {

@@ -14,17 +14,13 @@ mod deliver;
 mod deliveries;
 mod inspect;
 mod page;
-mod permission;
 mod publish;
 mod published;
 #[cfg(feature = "s3")]
 mod publisher;
 mod retries;
-#[cfg(feature = "config-file")]
-mod set_up;
 mod shared;
 mod subscription;
-mod tags;
 mod topic;
 mod topics;
 
@@ -156,7 +152,7 @@ impl Sns {
 
     fn run(&self, action: SnsAction, call: &Call<'_>) -> Result<Output, QueryError> {
         match action {
-            SnsAction::AddPermission => permission::add(self, call),
+            SnsAction::AddPermission => topic::add_permission(self, call),
             SnsAction::ConfirmSubscription => subscription::confirm(self, call),
             SnsAction::CreateTopic => topic::create(self, call),
             SnsAction::DeleteTopic => topic::delete(self, call),
@@ -164,17 +160,17 @@ impl Sns {
             SnsAction::GetTopicAttributes => topic::attributes(self, call),
             SnsAction::ListSubscriptions => subscription::list(self, call),
             SnsAction::ListSubscriptionsByTopic => subscription::list_by_topic(self, call),
-            SnsAction::ListTagsForResource => tags::list(self, call),
+            SnsAction::ListTagsForResource => topic::tags(self, call),
             SnsAction::ListTopics => topic::list(self, call),
             SnsAction::Publish => publish::one(self, call),
             SnsAction::PublishBatch => publish::batch(self, call),
-            SnsAction::RemovePermission => permission::remove(self, call),
+            SnsAction::RemovePermission => topic::remove_permission(self, call),
             SnsAction::SetSubscriptionAttributes => subscription::set_attribute(self, call),
             SnsAction::SetTopicAttributes => topic::set_attribute(self, call),
             SnsAction::Subscribe => subscription::subscribe(self, call),
-            SnsAction::TagResource => tags::add(self, call),
+            SnsAction::TagResource => topic::tag(self, call),
             SnsAction::Unsubscribe => subscription::unsubscribe(self, call),
-            SnsAction::UntagResource => tags::remove(self, call),
+            SnsAction::UntagResource => topic::untag(self, call),
         }
     }
 }

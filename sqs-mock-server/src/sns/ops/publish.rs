@@ -4,7 +4,7 @@ use super::Sns;
 use super::deliver::{self, Signed};
 use super::published::PublishedMessage;
 use super::shared::SharedTopic;
-use crate::query::{Call, Output, Xml, injected};
+use crate::query::{Call, Origin, Output, Xml};
 use crate::service::faults::FailingEntry;
 use crate::service::query_error::QueryError;
 use crate::sns::engine::Receipt;
@@ -26,7 +26,7 @@ pub(super) fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
         return Err(invalid("TargetArn Reason: No endpoint found for the target arn specified"));
     }
     let topic = sns.topics.get(&arn::topic("TopicArn", target, call.region)?)?;
-    let (receipt, notes) = message(sns, call, &topic, Message::new(place.draft(form)?)?)?;
+    let (receipt, notes) = message(sns, call.origin, &topic, Message::new(place.draft(form)?)?)?;
     Ok(Output { notes, ..Output::of(|xml| write_receipt(xml, receipt)) })
 }
 
@@ -36,14 +36,14 @@ pub(super) fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 /// `InvalidParameter`.
 pub(super) fn message(
     sns: &Sns,
-    call: &Call<'_>,
+    origin: Origin<'_>,
     topic: &SharedTopic,
     message: Message,
 ) -> Result<(Receipt, Vec<String>), QueryError> {
-    let signed = deliver::sign(sns, call, topic, &message);
+    let signed = deliver::sign(sns, origin, topic, &message);
     let mut topic = topic.lock_to_deliver(&*sns.queues);
-    topic.check(&message)?;
-    Ok(publish(sns, call, &mut topic, (message, &signed)))
+    topic.check(sns.clock.now(), &message)?;
+    Ok(publish(sns, origin, &mut topic, (message, &signed)))
 }
 
 /// Text messages are accepted and recorded, not sent.
@@ -65,17 +65,18 @@ pub(super) fn batch(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     check_ids(&ids)?;
     let messages = places.iter().map(|place| Message::new(place.draft(form)?));
     let messages: Vec<_> = messages.collect::<Result<_, _>>()?;
-    let signed: Vec<_> = messages.iter().map(|message| deliver::sign(sns, call, &topic, message)).collect();
+    let signed = messages.iter().map(|message| deliver::sign(sns, call.origin, &topic, message));
+    let signed: Vec<_> = signed.collect();
     let (mut notes, mut receipts) = (Vec::new(), Vec::new());
     {
         let mut topic = topic.lock_to_deliver(&*sns.queues);
-        topic.check_batch(&messages)?;
+        topic.check_batch(sns.clock.now(), &messages)?;
         let entries = ids.iter().zip(messages.into_iter().zip(&signed));
         for (index, (id, message)) in entries.enumerate() {
             if call.failing.iter().any(|failing| failing.index == index) {
                 continue;
             }
-            let (receipt, more) = publish(sns, call, &mut topic, message);
+            let (receipt, more) = publish(sns, call.origin, &mut topic, message);
             notes.extend(more);
             receipts.push((*id, receipt));
         }
@@ -96,7 +97,7 @@ pub(super) fn batch(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 /// Takes a message that was checked, and delivers it unless it is a duplicate. Returns notes about its deliveries.
 fn publish(
     sns: &Sns,
-    call: &Call<'_>,
+    origin: Origin<'_>,
     topic: &mut Topic,
     (mut message, signed): (Message, &Signed),
 ) -> (Receipt, Vec<String>) {
@@ -105,13 +106,13 @@ fn publish(
     if !is_new {
         return (receipt, Vec::new());
     }
-    let notes = deliver::deliver(sns, call, topic, receipt, (&message, signed));
+    let notes = deliver::deliver(sns, origin, topic, receipt, (&message, signed));
     sns.published.record(|| PublishedMessage::new(topic.arn(), now, receipt, message, &notes));
     (receipt, notes)
 }
 
 fn write_failure(xml: &mut Xml, id: &str, failing: &FailingEntry) {
-    let error = injected(failing.failure.clone());
+    let error = QueryError::injected(failing.failure.clone());
     xml.leaf("Id", id);
     xml.leaf("Code", &error.code);
     xml.leaf("Message", &error.message);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Sns, publish};
-use crate::query::{Call, Form};
+use crate::query::Origin;
 use crate::service::arn::TopicArn;
 use crate::service::delivery::{Announcement, Publisher};
 use crate::service::query_error::QueryError;
@@ -26,17 +26,8 @@ impl TopicPublisher {
         let Announcement { subject, text, trace_header, .. } = announcement;
         let topic = self.sns.topics.get(arn)?;
         let message = Message::new(Draft { text, subject: Some(subject), ..Draft::default() })?;
-        let call = Call {
-            form: &Form::default(),
-            account: &arn.account,
-            region: &arn.region,
-            base_url: &self.base_url,
-            trace_header,
-            is_signed: true,
-            failing: &[],
-            omitted: &[],
-        };
-        publish::message(&self.sns, &call, &topic, message).map(|(_, notes)| notes)
+        let origin = Origin { base_url: &self.base_url, trace_header };
+        publish::message(&self.sns, origin, &topic, message).map(|(_, notes)| notes)
     }
 }
 

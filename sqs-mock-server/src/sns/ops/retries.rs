@@ -99,8 +99,8 @@ impl Retries {
             "an earlier message of the group is not delivered".to_owned()
         } else {
             match shared.attempt(delivery, dead_letter_queue) {
-                Attempt::Settled(note) => return note,
-                Attempt::Failed(reason) => reason,
+                Ok(note) => return note,
+                Err(reason) => reason,
             }
         };
         match self.add(group, KeptDelivery::of(delivery), dead_letter_queue.cloned()) {
@@ -181,14 +181,6 @@ enum Added {
     NoRoom,
 }
 
-/// What became of an attempt.
-enum Attempt {
-    /// There will be no other. The note is for those who look for the message.
-    Settled(Option<String>),
-    /// SQS is unavailable.
-    Failed(String),
-}
-
 impl Shared {
     fn next(&self) -> (Clock, Option<Timestamp>) {
         (self.clock.clone(), self.state.lock().backlog.next_due())
@@ -205,14 +197,11 @@ impl Shared {
     /// Returns whether the delivery is settled.
     fn retry(&self, waiting: &WaitingDelivery) -> bool {
         let WaitingDelivery { number, delivery, dead_letter_queue, .. } = waiting;
-        match self.attempt(delivery.as_delivery(), dead_letter_queue.as_ref()) {
-            Attempt::Settled(note) => {
-                self.report(waiting, note);
-                self.tell(WaitingChange::Ended(*number));
-                true
-            }
-            Attempt::Failed(_) => false,
-        }
+        let attempt = self.attempt(delivery.as_delivery(), dead_letter_queue.as_ref());
+        let Ok(note) = attempt else { return false };
+        self.report(waiting, note);
+        self.tell(WaitingChange::Ended(*number));
+        true
     }
 
     /// After the last attempt.
@@ -244,16 +233,24 @@ impl Shared {
         }
     }
 
-    fn attempt(&self, delivery: Delivery<'_>, dead_letter_queue: Option<&QueueArn>) -> Attempt {
+    /// Settles a delivery, and returns a note if the message is not in the queue, or AWS denies the delivery.
+    ///
+    /// # Errors
+    /// SQS is unavailable; the text says why.
+    fn attempt(
+        &self,
+        delivery: Delivery<'_>,
+        dead_letter_queue: Option<&QueueArn>,
+    ) -> Result<Option<String>, String> {
         let reason = match self.queues.deliver(delivery) {
             Ok(denial) => {
                 self.deliveries.count(Outcome::Delivered);
-                return Attempt::Settled(denial.map(|why| delivered_anyway(delivery.queue, &why)));
+                return Ok(denial.map(|why| delivered_anyway(delivery.queue, &why)));
             }
-            Err(Undelivered::Unavailable(error)) => return Attempt::Failed(error.to_string()),
+            Err(Undelivered::Unavailable(error)) => return Err(error.to_string()),
             Err(undelivered) => undelivered.to_string(),
         };
-        Attempt::Settled(Some(self.give_up(delivery, dead_letter_queue, &reason)))
+        Ok(Some(self.give_up(delivery, dead_letter_queue, &reason)))
     }
 
     /// Delivers to the dead-letter queue, if there is one. Returns a note.

@@ -2,9 +2,11 @@
 
 use super::Sns;
 use super::deliver;
-use super::page::{Page, page};
+use super::page::page;
 use super::topic::find;
 use crate::query::{Call, Output};
+#[cfg(feature = "config-file")]
+use crate::service::arn::TopicArn;
 use crate::service::query_error::QueryError;
 use crate::sns::engine::arn;
 use crate::sns::engine::protocol::{Endpoint, Protocol};
@@ -14,16 +16,6 @@ use crate::sns::engine::topic::NewSubscription;
 
 /// The length of a token in hex digits.
 const TOKEN: usize = 288;
-
-/// What lists show of a subscription.
-struct Shown {
-    arn: String,
-    owner: String,
-    protocol: Protocol,
-    endpoint: String,
-    topic: String,
-    is_confirmed: bool,
-}
 
 pub(super) fn subscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let form = call.form;
@@ -43,7 +35,7 @@ pub(super) fn subscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError
     let returns_arn = form.get("ReturnSubscriptionArn") == Some("true");
     let mut notes = Vec::new();
     if let State::Pending { token, .. } = &subscription.state {
-        notes = deliver::ask_to_confirm(sns, call, (&topic, &subscription), token);
+        notes = deliver::ask_to_confirm(sns, call.origin, (&topic, &subscription), token);
     }
     let arn = if subscription.is_confirmed() || returns_arn {
         subscription.arn.to_string()
@@ -75,7 +67,7 @@ pub(super) fn confirm(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> 
 pub(super) fn unsubscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let arn = arn::subscription(call.form.required("SubscriptionArn")?, call.region)?;
     if let Ok(topic) = sns.topics.get(&arn.topic) {
-        topic.lock().unsubscribe(&arn.id);
+        topic.lock().unsubscribe(sns.clock.now(), &arn.id);
     }
     Ok(Output::none())
 }
@@ -100,51 +92,63 @@ pub(super) fn list(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let now = sns.clock.now();
     let topics = sns.topics.in_region(call.region);
     let own = topics.iter().flat_map(|topic| {
-        let mut topic = topic.lock();
-        let all = topic.subscriptions(now).filter(|subscription| *subscription.owner == *call.account);
-        all.map(Shown::of).collect::<Vec<_>>()
+        let topic = topic.lock();
+        let own = topic.subscriptions(now).filter(|subscription| *subscription.owner == *call.account);
+        own.cloned().collect::<Vec<_>>()
     });
     let mut own: Vec<_> = own.collect();
-    own.sort_unstable_by(|one, other| one.arn.cmp(&other.arn));
-    let page = page(own.into_iter(), |shown| shown.arn.clone(), call.form.get("NextToken"))?;
-    Ok(written(&page))
+    own.sort_by_cached_key(|subscription| subscription.arn.to_string());
+    listed(own, call)
 }
 
 pub(super) fn list_by_topic(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let topic = find(sns, call)?;
-    let all: Vec<_> = topic.lock().subscriptions(sns.clock.now()).map(Shown::of).collect();
-    let page = page(all.into_iter(), |shown| shown.arn.clone(), call.form.get("NextToken"))?;
-    Ok(written(&page))
+    let all = topic.lock().subscriptions(sns.clock.now()).cloned().collect();
+    listed(all, call)
 }
 
-fn written(page: &Page<Shown>) -> Output {
-    Output::of(|xml| {
-        xml.list("Subscriptions", &page.items, |member, shown| {
-            member.leaf("TopicArn", &shown.topic);
-            member.leaf("Protocol", shown.protocol.as_str());
-            member
-                .leaf("SubscriptionArn", if shown.is_confirmed { &shown.arn } else { "PendingConfirmation" });
-            member.leaf("Owner", &shown.owner);
-            member.leaf("Endpoint", &shown.endpoint);
+fn listed(sorted: Vec<Subscription>, call: &Call<'_>) -> Result<Output, QueryError> {
+    let key_of = |subscription: &Subscription| subscription.arn.to_string();
+    let page = page(sorted.into_iter(), key_of, call.form.get("NextToken"))?;
+    Ok(Output::of(|xml| {
+        xml.list("Subscriptions", &page.items, |member, subscription| {
+            let arn = subscription.arn.to_string();
+            member.leaf("TopicArn", &subscription.arn.topic.to_string());
+            member.leaf("Protocol", subscription.protocol().as_str());
+            member.leaf(
+                "SubscriptionArn",
+                if subscription.is_confirmed() { &arn } else { "PendingConfirmation" },
+            );
+            member.leaf("Owner", &subscription.owner);
+            member.leaf("Endpoint", &subscription.endpoint.to_string());
         });
         xml.optional("NextToken", page.token.as_deref());
-    })
-}
-
-impl Shown {
-    fn of(subscription: &Subscription) -> Self {
-        Self {
-            arn: subscription.arn.to_string(),
-            owner: subscription.owner.to_string(),
-            protocol: subscription.protocol(),
-            endpoint: subscription.endpoint.to_string(),
-            topic: subscription.arn.topic.to_string(),
-            is_confirmed: subscription.is_confirmed(),
-        }
-    }
+    }))
 }
 
 impl Sns {
+    /// Subscribes an endpoint for the settings of the server. It needs no confirmation: nobody could follow the link.
+    ///
+    /// # Errors
+    /// Those of `Subscribe`.
+    #[cfg(feature = "config-file")]
+    pub(crate) fn subscribe_confirmed(
+        &self,
+        topic: &TopicArn,
+        (endpoint, owner): (Endpoint, &str),
+        attributes: &[(&str, &str)],
+    ) -> Result<(), QueryError> {
+        let now = self.clock.now();
+        let new = NewSubscription { endpoint, owner, attributes, token: self.new_token(), id: self.new_id() };
+        let topic = self.topics.get(topic)?;
+        let mut topic = topic.lock();
+        let state = topic.subscribe(now, new)?.state.clone();
+        if let State::Pending { token, .. } = state {
+            topic.confirm(now, &token, true);
+        }
+        Ok(())
+    }
+
     /// A new token for a subscription that needs confirmation.
     fn new_token(&self) -> String {
         let mut ids = self.ids.lock();

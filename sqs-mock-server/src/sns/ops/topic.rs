@@ -1,14 +1,15 @@
-//! Actions on topics.
+//! Actions on topics, their policies and tags. Policies are stored, not enforced.
 
 use std::sync::Arc;
 
 use super::Sns;
 use super::page::page;
 use super::shared::SharedTopic;
-use super::topics::Added;
 use crate::query::{Call, Output};
+use crate::service::arn::TopicArn;
 use crate::service::query_error::QueryError;
 use crate::sns::engine::arn;
+use crate::sns::engine::refusal::no_resource;
 use crate::sns::engine::tags::Tags;
 use crate::sns::engine::topic::Topic;
 
@@ -19,23 +20,36 @@ pub(super) fn find(sns: &Sns, call: &Call<'_>) -> Result<Arc<SharedTopic>, Query
 }
 
 pub(super) fn create(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
-    let attributes = call.form.map("Attributes");
-    let name = call.form.required("Name")?;
-    let arn = arn::created(name, &attributes, (call.region, call.account))?;
-    let tags = Tags::read(&call.form.pairs("Tags.member", ["Key", "Value"]))?;
-    let known = sns.topics.get(&arn).ok();
-    let known = match known {
-        Some(known) => Some(known),
-        None => match sns.topics.add(Topic::new(arn.clone(), &attributes, tags.clone())?)? {
-            Added::New => None,
-            // Another request has just created it.
-            Added::Known(known) => Some(known),
-        },
-    };
-    if let Some(known) = known {
-        known.lock().check_same(&attributes, &tags)?;
-    }
+    let (attributes, tags) = (call.form.map("Attributes"), tags_of(call));
+    let place = (call.region, call.account);
+    let arn = sns.create_topic(place, call.form.required("Name")?, &attributes, &tags)?;
     Ok(Output::of(|xml| xml.leaf("TopicArn", &arn.to_string())))
+}
+
+impl Sns {
+    /// Creates a topic in a region and an account, unless it exists with these attributes and tags.
+    ///
+    /// # Errors
+    /// Those of `CreateTopic`.
+    pub(crate) fn create_topic(
+        &self,
+        place: (&str, &str),
+        name: &str,
+        attributes: &[(&str, &str)],
+        tags: &[(&str, &str)],
+    ) -> Result<TopicArn, QueryError> {
+        let arn = arn::created(name, attributes, place)?;
+        let tags = Tags::read(tags)?;
+        let known = match self.topics.get(&arn) {
+            Ok(known) => Some(known),
+            // Another request may create it meanwhile.
+            Err(_) => self.topics.add(Topic::new(arn.clone(), attributes, tags.clone())?)?,
+        };
+        if let Some(known) = known {
+            known.lock().check_same(attributes, &tags)?;
+        }
+        Ok(arn)
+    }
 }
 
 pub(super) fn delete(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
@@ -55,7 +69,7 @@ pub(super) fn list(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 
 pub(super) fn attributes(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let topic = find(sns, call)?;
-    let attributes = topic.lock().shown();
+    let attributes = topic.lock().shown(sns.clock.now());
     Ok(Output::of(|xml| xml.map("Attributes", attributes)))
 }
 
@@ -64,4 +78,49 @@ pub(super) fn set_attribute(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryE
     let value = call.form.get("AttributeValue").unwrap_or_default();
     find(sns, call)?.lock().set_attribute(name, value)?;
     Ok(Output::none())
+}
+
+pub(super) fn add_permission(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+    let label = call.form.required("Label")?;
+    let (accounts, actions) = (call.form.list("AWSAccountId"), call.form.list("ActionName"));
+    find(sns, call)?.lock().add_permission(label, &accounts, &actions)?;
+    Ok(Output::none())
+}
+
+pub(super) fn remove_permission(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+    let label = call.form.required("Label")?;
+    find(sns, call)?.lock().remove_permission(label)?;
+    Ok(Output::none())
+}
+
+/// The topic of the parameter `ResourceArn`.
+fn find_tagged(sns: &Sns, call: &Call<'_>) -> Result<Arc<SharedTopic>, QueryError> {
+    let arn = arn::topic("ResourceArn", call.form.required("ResourceArn")?, call.region)?;
+    sns.topics.get(&arn).map_err(|_| no_resource())
+}
+
+fn tags_of<'a>(call: &Call<'a>) -> Vec<(&'a str, &'a str)> {
+    call.form.pairs("Tags.member", ["Key", "Value"])
+}
+
+pub(super) fn tag(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+    let topic = find_tagged(sns, call)?;
+    topic.lock().tag(Tags::read(&tags_of(call))?)?;
+    Ok(Output::of(|_| {}))
+}
+
+pub(super) fn untag(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+    find_tagged(sns, call)?.lock().untag(&call.form.list("TagKeys"));
+    Ok(Output::of(|_| {}))
+}
+
+pub(super) fn tags(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+    let topic = find_tagged(sns, call)?;
+    let tags = topic.lock().tags().clone();
+    Ok(Output::of(|xml| {
+        xml.list("Tags", tags.iter(), |member, (key, value)| {
+            member.leaf("Key", key);
+            member.leaf("Value", value);
+        });
+    }))
 }

@@ -47,14 +47,14 @@ impl Topics {
         self.table.read().topics.get(arn).map(Arc::clone).ok_or_else(no_topic)
     }
 
-    /// Adds a topic, or returns the one that exists.
+    /// Adds a topic, unless there is one, which this returns.
     ///
     /// # Errors
     /// `TopicLimitExceeded`.
-    pub(super) fn add(&self, topic: Topic) -> Result<Added, QueryError> {
+    pub(super) fn add(&self, topic: Topic) -> Result<Option<Arc<SharedTopic>>, QueryError> {
         let Table { topics, last } = &mut *self.table.write();
         if let Some(known) = topics.get(topic.arn()) {
-            return Ok(Added::Known(Arc::clone(known)));
+            return Ok(Some(Arc::clone(known)));
         }
         if topics.len() >= MAX_TOPICS {
             let text = format!("This server has at most {MAX_TOPICS} topics.");
@@ -63,7 +63,7 @@ impl Topics {
         *last += 1;
         let arn = topic.arn().clone();
         topics.insert(arn, Arc::new(SharedTopic::created(TopicNumber(*last), topic, self.reader.clone())));
-        Ok(Added::New)
+        Ok(None)
     }
 
     /// Adds a topic of an earlier process.
@@ -119,11 +119,4 @@ impl Topics {
         }
         drop(table);
     }
-}
-
-/// Whether a topic existed before.
-#[derive(Debug)]
-pub(super) enum Added {
-    New,
-    Known(Arc<SharedTopic>),
 }

@@ -12,7 +12,7 @@ use sqs_client::wire::validate::permission::is_shareable;
 use super::shared::SharedQueue;
 use super::{Context, Service};
 use crate::service::arn::QueueArn;
-use crate::service::policies::{self, Decision, Policies, Principal};
+use crate::service::policies::{self, Policies, Principal};
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::findings::{Finding, FindingKind};
 
@@ -88,15 +88,14 @@ impl Service {
             resource: &queue.arn().to_string(),
             time: self.clock().now(),
         };
-        match policies::evaluate(policy.as_ref().map(Policy::document), &request) {
-            Decision::Denied(why) if why.is_explicit() => {
-                Some(Denial { cause: Cause::Denied, details: why.to_string() })
-            }
-            Decision::Denied(why) if !is_own => {
-                Some(Denial { cause: Cause::NoResourcePolicy, details: why.to_string() })
-            }
-            Decision::Allowed | Decision::Denied(_) => None,
-        }
+        let document = policy.as_ref().map(Policy::document);
+        let why = if is_own {
+            policies::explicit_denial(document?, &request)?
+        } else {
+            policies::denial(document, &request)?
+        };
+        let cause = if why.is_explicit { Cause::Denied } else { Cause::NoResourcePolicy };
+        Some(Denial { cause, details: why.text })
     }
 }
 

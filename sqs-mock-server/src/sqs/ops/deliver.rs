@@ -17,7 +17,7 @@ use crate::service::delivery::{Delivery, Queues, Source, Undelivered};
 use crate::service::delivery::{Settled, Whole};
 use crate::service::faults::{Damage, Entry, Failure, Rejection, Request};
 use crate::service::operation::ServiceName;
-use crate::service::policies::{self, Decision, Policies, Principal, Why};
+use crate::service::policies::{self, Policies, Principal, Why};
 use crate::service::resource::Resource;
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::{Checksums, NewMessage, Payload};
@@ -127,8 +127,8 @@ impl Service {
             time: self.clock().now(),
         };
         let policy = queue.policy();
-        let decision = policies::evaluate(policy.as_ref().map(Policy::document), &request);
-        let Decision::Denied(why) = decision else { return Ok(None) };
+        let denial = policies::denial(policy.as_ref().map(Policy::document), &request);
+        let Some(why) = denial else { return Ok(None) };
         // A topic or a bucket can cause thousands of messages.
         if self.shared.denied_deliveries.is_new(source_arn, queue.arn()) {
             self.report_denial(queue.arn(), why.to_string());

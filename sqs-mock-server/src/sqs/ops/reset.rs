@@ -8,7 +8,7 @@ impl Service {
     /// the initial state again. Incarnations continue, so earlier receipt handles are not valid for later queues.
     pub(crate) fn reset(&self) {
         let shared = &self.shared;
-        shared.faults.delays().end();
+        shared.faults.end_delays();
         // Before the queues, so that no queue is created by the earlier clock: receives that wake may create their queue on demand.
         let (start, frozen) = self.clock_start;
         shared.clock.restart(start, frozen);

@@ -63,9 +63,7 @@ fn owner<'a>(
 
 fn subscription(row: &Row<'_>, topic: &TopicArn) -> Result<Subscription> {
     let text = |column| row.get::<_, String>(column);
-    let token: Option<String> = row.get(6)?;
-    let token = token.map(String::into_boxed_str);
-    let state = match (&*text(5)?, token) {
+    let state = match (&*text(5)?, row.get(6)?) {
         ("confirmed", None) => State::Confirmed,
         ("pending", Some(token)) => State::Pending { token, since: time(row, 7)? },
         ("confirmed by signed request", Some(token)) => State::ConfirmedBy { token, is_signed: true },
@@ -82,10 +80,9 @@ fn subscription(row: &Row<'_>, topic: &TopicArn) -> Result<Subscription> {
 }
 
 fn known(row: &Row<'_>) -> Result<Known> {
-    let text = |column| row.get::<_, String>(column).map(String::into_boxed_str);
     Ok(Known {
         number: unsigned(row, 1)?,
-        key: (text(2)?, text(3)?),
+        key: (row.get(2)?, row.get(3)?),
         id: Uuid::from_bytes(row.get(4)?),
         until: time(row, 5)?,
     })

@@ -24,7 +24,7 @@ fn statements_for_sns_and_s3_allow_deliveries_from_their_sources_only() {
         (send(s3, of_bucket), S3, SNS),
         (send(json!("*"), json!({ "ArnEquals": { "aws:SourceArn": BUCKET } })), S3, SNS),
     ] {
-        assert_eq!(decision(statement.clone(), deliverer), Decision::Allowed, "{statement}");
+        assert_eq!(denial_by(statement.clone(), deliverer), None, "{statement}");
         let others = [
             stranger,
             service("sns.amazonaws.com", "arn:aws:sns:us-east-1:444455556666:other"),
@@ -33,8 +33,7 @@ fn statements_for_sns_and_s3_allow_deliveries_from_their_sources_only() {
             Principal::Account("999999999999"),
         ];
         for other in others {
-            let decision = decision(statement.clone(), other);
-            assert!(matches!(decision, Decision::Denied(_)), "{other} {statement}");
+            assert!(denial_by(statement.clone(), other).is_some(), "{other} {statement}");
         }
     }
 }
@@ -43,8 +42,8 @@ fn statements_for_sns_and_s3_allow_deliveries_from_their_sources_only() {
 fn missing_or_empty_policy_denies() {
     for policy in [None, Some(&policy(json!([])))] {
         for principal in [SNS, S3, Principal::Account("111122223333")] {
-            let Decision::Denied(why) = evaluate(policy, &request(principal)) else { panic!("{principal}") };
-            assert!(!why.is_explicit());
+            let why = denial(policy, &request(principal)).unwrap();
+            assert!(!why.is_explicit, "{principal}");
         }
     }
 }
@@ -53,11 +52,10 @@ fn missing_or_empty_policy_denies() {
 fn statement_that_denies_wins_whatever_its_place() {
     let (allow, deny) = (statement(json!({})), statement(json!({ "Effect": "Deny" })));
     for statements in [json!([allow, deny]), json!([deny, allow]), json!([deny])] {
-        let Decision::Denied(why) = decision(statements, SNS) else { panic!("allowed") };
-        assert!(why.is_explicit());
+        assert!(denial_by(statements, SNS).unwrap().is_explicit);
     }
     let other = statement(json!({ "Effect": "Deny", "Action": "sqs:ReceiveMessage" }));
-    assert_eq!(decision(json!([other, allow]), SNS), Decision::Allowed);
+    assert_eq!(denial_by(json!([other, allow]), SNS), None);
 }
 
 #[test]
@@ -66,7 +64,7 @@ fn demand_for_encryption_does_not_hit_deliveries_and_callers() {
     let deny = statement(json!({ "Effect": "Deny", "Condition": condition }));
     for principal in [SNS, S3, Principal::Account("444455556666")] {
         let statements = json!([deny, statement(json!({}))]);
-        assert_eq!(decision(statements, principal), Decision::Allowed, "{principal}");
+        assert_eq!(denial_by(statements, principal), None, "{principal}");
     }
 }
 
@@ -97,6 +95,20 @@ fn denial_names_the_statement_and_what_is_missing() {
             format!("{none}statement 1, is for another principal"),
         ),
         (json!([other_action]), format!("{none}statement 1, is for another action")),
+        (json!([other_action, other_action]), format!("{none}statement 2, is for another action")),
+        (
+            json!([other_topic, user]),
+            format!(
+                "{none}statement 2, requires StringEquals aws:PrincipalArn \"x\", but aws:PrincipalArn is absent"
+            ),
+        ),
+        (
+            json!([user, other_topic]),
+            format!(
+                "{none}statement \"topics\", requires ArnLike aws:SourceArn [\"arn:aws:sns:*:*:a\",\"b\"], but \
+                 aws:SourceArn is {TOPIC:?}"
+            ),
+        ),
         (statement(json!({ "Resource": "x" })), format!("{none}statement 1, is for another resource")),
         (
             json!([other_action, other_topic, other_action]),

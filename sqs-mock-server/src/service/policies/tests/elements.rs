@@ -42,7 +42,7 @@ fn users_and_roles_of_an_account_count_in_favour_of_its_callers() {
             let mut members = json!({ "Effect": "Deny", "Principal": null });
             members[member] = json!({ "AWS": arn });
             let statements = json!([statement(json!({})), statement(members)]);
-            assert_eq!(decision(statements, account), Decision::Allowed, "{member} {arn}");
+            assert_eq!(denial_by(statements, account), None, "{member} {arn}");
         }
     }
 }

@@ -46,12 +46,12 @@ fn statement(members: Value) -> Value {
     statement
 }
 
-fn decision(statements: Value, principal: Principal<'_>) -> Decision {
-    evaluate(Some(&policy(statements)), &request(principal))
+fn denial_by(statements: Value, principal: Principal<'_>) -> Option<Why> {
+    denial(Some(&policy(statements)), &request(principal))
 }
 
 fn allows(members: Value, principal: Principal<'_>) -> bool {
-    decision(statement(members), principal) == Decision::Allowed
+    denial_by(statement(members), principal).is_none()
 }
 
 /// Whether a statement with this condition allows a delivery by SNS.
@@ -60,8 +60,5 @@ fn holds(condition: &Value) -> bool {
 }
 
 fn reason(policy: Option<&Document>, principal: Principal<'_>) -> String {
-    match evaluate(policy, &request(principal)) {
-        Decision::Denied(why) => why.to_string(),
-        Decision::Allowed => "allowed".to_owned(),
-    }
+    denial(policy, &request(principal)).map_or("allowed".to_owned(), |why| why.to_string())
 }

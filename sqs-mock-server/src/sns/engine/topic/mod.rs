@@ -16,6 +16,7 @@ use super::subscription::Subscription;
 use super::tags::Tags;
 use super::topic_attributes::Attributes;
 use crate::service::arn::TopicArn;
+use crate::service::clock::Timestamp;
 use crate::service::query_error::QueryError;
 
 pub(crate) use publish::Published;
@@ -26,9 +27,7 @@ pub(crate) use subscriptions::NewSubscription;
 /// A topic.
 #[derive(Debug)]
 pub(crate) struct Topic {
-    arn: TopicArn,
-    attributes: Attributes,
-    tags: Tags,
+    settings: TopicSettings,
     /// By id.
     subscriptions: BTreeMap<Box<str>, Subscription>,
     unsubscribed: u64,
@@ -45,15 +44,15 @@ impl Topic {
     pub(crate) fn new(arn: TopicArn, requested: &[(&str, &str)], tags: Tags) -> Result<Self, QueryError> {
         let fifo = arn.is_fifo().then(FifoMemory::default);
         let attributes = Attributes::create(&arn, requested)?;
+        let settings = TopicSettings { arn, attributes, tags };
         let (subscriptions, changes) = (BTreeMap::new(), Recorder::default());
-        Ok(Self { arn, attributes, tags, subscriptions, unsubscribed: 0, fifo, changes })
+        Ok(Self { settings, subscriptions, unsubscribed: 0, fifo, changes })
     }
 
     /// Records its creation and all later changes.
     pub(crate) fn record_changes(&mut self) {
-        let settings = Box::new(self.settings());
         self.changes.start();
-        self.changes.record(|| TopicChange::Created(settings));
+        self.changes.record(|| TopicChange::Created(Box::new(self.settings.clone())));
     }
 
     /// The changes since the last call; empty without a reader.
@@ -61,21 +60,13 @@ impl Topic {
         self.changes.take()
     }
 
-    fn settings(&self) -> TopicSettings {
-        let Self { arn, attributes, tags, .. } = self;
-        TopicSettings { arn: arn.clone(), attributes: attributes.clone(), tags: tags.clone() }
-    }
-
     fn record_settings(&mut self) {
-        if self.changes.has_reader() {
-            let settings = Box::new(self.settings());
-            self.changes.record(|| TopicChange::Set(settings));
-        }
+        self.changes.record(|| TopicChange::Set(Box::new(self.settings.clone())));
     }
 
     /// Its ARN.
     pub(crate) fn arn(&self) -> &TopicArn {
-        &self.arn
+        &self.settings.arn
     }
 
     /// Checks that a request to create it again names nothing that it does not have.
@@ -83,26 +74,25 @@ impl Topic {
     /// # Errors
     /// `InvalidParameter`.
     pub(crate) fn check_same(&self, requested: &[(&str, &str)], tags: &Tags) -> Result<(), QueryError> {
-        let shown = self.attributes.shown(&self.arn);
+        let shown = self.settings.attributes.shown(&self.settings.arn);
         let is_same = |(name, value): &(&str, &str)| match *name {
-            "FifoTopic" => self.arn.is_fifo() == value.eq_ignore_ascii_case("true"),
+            "FifoTopic" => self.settings.arn.is_fifo() == value.eq_ignore_ascii_case("true"),
             name => shown.get(name).is_some_and(|own| json::are_equal(own, value)),
         };
         if !requested.iter().all(is_same) {
             return Err(invalid("Attributes Reason: Topic already exists with different attributes"));
         }
-        if !self.tags.include(tags) {
+        if !self.settings.tags.include(tags) {
             return Err(invalid("Tags Reason: Topic already exists with different tags"));
         }
         Ok(())
     }
 
     /// The attributes that `GetTopicAttributes` returns.
-    pub(crate) fn shown(&self) -> BTreeMap<String, String> {
-        let confirmed =
-            self.subscriptions.values().filter(|subscription| subscription.is_confirmed()).count();
-        let pending = self.subscriptions.len() - confirmed;
-        let mut shown = self.attributes.shown(&self.arn);
+    pub(crate) fn shown(&self, now: Timestamp) -> BTreeMap<String, String> {
+        let confirmed = self.subscriptions(now).filter(|subscription| subscription.is_confirmed()).count();
+        let pending = self.subscriptions(now).count() - confirmed;
+        let mut shown = self.settings.attributes.shown(&self.settings.arn);
         shown.insert("SubscriptionsConfirmed".to_owned(), confirmed.to_string());
         shown.insert("SubscriptionsPending".to_owned(), pending.to_string());
         shown.insert("SubscriptionsDeleted".to_owned(), self.unsubscribed.to_string());
@@ -114,14 +104,14 @@ impl Topic {
     /// # Errors
     /// `InvalidParameter`.
     pub(crate) fn set_attribute(&mut self, name: &str, value: &str) -> Result<(), QueryError> {
-        self.attributes.set(&self.arn, name, value)?;
+        self.settings.attributes.set(&self.settings.arn, name, value)?;
         self.record_settings();
         Ok(())
     }
 
     /// The tags.
     pub(crate) fn tags(&self) -> &Tags {
-        &self.tags
+        &self.settings.tags
     }
 
     /// Adds tags, all or none. Values of existing keys are replaced.
@@ -129,14 +119,14 @@ impl Topic {
     /// # Errors
     /// `TagLimitExceeded`.
     pub(crate) fn tag(&mut self, tags: Tags) -> Result<(), QueryError> {
-        self.tags.add(tags)?;
+        self.settings.tags.add(tags)?;
         self.record_settings();
         Ok(())
     }
 
     /// Removes tags. Unknown keys are ignored.
     pub(crate) fn untag(&mut self, keys: &[&str]) {
-        self.tags.remove(keys);
+        self.settings.tags.remove(keys);
         self.record_settings();
     }
 
@@ -150,9 +140,9 @@ impl Topic {
         accounts: &[&str],
         actions: &[&str],
     ) -> Result<(), QueryError> {
-        let policy = self.attributes.policy(&self.arn);
-        let policy = policy::with_permission(&policy, &self.arn, label, accounts, actions)?;
-        self.attributes.set_policy(policy);
+        let policy = self.settings.attributes.policy(&self.settings.arn);
+        let policy = policy::with_permission(&policy, &self.settings.arn, label, accounts, actions)?;
+        self.settings.attributes.set_policy(policy);
         self.record_settings();
         Ok(())
     }
@@ -162,14 +152,14 @@ impl Topic {
     /// # Errors
     /// `InternalError`, never for a policy that was accepted before.
     pub(crate) fn remove_permission(&mut self, label: &str) -> Result<(), QueryError> {
-        let policy = policy::without_permission(&self.attributes.policy(&self.arn), label)?;
-        self.attributes.set_policy(policy);
+        let policy = policy::without_permission(&self.settings.attributes.policy(&self.settings.arn), label)?;
+        self.settings.attributes.set_policy(policy);
         self.record_settings();
         Ok(())
     }
 
     /// The version of signatures of its notifications.
     pub(crate) fn signature_version(&self) -> &str {
-        self.attributes.signature_version()
+        self.settings.attributes.signature_version()
     }
 }

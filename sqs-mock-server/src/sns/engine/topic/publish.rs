@@ -32,11 +32,11 @@ impl Topic {
     ///
     /// # Errors
     /// `InvalidParameter`.
-    pub(crate) fn check(&self, message: &Message) -> Result<(), QueryError> {
-        if message.size > self.attributes.maximum_message_size() {
+    pub(crate) fn check(&self, now: Timestamp, message: &Message) -> Result<(), QueryError> {
+        if message.size > self.settings.attributes.maximum_message_size() {
             return Err(invalid("Message too long"));
         }
-        self.check_large(message.size)?;
+        self.check_large(now, message.size)?;
         let has_id = message.deduplication_id.is_some();
         if self.fifo.is_none() && has_id {
             return Err(invalid(
@@ -47,7 +47,7 @@ impl Topic {
         if self.fifo.is_some() && message.group.is_none() {
             return Err(invalid("The MessageGroupId parameter is required for FIFO topics"));
         }
-        if self.fifo.is_some() && !has_id && !self.attributes.has_content_based_deduplication() {
+        if self.fifo.is_some() && !has_id && !self.settings.attributes.has_content_based_deduplication() {
             return Err(invalid(
                 "The topic should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided \
                  explicitly",
@@ -60,17 +60,17 @@ impl Topic {
     ///
     /// # Errors
     /// `BatchRequestTooLong`, `InvalidParameter`.
-    pub(crate) fn check_batch(&self, messages: &[Message]) -> Result<(), QueryError> {
+    pub(crate) fn check_batch(&self, now: Timestamp, messages: &[Message]) -> Result<(), QueryError> {
         let size = messages.iter().map(|message| message.size).sum();
-        batch::check_size(size, self.attributes.maximum_message_size())?;
-        messages.iter().try_for_each(|message| self.check(message))
+        batch::check_size(size, self.settings.attributes.maximum_message_size())?;
+        messages.iter().try_for_each(|message| self.check(now, message))
     }
 
-    fn check_large(&self, size: usize) -> Result<(), QueryError> {
+    fn check_large(&self, now: Timestamp, size: usize) -> Result<(), QueryError> {
         let takes_large = |subscription: &Subscription| subscription.protocol().takes_large();
         let is_refused = size > LARGE
-            && (self.subscriptions.len() > MAX_SUBSCRIPTIONS_FOR_LARGE
-                || !self.subscriptions.values().all(takes_large));
+            && (self.subscriptions(now).count() > MAX_SUBSCRIPTIONS_FOR_LARGE
+                || !self.subscriptions(now).all(takes_large));
         let text = "Message too long: messages over 262144 bytes need at most 100 subscriptions, all of protocol sqs, \
                     lambda or firehose";
         if is_refused { Err(invalid(text)) } else { Ok(()) }
@@ -84,7 +84,7 @@ impl Topic {
         };
         let deduplication_id = message.deduplication_id.take();
         let deduplication_id = deduplication_id.unwrap_or_else(|| content_deduplication_id(&message.text));
-        let by_group = self.attributes.deduplicates_by_group();
+        let by_group = self.settings.attributes.deduplicates_by_group();
         let group = message.group.as_deref().filter(|_| by_group).unwrap_or_default();
         let (receipt, is_new) = fifo.receive(now, id, (group, &deduplication_id));
         message.deduplication_id = Some(deduplication_id);
@@ -97,8 +97,9 @@ impl Topic {
 
     /// Whether a queue gets a message in an envelope.
     pub(crate) fn has_envelope(&self, message: &Message) -> bool {
-        let is_enveloped =
-            |subscription: &Subscription| subscription.protocol() == Protocol::Sqs && !subscription.is_raw();
+        let is_enveloped = |subscription: &Subscription| {
+            subscription.protocol() == Protocol::Sqs && !subscription.attributes.raw
+        };
         // Most topics need no look at filters.
         self.subscriptions.values().any(is_enveloped) && self.recipients(message).any(is_enveloped)
     }

@@ -57,11 +57,10 @@ impl Topic {
     /// Restores a topic. Its changes are recorded.
     pub(crate) fn restore(state: TopicState) -> Self {
         let TopicState { settings, subscriptions, unsubscribed, numbered, known } = state;
-        let TopicSettings { arn, attributes, tags } = settings;
-        let fifo = arn.is_fifo().then(|| FifoMemory::restore(numbered, known));
+        let fifo = settings.arn.is_fifo().then(|| FifoMemory::restore(numbered, known));
         let mut changes = Recorder::default();
         changes.start();
-        Self { arn, attributes, tags, subscriptions, unsubscribed, fifo, changes }
+        Self { settings, subscriptions, unsubscribed, fifo, changes }
     }
 
     /// The state of the topic.
@@ -69,7 +68,7 @@ impl Topic {
     pub(crate) fn state(&self) -> TopicState {
         let fifo = self.fifo.as_ref();
         TopicState {
-            settings: self.settings(),
+            settings: self.settings.clone(),
             subscriptions: self.subscriptions.clone(),
             unsubscribed: self.unsubscribed,
             numbered: fifo.map_or(0, FifoMemory::numbered),

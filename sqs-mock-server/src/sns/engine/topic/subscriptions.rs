@@ -40,7 +40,7 @@ impl Topic {
         new: NewSubscription<'_>,
     ) -> Result<&Subscription, QueryError> {
         let NewSubscription { endpoint, owner, attributes: requested, token, id } = new;
-        let attributes = self.attributes_of(&endpoint, requested)?;
+        let attributes = self.check_subscription(&endpoint, requested)?;
         self.forget_lapsed(now);
         let known = self.subscriptions.values().find(|known| known.endpoint == endpoint);
         if let Some(known) = known {
@@ -62,40 +62,31 @@ impl Topic {
             State::Confirmed
         };
         let id: Box<str> = id.to_string().into();
-        let arn = SubscriptionArn { topic: self.arn.clone(), id: id.clone() };
+        let arn = SubscriptionArn { topic: self.settings.arn.clone(), id: id.clone() };
         let subscription = Subscription { arn, endpoint, owner: owner.into(), state, attributes };
         self.changes.record(|| TopicChange::Subscribed(Box::new(subscription.clone())));
         Ok(self.subscriptions.entry(id).or_insert(subscription))
     }
 
-    /// Checks that an endpoint can be subscribed with these attributes.
+    /// The attributes of a subscription of this endpoint.
     ///
     /// # Errors
     /// `InvalidParameter`.
-    #[cfg(feature = "config-file")]
     pub(crate) fn check_subscription(
-        &self,
-        endpoint: &Endpoint,
-        requested: &[(&str, &str)],
-    ) -> Result<(), QueryError> {
-        self.attributes_of(endpoint, requested).map(drop)
-    }
-
-    fn attributes_of(
         &self,
         endpoint: &Endpoint,
         requested: &[(&str, &str)],
     ) -> Result<Attributes, QueryError> {
         self.check_endpoint(endpoint)?;
-        Attributes::create(endpoint, self.arn.is_fifo(), requested)
+        Attributes::create(endpoint, self.settings.arn.is_fifo(), requested)
     }
 
     fn check_endpoint(&self, endpoint: &Endpoint) -> Result<(), QueryError> {
         let protocol = endpoint.protocol();
-        if self.arn.is_fifo() && !protocol.is_of_fifo() {
+        if self.settings.arn.is_fifo() && !protocol.is_of_fifo() {
             return Err(invalid(format_args!("Invalid protocol type: {}", protocol.as_str())));
         }
-        if !self.arn.is_fifo() && endpoint.is_fifo() {
+        if !self.settings.arn.is_fifo() && endpoint.is_fifo() {
             // AWS writes the prefix twice.
             return Err(invalid(
                 "Invalid parameter: Endpoint Reason: FIFO SQS Queues can not be subscribed to standard SNS topics",
@@ -105,7 +96,7 @@ impl Topic {
     }
 
     fn check_quota(&self) -> Result<(), QueryError> {
-        let most = if self.arn.is_fifo() { MAX_SUBSCRIPTIONS_OF_FIFO } else { MAX_SUBSCRIPTIONS };
+        let most = if self.settings.arn.is_fifo() { MAX_SUBSCRIPTIONS_OF_FIFO } else { MAX_SUBSCRIPTIONS };
         if self.subscriptions.len() < most {
             return Ok(());
         }
@@ -135,7 +126,8 @@ impl Topic {
     }
 
     /// Removes a subscription. Unknown ids are ignored.
-    pub(crate) fn unsubscribe(&mut self, id: &str) {
+    pub(crate) fn unsubscribe(&mut self, now: Timestamp, id: &str) {
+        self.forget_lapsed(now);
         if self.subscriptions.remove(id).is_some() {
             self.unsubscribed += 1;
             let (ids, deleted) = (vec![id.into()], self.unsubscribed);
@@ -155,37 +147,37 @@ impl Topic {
         Some(found)
     }
 
-    /// All subscriptions, sorted by id.
-    pub(crate) fn subscriptions(&mut self, now: Timestamp) -> impl Iterator<Item = &Subscription> {
-        self.forget_lapsed(now);
-        self.subscriptions.values()
+    /// All subscriptions, sorted by id, except those that [`forget_lapsed`](Self::forget_lapsed) would remove.
+    pub(crate) fn subscriptions(&self, now: Timestamp) -> impl Iterator<Item = &Subscription> {
+        self.subscriptions.values().filter(move |subscription| !subscription.is_lapsed(now))
     }
 
     /// A subscription.
     ///
     /// # Errors
     /// `NotFound`.
-    pub(crate) fn subscription(&mut self, now: Timestamp, id: &str) -> Result<&Subscription, QueryError> {
-        self.forget_lapsed(now);
-        self.subscriptions.get(id).ok_or_else(no_subscription)
+    pub(crate) fn subscription(&self, now: Timestamp, id: &str) -> Result<&Subscription, QueryError> {
+        let found = self.subscriptions.get(id).filter(|subscription| !subscription.is_lapsed(now));
+        found.ok_or_else(no_subscription)
     }
 
     /// Sets an attribute of a subscription.
     ///
     /// # Errors
-    /// `NotFound`, `InvalidParameter`.
+    /// `NotFound`, `FilterPolicyLimitExceeded`, `InvalidParameter`.
     pub(crate) fn set_subscription_attribute(
         &mut self,
         now: Timestamp,
         id: &str,
         (name, value): (&str, &str),
     ) -> Result<(), QueryError> {
+        self.forget_lapsed(now);
+        self.subscription(now, id)?;
         if name == "FilterPolicy" && !value.is_empty() {
             self.check_filter_quota(Some(id))?;
         }
-        self.forget_lapsed(now);
         let subscription = self.subscriptions.get_mut(id).ok_or_else(no_subscription)?;
-        subscription.attributes.set(&subscription.endpoint, self.arn.is_fifo(), name, value)?;
+        subscription.attributes.set(&subscription.endpoint, self.settings.arn.is_fifo(), name, value)?;
         self.changes.record(|| TopicChange::Subscribed(Box::new(subscription.clone())));
         Ok(())
     }

@@ -114,10 +114,10 @@ impl Attributes {
                 assign(&mut fifo.content_based_deduplication, flag(value))
             }
             (Name::DeduplicationScope, _) => {
-                assign(&mut fifo.deduplication_scope, DeduplicationScope::parse(value))
+                assign(&mut fifo.deduplication_scope, DeduplicationScope::from_text(value))
             }
             (Name::FifoThroughputLimit, _) => {
-                assign(&mut fifo.throughput_limit, ThroughputLimit::parse(value))
+                assign(&mut fifo.throughput_limit, ThroughputLimit::from_text(value))
             }
             _ if flag(value) == Some(true) => Some(()),
             _ => {

@@ -19,6 +19,7 @@ pub(crate) use render::Facts;
 
 use super::policy::Policy;
 use super::redrive::{RedriveAllowPolicy, RedrivePolicy};
+use crate::service::text_enum::text_enum;
 
 /// Attributes as a request sends them.
 pub(crate) type Requested = HashMap<QueueAttributeName, String>;
@@ -59,26 +60,30 @@ pub(crate) struct FifoAttributes {
     pub throughput_limit: ThroughputLimit,
 }
 
-/// The scope in which deduplication ids are unique.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum DeduplicationScope {
-    /// The whole queue.
-    #[default]
-    Queue,
-    /// Each message group.
-    MessageGroup,
+text_enum! {
+    /// The scope in which deduplication ids are unique.
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub(crate) enum DeduplicationScope {
+        /// The whole queue.
+        #[default]
+        Queue => "queue",
+        /// Each message group.
+        MessageGroup => "messageGroup",
+    }
 }
 
-/// The scope of a FIFO queue's throughput quota, if it has one.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum ThroughputLimit {
-    /// The whole queue.
-    #[default]
-    PerQueue,
-    /// Each message group.
-    PerMessageGroupId,
+text_enum! {
+    /// The scope of a FIFO queue's throughput quota, if it has one.
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub(crate) enum ThroughputLimit {
+        /// The whole queue.
+        #[default]
+        PerQueue => "perQueue",
+        /// Each message group.
+        PerMessageGroupId => "perMessageGroupId",
+    }
 }
 
 impl Attributes {

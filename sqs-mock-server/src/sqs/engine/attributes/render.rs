@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqs_client::types::QueueAttributeName as Name;
 use sqs_client::wire::service_error::ServiceError;
 
-use super::{Attributes, DeduplicationScope, FifoAttributes, Requested, ThroughputLimit};
+use super::{Attributes, FifoAttributes, Requested};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::Counts;
@@ -117,31 +117,5 @@ impl FifoAttributes {
             Name::FifoThroughputLimit => self.throughput_limit.as_str().to_owned(),
             _ => return None,
         })
-    }
-}
-
-impl DeduplicationScope {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::MessageGroup => "messageGroup",
-        }
-    }
-
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        [Self::Queue, Self::MessageGroup].into_iter().find(|scope| scope.as_str() == text)
-    }
-}
-
-impl ThroughputLimit {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::PerQueue => "perQueue",
-            Self::PerMessageGroupId => "perMessageGroupId",
-        }
-    }
-
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        [Self::PerQueue, Self::PerMessageGroupId].into_iter().find(|limit| limit.as_str() == text)
     }
 }

@@ -7,6 +7,7 @@ use super::handle::TaskHandle;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
+use crate::service::text_enum::text_enum;
 
 /// Messages that a task without a rate moves in one step.
 const STEP: u64 = 100;
@@ -28,31 +29,15 @@ pub(crate) enum MoveStatus {
     Failed(FailureReason),
 }
 
-/// Why a task failed.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum FailureReason {
-    /// The destination of a message does not exist.
-    NonExistentQueue,
-    /// The message has no source queue to return to.
-    UnknownSource,
-    /// It took more than 36 hours.
-    TooLong,
-}
-
-impl FailureReason {
-    /// The text of `FailureReason`.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::NonExistentQueue => "AWS.SimpleQueueService.NonExistentQueue",
-            Self::UnknownSource => "CouldNotDetermineMessageSource",
-            Self::TooLong => "TaskTimedOut",
-        }
-    }
-
-    #[cfg(feature = "durable")]
-    fn parse(text: &str) -> Option<Self> {
-        let all = [Self::NonExistentQueue, Self::UnknownSource, Self::TooLong];
-        all.into_iter().find(|reason| reason.as_str() == text)
+text_enum! {
+    /// Why a task failed.
+    pub(crate) enum FailureReason {
+        /// The destination of a message does not exist.
+        NonExistentQueue => "AWS.SimpleQueueService.NonExistentQueue",
+        /// The message has no source queue to return to.
+        UnknownSource => "CouldNotDetermineMessageSource",
+        /// It took more than 36 hours.
+        TooLong => "TaskTimedOut",
     }
 }
 
@@ -72,7 +57,8 @@ impl MoveStatus {
     #[cfg(feature = "durable")]
     pub(crate) fn parse(text: &str, reason: Option<&str>) -> Option<Self> {
         if let Some(reason) = reason {
-            return FailureReason::parse(reason).map(Self::Failed).filter(|failed| failed.as_str() == text);
+            let failed = FailureReason::from_text(reason).map(Self::Failed);
+            return failed.filter(|failed| failed.as_str() == text);
         }
         let all = [Self::Running, Self::Completed, Self::Cancelling, Self::Cancelled];
         all.into_iter().find(|status| status.as_str() == text)
