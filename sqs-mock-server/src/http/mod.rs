@@ -1,7 +1,7 @@
 //! HTTP for all services: connections and their limits, request bodies, rules for browsers, and responses.
 //!
 //! ```text
-//! socket -> write_timeout -> server (accept, limits) -> site -> intake -> body
+//! socket -> server (accept, limits, write timeout) -> site -> intake -> body
 //! ```
 //! [`guard`] has the rules for requests of browsers.
 
@@ -14,7 +14,6 @@ mod limits;
 mod outgoing;
 mod reply;
 mod server;
-mod write_timeout;
 
 pub(crate) use body::BodyError;
 pub(crate) use form::form_text;

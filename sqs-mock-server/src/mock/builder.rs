@@ -306,7 +306,7 @@ impl MockSqsBuilder {
             let (listener, url) = listen(host, settings.port.unwrap_or(0)).await?;
             router.serve_s3(mock.start_s3(settings, listener, url, &config)?);
         }
-        mock.server = Some(Server::start(listener, router, limits));
+        mock.server = Some(Server::start(listener, Arc::new(router), limits));
         Ok(mock)
     }
 
