@@ -123,8 +123,8 @@ pub(super) fn file(services: &Services, head: &Parts) -> Answered {
     if !services.has_console() {
         return Err(Refusal::not_found("this server has no console; --no-console turned it off"));
     }
-    let path = head.uri.path().trim_start_matches(ROOT);
-    let Some(path) = path.strip_prefix('/') else { return Ok(to_console()) };
+    let path = head.uri.path().strip_prefix(ROOT).and_then(|path| path.strip_prefix('/'));
+    let Some(path) = path else { return Ok(to_console()) };
     let path = if path.is_empty() { "index.html" } else { path };
     let file = FILES.iter().find(|file| file.path == path);
     let file = file.ok_or_else(|| Refusal::not_found(format!("the console has no file {path:?}")))?;

@@ -15,32 +15,16 @@ use crate::sqs::ops::{Counts, QueueDescription, WhyEmpty};
 const MAX_TASKS: usize = 10;
 
 #[derive(Serialize)]
-struct Part {
-    total: usize,
-    queues: Vec<Queue>,
-    /// The `skip` of the next page; absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<usize>,
-}
-
-#[derive(Serialize)]
 struct Queue {
     name: String,
-    arn: String,
+    arn: QueueArn,
     url: String,
-    messages: Messages,
+    messages: Counts,
     totals: Totals,
     oldest_message_age_ms: Option<u128>,
     dead_letter_sources: Vec<String>,
     attributes: BTreeMap<QueueAttributeName, String>,
     tags: BTreeMap<String, String>,
-}
-
-#[derive(Serialize)]
-struct Messages {
-    available: usize,
-    in_flight: usize,
-    delayed: usize,
 }
 
 /// Counts since the queue was created.
@@ -63,8 +47,8 @@ struct Why {
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
     let page = Page::read(&ask.parameters(&[SKIP, LIMIT])?)?;
     let arns = ask.services.sqs.service().queues();
-    let queues = arns.iter().skip(page.skip).take(page.limit).filter_map(|arn| queue(ask, arn)).collect();
-    json(&Part { total: arns.len(), queues, next: page.next(arns.len()) })
+    let queues = page.of(&arns).filter_map(|arn| queue(ask, arn));
+    json(&page.part("queues", arns.len(), queues))
 }
 
 /// `GET /_mock/queues/{name}`.
@@ -109,15 +93,14 @@ fn arn(ask: &Ask<'_>) -> Result<QueueArn, Refusal> {
 fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Queue> {
     let service = ask.services.sqs.service();
     let QueueDescription { attributes, tags, counts, arrived, oldest } = service.describe(arn)?;
-    let Counts { available, in_flight, delayed } = counts;
-    let present = (available + in_flight + delayed) as u64;
+    let present = (counts.available + counts.in_flight + counts.delayed) as u64;
     let now = service.clock().now();
     let sources = service.dead_letter_sources(arn);
     Some(Queue {
         name: arn.name.to_string(),
-        arn: arn.to_string(),
+        arn: arn.clone(),
         url: format!("{}/{}/{}", ask.services.sqs.base_url(ask.head, &arn.region), arn.account, arn.name),
-        messages: Messages { available, in_flight, delayed },
+        messages: counts,
         totals: Totals { arrived, left: arrived.saturating_sub(present) },
         oldest_message_age_ms: oldest.map(|oldest| now.saturating_since(oldest).as_millis()),
         dead_letter_sources: sources.iter().map(ToString::to_string).collect(),

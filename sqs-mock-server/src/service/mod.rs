@@ -20,3 +20,4 @@ pub(crate) mod query_error;
 pub(crate) mod resource;
 pub(crate) mod seed;
 pub(crate) mod stopwatch;
+pub(crate) mod text;
