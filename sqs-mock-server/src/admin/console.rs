@@ -107,7 +107,7 @@ impl File {
 /// Whether a request comes from the address bar of a browser, which names no action.
 pub(crate) fn is_of_address_bar(services: &Services, head: &Parts) -> bool {
     let is_root = head.method == Method::GET && head.uri.path() == "/" && head.uri.query().is_none();
-    is_root && services.has_console() && accepts(&head.headers, &ACCEPT, "text/html")
+    is_root && services.has_console && accepts(&head.headers, &ACCEPT, "text/html")
 }
 
 /// Sends a browser to the console.
@@ -120,7 +120,7 @@ pub(crate) fn to_console() -> Response<Bytes> {
 
 /// `GET /_mock/console/..`.
 pub(super) fn file(services: &Services, head: &Parts) -> Answered {
-    if !services.has_console() {
+    if !services.has_console {
         return Err(Refusal::not_found("this server has no console; --no-console turned it off"));
     }
     let path = head.uri.path().strip_prefix(ROOT).and_then(|path| path.strip_prefix('/'));

@@ -91,7 +91,8 @@ fn arn(ask: &Ask<'_>) -> Result<QueueArn, Refusal> {
 
 /// `None` if the queue was deleted in the meantime.
 fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Queue> {
-    let service = ask.services.sqs.service();
+    let sqs = &ask.services.sqs;
+    let service = sqs.service();
     let QueueDescription { attributes, tags, counts, arrived, oldest } = service.describe(arn)?;
     let present = (counts.available + counts.in_flight + counts.delayed) as u64;
     let now = service.clock().now();
@@ -99,7 +100,12 @@ fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Queue> {
     Some(Queue {
         name: arn.name.to_string(),
         arn: arn.clone(),
-        url: format!("{}/{}/{}", ask.services.sqs.base_url(ask.head, &arn.region), arn.account, arn.name),
+        url: format!(
+            "{}/{}/{}",
+            sqs.base_url(sqs.names().host(ask.head), &arn.region),
+            arn.account,
+            arn.name
+        ),
         messages: counts,
         totals: Totals { arrived, left: arrived.saturating_sub(present) },
         oldest_message_age_ms: oldest.map(|oldest| now.saturating_since(oldest).as_millis()),

@@ -71,16 +71,10 @@ fn redrive(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Pr
     set.map(drop).map_err(|refusal| problem(text(refusal)))
 }
 
-/// The URLs of the queues of the settings.
-pub(super) fn urls(config: &Config, host: &str) -> Vec<String> {
-    let base = |region: &str| match &config.public_url {
-        Some(url) => url.clone(),
-        None => config.queue_url_style.base(host, region),
-    };
-    plan(config)
-        .iter()
-        .map(|(_, arn, _)| format!("{}/{}/{}", base(&arn.region), arn.account, arn.name))
-        .collect()
+/// The URLs of the queues of the settings, for the base of each region.
+pub(super) fn urls(config: &Config, base: impl Fn(&str) -> String) -> Vec<String> {
+    let url = |arn: &QueueArn| format!("{}/{}/{}", base(&arn.region), arn.account, arn.name);
+    plan(config).iter().map(|(_, arn, _)| url(arn)).collect()
 }
 
 /// The queues with their own throughput quotas.

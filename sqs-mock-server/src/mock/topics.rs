@@ -13,30 +13,17 @@ use crate::sns::engine::protocol::Endpoint;
 use crate::sns::ops::Sns;
 
 impl MockSqs {
-    /// Creates the topics of the settings.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::InvalidInput`]: a topic of the data directory differs from that of the file.
-    pub(super) fn create_topics(&self, config: &Config) -> io::Result<()> {
-        create(&self.services.topics.sns, config)
-    }
-
     /// The topics that the config file defines, in the order of the file.
     pub fn configured_topics(&self) -> &[TopicArn] {
         &self.configured_topics
     }
 }
 
-/// Creates the topics of the settings again with each reset.
-pub(super) fn recreate_on_reset(sns: &mut Sns, config: Config) {
-    sns.on_reset(move |sns| {
-        if let Err(error) = create(sns, &config) {
-            tracing::error!(%error, "cannot create the initial topics again");
-        }
-    });
-}
-
-fn create(sns: &Sns, config: &Config) -> io::Result<()> {
+/// Creates the topics of the settings.
+///
+/// # Errors
+/// [`io::ErrorKind::InvalidInput`]: a topic of the data directory differs from that of the file.
+pub(super) fn create(sns: &Sns, config: &Config) -> io::Result<()> {
     let topics = config.topics.iter().zip(arns(config)).enumerate();
     let topics = topics.map(|(at, (topic, arn))| {
         create_one(sns, topic, &arn).map_err(|text| Problem::new(format!("topics[{at}].name"), text))

@@ -18,6 +18,6 @@ mod xml;
 pub(crate) use api::{Access, Api, Call, Output};
 pub(crate) use fault::injected;
 pub(crate) use form::{Form, missing};
-pub(crate) use front::{Front, Settings};
+pub(crate) use front::Front;
 pub use journal::QueryRequest;
 pub(crate) use xml::Xml;
