@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::json;
 use sqs_client::types::QueueAttributeName;
 
 use super::answer::{Answered, Refusal, json};
@@ -35,14 +36,6 @@ struct Totals {
     left: u64,
 }
 
-#[derive(Serialize)]
-struct Why {
-    /// An identifier for programs.
-    reason: &'static str,
-    /// A sentence for users.
-    text: String,
-}
-
 /// `GET /_mock/queues`.
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
     let page = Page::read(&ask.parameters(&[SKIP, LIMIT])?)?;
@@ -60,7 +53,7 @@ pub(super) fn show(ask: &Ask<'_>) -> Answered {
 /// `GET /_mock/queues/{name}/why-empty`.
 pub(super) fn why_empty(ask: &Ask<'_>) -> Answered {
     let why = ask.services.sqs.service().why_empty(&arn(ask)?);
-    json(&Why { reason: reason(&why), text: why.to_string() })
+    json(&json!({ "reason": reason(&why), "text": why.to_string() }))
 }
 
 /// `GET /_mock/queues/{name}/move-tasks`.
@@ -68,7 +61,7 @@ pub(super) fn move_tasks(ask: &Ask<'_>) -> Answered {
     let arn = arn(ask)?;
     let service = ask.services.sqs.service();
     service.describe(&arn).ok_or_else(|| unknown(&arn))?;
-    json(&serde_json::json!({ "move_tasks": service.move_tasks(&arn, MAX_TASKS) }))
+    json(&json!({ "move_tasks": service.move_tasks(&arn, MAX_TASKS) }))
 }
 
 /// The error for a queue that does not exist.
@@ -115,6 +108,7 @@ fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Queue> {
     })
 }
 
+/// An identifier for programs.
 fn reason(why: &WhyEmpty) -> &'static str {
     match why {
         WhyEmpty::NoSuchQueue => "no_such_queue",
