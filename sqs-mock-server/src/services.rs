@@ -5,7 +5,6 @@ use std::sync::Arc;
 #[cfg(feature = "s3")]
 use std::sync::{OnceLock, Weak};
 
-use crate::config::{Compat, Config};
 use crate::http::Guard;
 #[cfg(feature = "sns")]
 use crate::query::Front;
@@ -31,9 +30,10 @@ pub(crate) struct Services {
     #[cfg(feature = "console")]
     pub(crate) has_console: bool,
     /// Each reset creates it.
-    initial: InitialState,
+    pub(crate) initial: InitialState,
+    /// S3, which its server owns, once it is started.
     #[cfg(feature = "s3")]
-    s3: OnceLock<Weak<s3::Content>>,
+    pub(crate) s3: OnceLock<Weak<s3::Content>>,
 }
 
 /// SNS and STS, with the HTTP layer that they share.
@@ -54,34 +54,6 @@ impl fmt::Debug for InitialState {
 }
 
 impl Services {
-    /// All services except S3.
-    pub(crate) fn new(
-        sqs: Endpoint,
-        #[cfg(feature = "sns")] topics: Topics,
-        journal: Arc<Journal>,
-        config: &Config,
-        initial: InitialState,
-    ) -> Self {
-        Self {
-            sqs,
-            #[cfg(feature = "sns")]
-            topics,
-            journal,
-            is_localstack: config.compat == Some(Compat::LocalStack),
-            #[cfg(feature = "console")]
-            has_console: config.console.unwrap_or(true),
-            initial,
-            #[cfg(feature = "s3")]
-            s3: OnceLock::new(),
-        }
-    }
-
-    /// Adds S3, which its server owns. Called at most once.
-    #[cfg(feature = "s3")]
-    pub(crate) fn attach_s3(&self, s3: Weak<s3::Content>) {
-        let _ = self.s3.set(s3);
-    }
-
     /// S3, while its server runs.
     #[cfg(feature = "s3")]
     pub(crate) fn s3(&self) -> Option<Arc<s3::Content>> {

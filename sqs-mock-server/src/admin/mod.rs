@@ -117,7 +117,7 @@ async fn route(services: &Arc<Services>, head: &Parts, body: &[u8]) -> Result<An
     for route in ROUTES {
         let Some(name) = route.matches(path) else { continue };
         if route.method == method {
-            let ask = Ask::new(services, head, body, name);
+            let ask = Ask { services, head, body, name };
             let service = services.sqs.service();
             if method != Method::GET {
                 service.check_store().map_err(|error| Refusal::not_stored(&error))?;

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::sync::Arc;
+#[cfg(feature = "s3")]
+use std::sync::OnceLock;
 
 use aws_credential_types::Credentials;
 
@@ -9,7 +11,7 @@ use aws_credential_types::Credentials;
 use super::queues;
 use super::service::{self, Kept};
 use super::{MockSqs, Verification};
-use crate::config::{Auth, Config};
+use crate::config::{Auth, Compat, Config};
 use crate::http::{Guard, Names, name_of};
 #[cfg(feature = "sns")]
 use crate::query::Front;
@@ -72,14 +74,18 @@ impl MockSqs {
         let configured_queues = queues::urls(config, |region| endpoint.base_url(&names.own_host, region));
         #[cfg(not(feature = "config-file"))]
         let configured_queues = Vec::new();
-        let services = Services::new(
-            endpoint,
+        let services = Services {
+            sqs: endpoint,
             #[cfg(feature = "sns")]
             topics,
             journal,
-            config,
-            initial_state(config.clone()),
-        );
+            is_localstack: config.compat == Some(Compat::LocalStack),
+            #[cfg(feature = "console")]
+            has_console: config.console.unwrap_or(true),
+            initial: initial_state(config.clone()),
+            #[cfg(feature = "s3")]
+            s3: OnceLock::new(),
+        };
         Ok(Self {
             service,
             services: Arc::new(services),
@@ -152,11 +158,12 @@ fn create_initial_state(service: &Service, config: &Config) -> io::Result<()> {
     }
     #[cfg(feature = "config-file")]
     {
-        let mut problems = queues::problems(config);
+        let problems = queues::problems(config).into_iter();
         #[cfg(feature = "sns")]
-        problems.extend(super::topics::problems(config));
+        let problems = problems.chain(super::topics::problems(config));
         #[cfg(feature = "s3")]
-        problems.extend(super::buckets::problems(config));
+        let problems = problems.chain(super::buckets::problems(config));
+        let problems: Vec<_> = problems.collect();
         if !problems.is_empty() {
             return Err(config.source.refuse(problems));
         }

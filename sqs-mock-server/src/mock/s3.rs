@@ -67,7 +67,7 @@ impl MockSqs {
             notifications,
         };
         let (s3, front) = MockS3::start(settings, listener, url, host)?;
-        self.services.attach_s3(s3.content());
+        let _ = self.services.s3.set(s3.content());
         self.s3 = Some(s3);
         Ok(front)
     }

@@ -51,6 +51,7 @@ pub struct PublishedMessage {
 }
 
 /// As text, since JSON parsers may round 64-bit numbers.
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
 fn text<S: Serializer>(number: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
     number.map(|number| number.to_string()).serialize(serializer)
 }
