@@ -142,7 +142,7 @@ fn initial_state(config: Config) -> InitialState {
     InitialState(Box::new(move |services| {
         let created = create_initial_state(services.sqs.service(), &config);
         #[cfg(all(feature = "config-file", feature = "sns"))]
-        let created = created.and_then(|()| super::topics::create(&services.topics.sns, &config));
+        let created = created.and(super::topics::create(&services.topics.sns, &config));
         if let Err(error) = created {
             tracing::error!(%error, "cannot create the initial queues and topics again");
         }
