@@ -4,8 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use serde::de::{Error, Unexpected, Visitor};
+use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 const SIZES: [(&str, u64); 5] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1), ("", 1)];
 const PERIODS: [(&str, u64); 5] =
@@ -65,50 +66,32 @@ fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 }
 
 /// Deserializes a number in the base unit, or a text with a unit.
-struct Quantity<T> {
+fn quantity<'de, T, D: Deserializer<'de>>(
+    deserializer: D,
     allowed: &'static str,
     of_number: fn(u64) -> Option<T>,
     of_text: fn(&str) -> Option<T>,
-}
-
-impl<T> Visitor<'_> for Quantity<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.allowed)
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
-        (self.of_number)(number).ok_or_else(|| E::invalid_value(Unexpected::Unsigned(number), &self))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
-        match u64::try_from(number) {
-            Ok(number) => self.visit_u64(number),
-            Err(_) => Err(E::invalid_value(Unexpected::Signed(number), &self)),
-        }
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-        (self.of_text)(text).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
-    }
+) -> Result<T, D::Error> {
+    let given = Value::deserialize(deserializer)?;
+    let read = match &given {
+        Value::Number(number) if !number.is_f64() => number.as_u64().and_then(of_number),
+        Value::String(text) => of_text(text),
+        Value::Object(_) => return Err(D::Error::invalid_type(Unexpected::Map, &allowed)),
+        _ => return Err(D::Error::invalid_type(Unexpected::Other("another type"), &allowed)),
+    };
+    read.ok_or_else(|| D::Error::invalid_value(Unexpected::Other(&given.to_string()), &allowed))
 }
 
 /// Deserializes a size in bytes.
 pub(crate) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
     let of_text = |text: &str| text.parse().ok().map(|ByteSize(bytes)| bytes);
-    deserializer.deserialize_any(Quantity {
-        allowed: SIZE,
-        of_number: |bytes| bytes.try_into().ok(),
-        of_text,
-    })
+    quantity(deserializer, SIZE, |bytes| bytes.try_into().ok(), of_text)
 }
 
 /// Deserializes a duration.
 pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let of_text = |text: &str| parse(text, &PERIODS).map(Duration::from_millis);
-    let of_number = |seconds| Some(Duration::from_secs(seconds));
-    deserializer.deserialize_any(Quantity { allowed: PERIOD, of_number, of_text })
+    quantity(deserializer, PERIOD, |seconds| Some(Duration::from_secs(seconds)), of_text)
 }
 
 #[cfg(test)]

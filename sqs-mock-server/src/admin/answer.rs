@@ -21,10 +21,8 @@ pub(super) struct Refusal {
 
 /// A response with status 200.
 pub(super) fn json(content: &impl Serialize) -> Answered {
-    let body = serde_json::to_vec(content).map_err(|error| Refusal {
-        status: StatusCode::INTERNAL_SERVER_ERROR,
-        error: format!("cannot serialize the response: {error}"),
-        header: None,
+    let body = serde_json::to_vec(content).map_err(|error| {
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, format!("cannot serialize the response: {error}"))
     })?;
     Ok(response(StatusCode::OK, body))
 }
@@ -37,52 +35,51 @@ pub(super) fn metrics(text: Exposition) -> Response<Bytes> {
 }
 
 impl Refusal {
+    fn new(status: StatusCode, error: impl Into<String>) -> Self {
+        Self { status, error: error.into(), header: None }
+    }
+
     /// The request is invalid. The text says why, and what is allowed.
     pub(super) fn bad(error: impl Into<String>) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, error: error.into(), header: None }
+        Self::new(StatusCode::BAD_REQUEST, error)
     }
 
     /// The requested object does not exist.
     pub(super) fn not_found(error: impl Into<String>) -> Self {
-        Self { status: StatusCode::NOT_FOUND, error: error.into(), header: None }
+        Self::new(StatusCode::NOT_FOUND, error)
     }
 
     /// The server cannot do what it should.
     #[cfg(feature = "s3")]
     pub(super) fn failed(error: String) -> Self {
-        Self { status: StatusCode::INTERNAL_SERVER_ERROR, error, header: None }
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, error)
     }
 
     /// The guard rejects the request.
     pub(super) fn forbidden(error: String) -> Self {
-        Self { status: StatusCode::FORBIDDEN, error, header: None }
+        Self::new(StatusCode::FORBIDDEN, error)
     }
 
     /// The admin token is missing or wrong.
     pub(super) fn no_token() -> Self {
-        let error = "the header `Authorization: Bearer` with the admin token is required".to_owned();
+        let error = "the header `Authorization: Bearer` with the admin token is required";
         let header = Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
-        Self { status: StatusCode::UNAUTHORIZED, error, header }
+        Self { header, ..Self::new(StatusCode::UNAUTHORIZED, error) }
     }
 
     /// The condition of a wait was not met in time.
-    pub(super) fn not_so(error: impl Into<String>) -> Self {
-        Self { status: StatusCode::CONFLICT, error: error.into(), header: None }
+    pub(super) fn not_so(error: String) -> Self {
+        Self::new(StatusCode::CONFLICT, error)
     }
 
     /// The server is shutting down, so a wait ends.
     pub(super) fn stopping() -> Self {
-        let error = "the server is shutting down".to_owned();
-        Self { status: StatusCode::SERVICE_UNAVAILABLE, error, header: None }
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down")
     }
 
     /// The change may not be stored.
     pub(super) fn not_stored(error: &ServiceError) -> Self {
-        Self {
-            status: StatusCode::SERVICE_UNAVAILABLE,
-            error: error.message.clone().unwrap_or_default(),
-            header: None,
-        }
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.message.as_deref().unwrap_or_default())
     }
 
     pub(super) fn unknown_path(path: &str) -> Self {
@@ -91,11 +88,9 @@ impl Refusal {
 
     pub(super) fn method(method: &Method, allowed: &[&str]) -> Self {
         let allowed = allowed.join(", ");
-        Self {
-            status: StatusCode::METHOD_NOT_ALLOWED,
-            error: format!("{method} is not allowed here; allowed: {allowed}"),
-            header: HeaderValue::from_str(&allowed).ok().map(|allowed| (ALLOW, allowed)),
-        }
+        let header = HeaderValue::from_str(&allowed).ok().map(|allowed| (ALLOW, allowed));
+        let error = format!("{method} is not allowed here; allowed: {allowed}");
+        Self { header, ..Self::new(StatusCode::METHOD_NOT_ALLOWED, error) }
     }
 
     pub(super) fn into_response(self) -> Response<Bytes> {

@@ -19,10 +19,6 @@ pub(super) struct Ask<'a> {
 }
 
 impl<'a> Ask<'a> {
-    pub(super) fn new(services: &'a Services, head: &'a Parts, body: &'a [u8], name: &'a str) -> Self {
-        Self { services, head, body, name }
-    }
-
     /// The query parameters. Fails for parameters that are not in `allowed`, and for repeated ones.
     pub(super) fn parameters(&self, allowed: &[&str]) -> Result<Parameters<'a>, Refusal> {
         Parameters::parse(self.head.uri.query().unwrap_or_default().as_bytes(), allowed)

@@ -18,7 +18,7 @@ use super::ask::{Ask, truth};
 use crate::http::form_text;
 use crate::service::caller::Caller;
 use crate::sqs::front::{self as respond, Style};
-use crate::sqs::ops::Shown;
+use crate::sqs::ops::Kinds;
 
 /// The parameters in AWS JSON.
 #[derive(Default, Deserialize)]
@@ -39,12 +39,12 @@ pub(super) fn messages(ask: &Ask<'_>) -> Answered {
     };
     let service = ask.services.sqs.service();
     let context = ask.services.sqs.context(ask.head, Caller::of(ask.head), style.protocol);
-    let shown = Shown { invisible: asked.show_invisible, delayed: asked.show_delayed };
+    let kinds = Kinds { available: true, in_flight: asked.show_invisible, delayed: asked.show_delayed };
     let url = asked.queue_url.filter(|url| !url.is_empty());
     let url = url.ok_or_else(|| Refusal::bad("QueueUrl is missing"))?;
     let request_id = service.request_id();
     let encoded = service
-        .peek_as_received(&context, Some(url), shown)
+        .peek_as_received(&context, Some(url), kinds)
         .and_then(|output| style.output::<ReceiveMessage>(&output, &request_id));
     Ok(match encoded {
         Ok(encoded) => respond::answer(encoded),

@@ -20,7 +20,7 @@ use crate::service::clock::{Clock, Timestamp};
 /// The time and how it runs.
 #[derive(Serialize)]
 pub(super) struct Shown {
-    now: String,
+    now: Timestamp,
     pub(super) now_ms: u64,
     pub(super) frozen: bool,
     /// The difference to the system time.
@@ -81,12 +81,7 @@ fn shown(clock: &Clock) -> Answered {
 /// The state of the clock.
 pub(super) fn state(clock: &Clock) -> Shown {
     let now = clock.now();
-    Shown {
-        now: now.to_string(),
-        now_ms: now.as_millis(),
-        frozen: clock.is_frozen(),
-        offset_ms: clock.offset_millis(),
-    }
+    Shown { now, now_ms: now.as_millis(), frozen: clock.is_frozen(), offset_ms: clock.offset_millis() }
 }
 
 fn duration(value: &Value) -> Result<Duration, Refusal> {

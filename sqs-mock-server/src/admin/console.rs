@@ -5,8 +5,10 @@
 //! GET /_mock/console/ and the files of src/console, compressed once, when they are first asked for
 //! ```
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::Write as _;
-use std::sync::OnceLock;
+use std::path::Path;
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -17,6 +19,8 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
+use include_dir::{Dir, File, include_dir};
+use parking_lot::Mutex;
 
 use super::answer::{Answered, Refusal};
 use crate::services::Services;
@@ -24,90 +28,38 @@ use crate::services::Services;
 /// The path of the console.
 pub(super) const ROOT: &str = "/_mock/console";
 const HOME: HeaderValue = HeaderValue::from_static("/_mock/console/");
-const HTML: &str = "text/html; charset=utf-8";
-const CSS: &str = "text/css; charset=utf-8";
-const SCRIPT: &str = "text/javascript; charset=utf-8";
 /// Nothing from elsewhere, and no script in the page.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
-/// A file of the console.
-struct File {
-    path: &'static str,
-    kind: &'static str,
-    content: &'static [u8],
-    compressed: OnceLock<Bytes>,
-}
+static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src/console");
+/// The compressed files, by path.
+static COMPRESSED: Mutex<BTreeMap<&Path, Bytes>> = Mutex::new(BTreeMap::new());
 
-macro_rules! files {
-    ($($kind:ident $path:literal,)*) => {
-        static FILES: [File; [$($path),*].len()] = [$(File {
-            path: $path,
-            kind: $kind,
-            content: include_bytes!(concat!("../console/", $path)),
-            compressed: OnceLock::new(),
-        }),*];
+fn compressed(file: &'static File<'_>) -> Bytes {
+    let compress = || {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        let written = encoder.write_all(file.contents()).and_then(|()| encoder.finish());
+        // Writing to memory cannot fail.
+        written.map(Bytes::from).unwrap_or_default()
     };
+    COMPRESSED.lock().entry(file.path()).or_insert_with(compress).clone()
 }
 
-files! {
-    HTML "index.html",
-    CSS "style.css",
-    SCRIPT "api.js",
-    SCRIPT "app.js",
-    SCRIPT "code.js",
-    SCRIPT "copy.js",
-    SCRIPT "dialog.js",
-    SCRIPT "dom.js",
-    SCRIPT "format.js",
-    SCRIPT "live.js",
-    SCRIPT "notices.js",
-    SCRIPT "pages.js",
-    SCRIPT "pairs.js",
-    SCRIPT "queue-model.js",
-    SCRIPT "rates.js",
-    SCRIPT "refresh.js",
-    SCRIPT "rust.js",
-    SCRIPT "views/bucket.js",
-    SCRIPT "views/buckets.js",
-    SCRIPT "views/clock.js",
-    SCRIPT "views/create-queue.js",
-    SCRIPT "views/fault-form.js",
-    SCRIPT "views/faults.js",
-    SCRIPT "views/message.js",
-    SCRIPT "views/messages.js",
-    SCRIPT "views/parts.js",
-    SCRIPT "views/queue-settings.js",
-    SCRIPT "views/queue.js",
-    SCRIPT "views/queues.js",
-    SCRIPT "views/redrive.js",
-    SCRIPT "views/request-detail.js",
-    SCRIPT "views/requests.js",
-    SCRIPT "views/send.js",
-    SCRIPT "views/topic-actions.js",
-    SCRIPT "views/topic.js",
-    SCRIPT "views/topics.js",
-    SCRIPT "virtual.js",
-}
-
-impl File {
-    fn compressed(&self) -> Bytes {
-        let compress = || {
-            let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-            let written = encoder.write_all(self.content).and_then(|()| encoder.finish());
-            // Writing to memory cannot fail.
-            written.map(Bytes::from).unwrap_or_default()
-        };
-        self.compressed.get_or_init(compress).clone()
+fn content_type(file: &File<'_>) -> &'static str {
+    match file.path().extension().and_then(OsStr::to_str) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        _ => "text/javascript; charset=utf-8",
     }
 }
 
 /// Whether a request comes from the address bar of a browser, which names no action.
 pub(crate) fn is_of_address_bar(services: &Services, head: &Parts) -> bool {
     let is_root = head.method == Method::GET && head.uri.path() == "/" && head.uri.query().is_none();
-    is_root && services.has_console() && accepts(&head.headers, &ACCEPT, "text/html")
+    is_root && services.has_console && accepts(&head.headers, &ACCEPT, "text/html")
 }
 
 /// Sends a browser to the console.
@@ -120,17 +72,18 @@ pub(crate) fn to_console() -> Response<Bytes> {
 
 /// `GET /_mock/console/..`.
 pub(super) fn file(services: &Services, head: &Parts) -> Answered {
-    if !services.has_console() {
+    if !services.has_console {
         return Err(Refusal::not_found("this server has no console; --no-console turned it off"));
     }
-    let path = head.uri.path().trim_start_matches(ROOT);
-    let Some(path) = path.strip_prefix('/') else { return Ok(to_console()) };
+    let path = head.uri.path().strip_prefix(ROOT).and_then(|path| path.strip_prefix('/'));
+    let Some(path) = path else { return Ok(to_console()) };
     let path = if path.is_empty() { "index.html" } else { path };
-    let file = FILES.iter().find(|file| file.path == path);
-    let file = file.ok_or_else(|| Refusal::not_found(format!("the console has no file {path:?}")))?;
+    let file = FILES
+        .get_file(path)
+        .ok_or_else(|| Refusal::not_found(format!("the console has no file {path:?}")))?;
     let mut response = Response::new(Bytes::new());
     let fixed = [
-        (CONTENT_TYPE, HeaderValue::from_static(file.kind)),
+        (CONTENT_TYPE, HeaderValue::from_static(content_type(file))),
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
@@ -140,9 +93,9 @@ pub(super) fn file(services: &Services, head: &Parts) -> Answered {
     response.headers_mut().extend(fixed);
     if accepts(&head.headers, &ACCEPT_ENCODING, "gzip") {
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        *response.body_mut() = file.compressed();
+        *response.body_mut() = compressed(file);
     } else {
-        *response.body_mut() = Bytes::from_static(file.content);
+        *response.body_mut() = Bytes::from_static(file.contents());
     }
     Ok(response)
 }
@@ -160,7 +113,6 @@ fn accepts(headers: &HeaderMap, name: &HeaderName, value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use super::*;
 
@@ -176,19 +128,23 @@ mod tests {
         }
     }
 
+    fn files(directory: &'static Dir<'_>) -> Vec<&'static File<'static>> {
+        directory.files().chain(directory.dirs().flat_map(files)).collect()
+    }
+
     #[test]
     fn every_file_of_the_folder_is_served() {
         let mut all = Vec::new();
         found(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/console"), "", &mut all);
         all.sort();
-        let mut served: Vec<_> = FILES.iter().map(|file| file.path).collect();
+        let mut served: Vec<_> = files(&FILES).iter().map(|file| file.path().to_str().unwrap()).collect();
         served.sort_unstable();
         assert_eq!(served, all);
     }
 
     #[test]
     fn files_have_at_most_100_kb_in_transit() {
-        let bytes: usize = FILES.iter().map(|file| file.compressed().len()).sum();
+        let bytes: usize = files(&FILES).into_iter().map(|file| compressed(file).len()).sum();
         assert!(bytes <= 100_000, "{bytes}");
     }
 

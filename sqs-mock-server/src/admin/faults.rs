@@ -7,7 +7,7 @@
 //! ```
 //! The `FromStr` of [`Fault`] documents the fields.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;
@@ -16,28 +16,20 @@ use crate::service::faults::{Fault, InjectedFault};
 /// The maximum number of faults, since each request checks all of them.
 const AT_MOST: usize = 1000;
 
-#[derive(Serialize)]
-struct Shown<'a> {
-    id: u64,
-    hits: u64,
-    spent: bool,
-    fault: &'a Fault,
-}
-
-#[derive(Serialize)]
-struct Removed {
-    removed: usize,
-}
-
-fn shown(injected: &InjectedFault) -> Shown<'_> {
-    Shown { id: injected.id(), hits: injected.hits(), spent: injected.is_spent(), fault: injected.fault() }
+fn shown(injected: &InjectedFault) -> Value {
+    json!({
+        "id": injected.id(),
+        "hits": injected.hits(),
+        "spent": injected.is_spent(),
+        "fault": injected.fault(),
+    })
 }
 
 /// `GET /_mock/faults`.
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
     ask.parameters(&[])?;
     let all = ask.services.sqs.service().faults().list();
-    json(&all.iter().map(shown).collect::<Vec<_>>())
+    json(&all.iter().map(shown).collect::<Value>())
 }
 
 /// `POST /_mock/faults`.
@@ -59,7 +51,7 @@ pub(super) fn clear(ask: &Ask<'_>) -> Answered {
     let faults = ask.services.sqs.service().faults();
     let removed = faults.list().len();
     faults.clear();
-    json(&Removed { removed })
+    json(&json!({ "removed": removed }))
 }
 
 /// `DELETE /_mock/faults/{name}`.
@@ -70,5 +62,5 @@ pub(super) fn remove(ask: &Ask<'_>) -> Answered {
     let unknown =
         || Refusal::not_found(format!("there is no fault {}; GET /_mock/faults lists them", ask.name));
     found.ok_or_else(unknown)?.remove();
-    json(&Removed { removed: 1 })
+    json(&json!({ "removed": 1 }))
 }

@@ -84,14 +84,16 @@ impl From<Response<Bytes>> for Answer {
     }
 }
 
-/// The paths that tell whether the server is healthy.
-const HEALTH: [&str; 2] = ["/health", "/_localstack/health"];
+/// Whether a path tells if the server is healthy.
+fn is_health(path: &str) -> bool {
+    ["/health", "/_localstack/health"].contains(&path.trim_end_matches('/'))
+}
 
 /// Health is open to everyone: health checks use any host name, and it reveals nothing. Metrics need no token, since
 /// scrapers rarely have one.
 fn check(guard: &Guard, head: &Parts) -> Result<(), Refusal> {
     let path = head.uri.path();
-    if HEALTH.contains(&path) {
+    if is_health(path) {
         return Ok(());
     }
     #[cfg(feature = "console")]
@@ -115,14 +117,14 @@ async fn route(services: &Arc<Services>, head: &Parts, body: &[u8]) -> Result<An
     for route in ROUTES {
         let Some(name) = route.matches(path) else { continue };
         if route.method == method {
-            let ask = Ask::new(services, head, body, name);
+            let ask = Ask { services, head, body, name };
             let service = services.sqs.service();
             if method != Method::GET {
                 service.check_store().map_err(|error| Refusal::not_stored(&error))?;
             }
             let answered = match route.handler {
                 // These do not wait for a slow disk.
-                Handler::Now(answer) if HEALTH.contains(&path) => return answer(&ask).map(Answer::from),
+                Handler::Now(answer) if is_health(path) => return answer(&ask).map(Answer::from),
                 Handler::Metrics => return Ok(answer::metrics(services.metrics().await).into()),
                 Handler::Action => return Ok(Answer::Action),
                 Handler::Events => {

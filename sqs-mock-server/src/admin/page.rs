@@ -1,5 +1,7 @@
 //! Pagination of lists.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::answer::Refusal;
@@ -26,27 +28,38 @@ impl Page {
         Ok(Self { skip, limit: parameters.number(LIMIT, 1..=MOST, DEFAULT)? })
     }
 
-    /// The `skip` of the next page of a list with `total` entries; `None` on the last page.
-    pub(super) fn next(self, total: usize) -> Option<usize> {
-        Some(self.skip.saturating_add(self.limit)).filter(|next| *next < total)
+    /// The entries of this page.
+    pub(super) fn of<T>(self, all: &[T]) -> impl Iterator<Item = &T> {
+        all.iter().skip(self.skip).take(self.limit)
     }
 
-    /// The page of `all` requests, counted back from the latest one. It lists its oldest request first.
-    pub(super) fn of_latest<'r, T, R>(self, all: &'r [T], show: impl Fn(&'r T) -> R) -> Latest<R> {
+    /// The entries of this page, counted back from the latest one, which is the last of `all`. The oldest comes first.
+    pub(super) fn latest<T>(self, all: &[T]) -> impl Iterator<Item = &T> {
         let end = all.len().saturating_sub(self.skip);
-        let start = end.saturating_sub(self.limit);
-        let requests = all.iter().take(end).skip(start).map(show).collect();
-        Latest { total: all.len(), requests, next: self.next(all.len()) }
+        all.iter().take(end).skip(end.saturating_sub(self.limit))
+    }
+
+    /// This page of a list with `total` entries.
+    pub(super) fn part<T>(
+        self,
+        list: &'static str,
+        total: usize,
+        entries: impl Iterator<Item = T>,
+    ) -> Part<T> {
+        let next = Some(self.skip.saturating_add(self.limit)).filter(|next| *next < total);
+        Part { total, entries: [(list, entries.collect())].into(), next }
     }
 }
 
-/// A page of recorded requests.
+/// A page of a list.
 #[derive(Serialize)]
-pub(super) struct Latest<R> {
-    /// The number of all requests.
+pub(super) struct Part<T> {
+    /// The number of entries on all pages.
     total: usize,
-    requests: Vec<R>,
-    /// The `skip` of the next, older page; absent on the last page.
+    /// The entries, under the name of the list.
+    #[serde(flatten)]
+    entries: BTreeMap<&'static str, Vec<T>>,
+    /// The `skip` of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<usize>,
+    pub(super) next: Option<usize>,
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::json;
 use sqs_client::types::QueueAttributeName;
 
 use super::answer::{Answered, Refusal, json};
@@ -15,32 +16,16 @@ use crate::sqs::ops::{Counts, QueueDescription, WhyEmpty};
 const MAX_TASKS: usize = 10;
 
 #[derive(Serialize)]
-struct Part {
-    total: usize,
-    queues: Vec<Queue>,
-    /// The `skip` of the next page; absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<usize>,
-}
-
-#[derive(Serialize)]
 struct Queue {
     name: String,
-    arn: String,
+    arn: QueueArn,
     url: String,
-    messages: Messages,
+    messages: Counts,
     totals: Totals,
     oldest_message_age_ms: Option<u128>,
     dead_letter_sources: Vec<String>,
     attributes: BTreeMap<QueueAttributeName, String>,
     tags: BTreeMap<String, String>,
-}
-
-#[derive(Serialize)]
-struct Messages {
-    available: usize,
-    in_flight: usize,
-    delayed: usize,
 }
 
 /// Counts since the queue was created.
@@ -51,20 +36,12 @@ struct Totals {
     left: u64,
 }
 
-#[derive(Serialize)]
-struct Why {
-    /// An identifier for programs.
-    reason: &'static str,
-    /// A sentence for users.
-    text: String,
-}
-
 /// `GET /_mock/queues`.
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
     let page = Page::read(&ask.parameters(&[SKIP, LIMIT])?)?;
     let arns = ask.services.sqs.service().queues();
-    let queues = arns.iter().skip(page.skip).take(page.limit).filter_map(|arn| queue(ask, arn)).collect();
-    json(&Part { total: arns.len(), queues, next: page.next(arns.len()) })
+    let queues = page.of(&arns).filter_map(|arn| queue(ask, arn));
+    json(&page.part("queues", arns.len(), queues))
 }
 
 /// `GET /_mock/queues/{name}`.
@@ -76,7 +53,7 @@ pub(super) fn show(ask: &Ask<'_>) -> Answered {
 /// `GET /_mock/queues/{name}/why-empty`.
 pub(super) fn why_empty(ask: &Ask<'_>) -> Answered {
     let why = ask.services.sqs.service().why_empty(&arn(ask)?);
-    json(&Why { reason: reason(&why), text: why.to_string() })
+    json(&json!({ "reason": reason(&why), "text": why.to_string() }))
 }
 
 /// `GET /_mock/queues/{name}/move-tasks`.
@@ -84,7 +61,7 @@ pub(super) fn move_tasks(ask: &Ask<'_>) -> Answered {
     let arn = arn(ask)?;
     let service = ask.services.sqs.service();
     service.describe(&arn).ok_or_else(|| unknown(&arn))?;
-    json(&serde_json::json!({ "move_tasks": service.move_tasks(&arn, MAX_TASKS) }))
+    json(&json!({ "move_tasks": service.move_tasks(&arn, MAX_TASKS) }))
 }
 
 /// The error for a queue that does not exist.
@@ -107,17 +84,22 @@ fn arn(ask: &Ask<'_>) -> Result<QueueArn, Refusal> {
 
 /// `None` if the queue was deleted in the meantime.
 fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Queue> {
-    let service = ask.services.sqs.service();
+    let sqs = &ask.services.sqs;
+    let service = sqs.service();
     let QueueDescription { attributes, tags, counts, arrived, oldest } = service.describe(arn)?;
-    let Counts { available, in_flight, delayed } = counts;
-    let present = (available + in_flight + delayed) as u64;
+    let present = (counts.available + counts.in_flight + counts.delayed) as u64;
     let now = service.clock().now();
     let sources = service.dead_letter_sources(arn);
     Some(Queue {
         name: arn.name.to_string(),
-        arn: arn.to_string(),
-        url: format!("{}/{}/{}", ask.services.sqs.base_url(ask.head, &arn.region), arn.account, arn.name),
-        messages: Messages { available, in_flight, delayed },
+        arn: arn.clone(),
+        url: format!(
+            "{}/{}/{}",
+            sqs.base_url(sqs.names().host(ask.head), &arn.region),
+            arn.account,
+            arn.name
+        ),
+        messages: counts,
         totals: Totals { arrived, left: arrived.saturating_sub(present) },
         oldest_message_age_ms: oldest.map(|oldest| now.saturating_since(oldest).as_millis()),
         dead_letter_sources: sources.iter().map(ToString::to_string).collect(),
@@ -126,6 +108,7 @@ fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Queue> {
     })
 }
 
+/// An identifier for programs.
 fn reason(why: &WhyEmpty) -> &'static str {
     match why {
         WhyEmpty::NoSuchQueue => "no_such_queue",

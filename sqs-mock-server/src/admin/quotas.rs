@@ -8,7 +8,6 @@
 //! ```
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use sqs_client::wire::validate::permission::is_account;
 
 use super::answer::{Answered, Refusal, json};
@@ -17,18 +16,11 @@ use crate::service::arn::QueueArn;
 use crate::sqs::engine::{QuotaScope, QuotaSetting, QuotaTable, ThroughputQuotas};
 use crate::sqs::ops::Service;
 
-#[derive(Deserialize)]
+/// The quotas of a scope, in requests and responses.
+#[derive(Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Change {
+struct Entry {
     quotas: QuotaSetting,
-    queue: Option<String>,
-    region: Option<String>,
-    account: Option<String>,
-}
-
-#[derive(Default, Serialize)]
-struct Shown {
-    quotas: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     queue: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,10 +41,11 @@ const AT_MOST: usize = 1_000;
 /// `POST /_mock/quotas`.
 pub(super) fn set(ask: &Ask<'_>) -> Answered {
     ask.parameters(&[])?;
-    let Change { quotas: QuotaSetting(quotas), queue, region, account } = ask.content()?;
+    let Entry { quotas: QuotaSetting(quotas), queue, region, account } = ask.content()?;
     let scope = scope(ask, queue.as_deref(), region.as_deref(), account.as_deref())?;
     let service = ask.services.sqs.service();
-    if service.quotas().iter().count() >= AT_MOST {
+    let table = service.quotas();
+    if table.iter().count() >= AT_MOST && !table.iter().any(|(known, _)| *known == scope) {
         return Err(Refusal::bad(format!("{AT_MOST} quotas are set already; DELETE some first")));
     }
     service.change_quotas(|table| table.set(scope, quotas));
@@ -103,12 +96,12 @@ fn shown(service: &Service) -> Answered {
     json(&table.iter().map(|(scope, quotas)| show(scope, quotas)).collect::<Vec<_>>())
 }
 
-fn show(scope: &QuotaScope, quotas: Option<ThroughputQuotas>) -> Shown {
-    let quotas = quotas.map_or(Value::Bool(false), |quotas| json!(quotas));
+fn show(scope: &QuotaScope, quotas: Option<ThroughputQuotas>) -> Entry {
+    let quotas = QuotaSetting(quotas);
     match scope {
-        QuotaScope::Server => Shown { quotas, ..Shown::default() },
-        QuotaScope::Account(account) => Shown { quotas, account: Some(account.clone()), ..Shown::default() },
-        QuotaScope::Queue(QueueArn { name, region, account, .. }) => Shown {
+        QuotaScope::Server => Entry { quotas, ..Entry::default() },
+        QuotaScope::Account(account) => Entry { quotas, account: Some(account.clone()), ..Entry::default() },
+        QuotaScope::Queue(QueueArn { name, region, account, .. }) => Entry {
             quotas,
             queue: Some(name.to_string()),
             region: Some(region.to_string()),

@@ -11,6 +11,7 @@ use sqs_client::wire::service_error::ErrorCode;
 use super::answer::{Answered, Refusal, json};
 use super::ask::{Ask, Parameters};
 use super::page::{LIMIT, Page, SKIP};
+use crate::service::clock::Timestamp;
 use crate::service::journal::Record;
 use crate::service::operation::{Operation, ServiceName};
 use crate::service::resource::Resource;
@@ -21,7 +22,7 @@ struct Shown<'r> {
     number: u64,
     service: ServiceName,
     id: &'r str,
-    time: String,
+    time: Timestamp,
     action: Option<&'r str>,
     status: Option<u16>,
     warnings: &'r [String],
@@ -84,7 +85,7 @@ pub(super) fn list(ask: &Ask<'_>) -> Answered {
         records.retain(|record| record.number > after);
     }
     narrow(ask, &parameters, &mut records)?;
-    json(&page.of_latest(&records, |record| show(record)))
+    json(&page.part("requests", records.len(), page.latest(&records).map(|record| show(record))))
 }
 
 /// `GET /_mock/requests/{name}`.
@@ -156,7 +157,7 @@ fn show(record: &Arc<Record>) -> Shown<'_> {
         number: record.number,
         service: record.service,
         id: &record.request_id,
-        time: record.time.to_string(),
+        time: record.time,
         action: record.operation.as_deref(),
         status: record.ending.status(),
         warnings: &record.warnings,

@@ -1,7 +1,7 @@
 //! The table of all routes. `GET /_mock` shows it.
 
 use http::Method;
-use serde::Serialize;
+use serde_json::json;
 
 use super::answer::{Answered, json};
 use super::ask::Ask;
@@ -38,16 +38,20 @@ pub(super) enum Handler {
     Content,
 }
 
+const fn route(method: &'static Method, path: &'static str, handler: Handler, about: &'static str) -> Route {
+    Route { method, path, about, handler }
+}
+
 const fn get(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
-    Route { method: &Method::GET, path, about, handler: Handler::Now(answer) }
+    route(&Method::GET, path, Handler::Now(answer), about)
 }
 
 const fn post(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
-    Route { method: &Method::POST, path, about, handler: Handler::Now(answer) }
+    route(&Method::POST, path, Handler::Now(answer), about)
 }
 
 const fn delete(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
-    Route { method: &Method::DELETE, path, about, handler: Handler::Now(answer) }
+    route(&Method::DELETE, path, Handler::Now(answer), about)
 }
 
 /// All routes.
@@ -58,12 +62,7 @@ pub(super) const ROUTES: &[Route] = &[
         server::localstack_health,
         "the same for tools of LocalStack, with --compat localstack",
     ),
-    Route {
-        method: &Method::GET,
-        path: "/metrics",
-        about: "counters and gauges for Prometheus",
-        handler: Handler::Metrics,
-    },
+    route(&Method::GET, "/metrics", Handler::Metrics, "counters and gauges for Prometheus"),
     get("/_mock", index, "version, seed and this list"),
     get("/_mock/clock", clock::show, "the time of the clock"),
     post("/_mock/clock", clock::turn, "changes the clock: {advance, now, frozen}"),
@@ -119,35 +118,30 @@ pub(super) const ROUTES: &[Route] = &[
         "the objects of a bucket ?bucket= &prefix= &after= (key) &limit=",
     ),
     #[cfg(feature = "s3")]
-    Route {
-        method: &Method::GET,
-        path: "/_mock/objects/content",
-        about: "the beginning of an object as text ?bucket= &key=",
-        handler: Handler::Content,
-    },
-    Route {
-        method: &Method::GET,
-        path: "/_mock/events",
-        about: "a stream of server-sent events that tells what changed",
-        handler: Handler::Events,
-    },
-    Route {
-        method: &Method::POST,
-        path: "/_mock/aws",
-        about: "an action of SQS, SNS or STS without a signature",
-        handler: Handler::Action,
-    },
-    Route {
-        method: &Method::GET,
-        path: "/_mock/wait",
-        about: "waits for counts of messages ?queue= &available= &in_flight= &delayed= &total= &timeout= (s)",
-        handler: Handler::Wait,
-    },
+    route(
+        &Method::GET,
+        "/_mock/objects/content",
+        Handler::Content,
+        "the beginning of an object as text ?bucket= &key=",
+    ),
+    route(
+        &Method::GET,
+        "/_mock/events",
+        Handler::Events,
+        "a stream of server-sent events that tells what changed",
+    ),
+    route(&Method::POST, "/_mock/aws", Handler::Action, "an action of SQS, SNS or STS without a signature"),
+    route(
+        &Method::GET,
+        "/_mock/wait",
+        Handler::Wait,
+        "waits for counts of messages ?queue= &region= &account= &available= &in_flight= &delayed= &total= &timeout= (s)",
+    ),
     get(
         "/_mock/requests",
         requests::list,
-        "the latest requests ?service= &action= &queue= &bucket= &topic= &status= (none: no response) \
-         &after= (number) &skip= &limit=",
+        "the latest requests ?service= &action= &queue= &bucket= &topic= &matching= (part of a name) \
+         &status= (none: no response) &after= (number) &skip= &limit=",
     ),
     get("/_mock/requests/{name}", requests::one, "a request by its number, with its response"),
     delete("/_mock/requests", requests::clear, "removes all recorded requests"),
@@ -164,32 +158,18 @@ pub(super) const ROUTES: &[Route] = &[
     post("/_aws/sqs/messages", backdoor::messages, "the same, with a form or AWS JSON"),
 ];
 
-#[derive(Serialize)]
-struct Index {
-    name: &'static str,
-    version: &'static str,
-    /// As text, since JSON parsers may round 64-bit numbers.
-    seed: String,
-    routes: Vec<Entry>,
-}
-
-#[derive(Serialize)]
-struct Entry {
-    method: &'static str,
-    path: &'static str,
-    about: &'static str,
-}
-
 /// `GET /_mock`.
 fn index(ask: &Ask<'_>) -> Answered {
     ask.parameters(&[])?;
-    let entry = |route: &Route| Entry { method: route.method.as_str(), path: route.path, about: route.about };
-    json(&Index {
-        name: env!("CARGO_PKG_NAME"),
-        version: env!("CARGO_PKG_VERSION"),
-        seed: ask.services.sqs.service().seed().to_string(),
-        routes: ROUTES.iter().map(entry).collect(),
-    })
+    let entry =
+        |route: &Route| json!({ "method": route.method.as_str(), "path": route.path, "about": route.about });
+    json(&json!({
+        "name": env!("CARGO_PKG_NAME"),
+        "version": env!("CARGO_PKG_VERSION"),
+        // As text, since JSON parsers may round 64-bit numbers.
+        "seed": ask.services.sqs.service().seed().to_string(),
+        "routes": ROUTES.iter().map(entry).collect::<Vec<_>>(),
+    }))
 }
 
 impl Route {

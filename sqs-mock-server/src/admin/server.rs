@@ -20,7 +20,7 @@ pub(super) fn health(ask: &Ask<'_>) -> Answered {
 /// `GET /_localstack/health`.
 pub(super) fn localstack_health(ask: &Ask<'_>) -> Answered {
     let services = ask.services;
-    if !services.is_localstack() {
+    if !services.is_localstack {
         return Err(Refusal::not_found("this path needs --compat localstack; GET /health has no condition"));
     }
     let state = |runs| if runs { "running" } else { "disabled" };

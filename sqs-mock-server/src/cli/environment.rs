@@ -6,6 +6,8 @@ use std::process::exit;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory as _, Error, FromArgMatches as _};
 
+use strsim::levenshtein;
+
 use super::Arguments;
 
 /// The prefix of all variables.
@@ -93,35 +95,12 @@ fn warning(name: &str, known: &[&str]) -> String {
 
 fn is_close(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|name| name.trim_start_matches(PREFIX));
-    one.contains(other) || (!one.is_empty() && other.contains(one)) || distance(one, other) <= TYPOS
-}
-
-/// The Levenshtein distance.
-fn distance(one: &str, other: &str) -> usize {
-    let mut above: Vec<usize> = (0..=other.len()).collect();
-    for (row, a) in one.bytes().enumerate() {
-        let mut left = row + 1;
-        let mut diagonal = std::mem::replace(&mut above[0], left);
-        for (cell, b) in above.iter_mut().skip(1).zip(other.bytes()) {
-            left = (diagonal + usize::from(a != b)).min(left + 1).min(*cell + 1);
-            diagonal = std::mem::replace(cell, left);
-        }
-    }
-    above.last().copied().unwrap_or_default()
+    one.contains(other) || (!one.is_empty() && other.contains(one)) || levenshtein(one, other) <= TYPOS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distance_counts_changed_letters() {
-        for (one, other, expected) in
-            [("", "", 0), ("KEY", "KEYS", 1), ("PROT", "PORT", 2), ("kitten", "sitting", 3), ("", "abc", 3)]
-        {
-            assert_eq!((distance(one, other), distance(other, one)), (expected, expected), "{one} {other}");
-        }
-    }
 
     #[test]
     fn warning_suggests_similar_variables() {

@@ -7,9 +7,7 @@ use std::{fs, io};
 use serde::Deserialize as _;
 use toml::de::{DeTable, Deserializer};
 
-#[cfg(feature = "sns")]
-use super::Problem;
-use super::{Config, Source};
+use super::{Config, Problem, Source};
 
 impl Config {
     /// Reads a TOML file.
@@ -42,20 +40,8 @@ impl Config {
         }
         let mut config =
             Self::deserialize(Deserializer::from(root)).map_err(|error| source.explain(&error))?;
-        let queues = config.queues.iter().enumerate();
-        let queues = queues.flat_map(|(at, queue)| queue.problems(&format!("queues[{at}]")));
-        let problems = config.problems().into_iter().chain(queues);
-        #[cfg(feature = "sns")]
-        let problems = problems.chain(config.problems_of_topics());
-        #[cfg(feature = "s3")]
-        let problems = problems.chain(
-            config
-                .buckets
-                .iter()
-                .enumerate()
-                .flat_map(|(at, bucket)| bucket.problems(&format!("buckets[{at}]"))),
-        );
-        let problems: Vec<_> = problems.collect();
+        let mut problems = config.problems();
+        problems.extend(config.problems_of_entries());
         if !problems.is_empty() {
             return Err(source.refuse(problems));
         }
@@ -63,12 +49,24 @@ impl Config {
         Ok(config)
     }
 
-    #[cfg(feature = "sns")]
-    fn problems_of_topics(&self) -> impl Iterator<Item = Problem> {
-        let topics = self.topics.iter().enumerate();
-        let topics = topics.flat_map(|(at, topic)| topic.problems(&format!("topics[{at}]")));
-        let subscriptions = self.subscriptions.iter().enumerate();
-        topics.chain(subscriptions.flat_map(|(at, one)| one.problems(&format!("subscriptions[{at}]"))))
+    fn problems_of_entries(&self) -> Vec<Problem> {
+        let mut found = Vec::new();
+        for (at, queue) in self.queues.iter().enumerate() {
+            found.extend(queue.problems(&format!("queues[{at}]")));
+        }
+        #[cfg(feature = "sns")]
+        for (at, topic) in self.topics.iter().enumerate() {
+            found.extend(topic.problems(&format!("topics[{at}]")));
+        }
+        #[cfg(feature = "sns")]
+        for (at, subscription) in self.subscriptions.iter().enumerate() {
+            found.extend(subscription.problems(&format!("subscriptions[{at}]")));
+        }
+        #[cfg(feature = "s3")]
+        for (at, bucket) in self.buckets.iter().enumerate() {
+            found.extend(bucket.problems(&format!("buckets[{at}]")));
+        }
+        found
     }
 
     /// The names of the queues, in the order of the file.

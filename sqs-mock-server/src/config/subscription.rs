@@ -1,11 +1,8 @@
 //! A subscription of a config file.
 
-use std::fmt;
-
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::rules::Problem;
 use super::topic::reason;
@@ -43,26 +40,14 @@ struct FilterPolicyText(String);
 
 impl<'de> Deserialize<'de> for FilterPolicyText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextOrTable;
-
-        impl<'de> Visitor<'de> for TextOrTable {
-            type Value = FilterPolicyText;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table or a text with JSON")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<FilterPolicyText, E> {
-                Ok(FilterPolicyText(text.to_owned()))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FilterPolicyText, A::Error> {
-                let map = Map::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(FilterPolicyText(Value::Object(map).to_string()))
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Self(text)),
+            table @ Value::Object(_) => Ok(Self(table.to_string())),
+            _ => {
+                let expected = &"a table or a text with JSON";
+                Err(D::Error::invalid_type(Unexpected::Other("another type"), expected))
             }
         }
-
-        deserializer.deserialize_any(TextOrTable)
     }
 }
 

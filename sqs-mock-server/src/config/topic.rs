@@ -27,25 +27,13 @@ pub(crate) struct TopicDefinition {
     delivery_policy: Option<String>,
     archive_policy: Option<String>,
     signature_version: Option<u64>,
-    tracing_config: Option<TracingConfig>,
+    tracing_config: Option<String>,
     kms_master_key_id: Option<String>,
     maximum_message_size: Option<ByteSize>,
     content_based_deduplication: Option<bool>,
-    fifo_throughput_scope: Option<FifoThroughputScope>,
+    fifo_throughput_scope: Option<String>,
     #[serde(default)]
     pub(crate) tags: BTreeMap<String, String>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-enum TracingConfig {
-    PassThrough,
-    Active,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-enum FifoThroughputScope {
-    Topic,
-    MessageGroup,
 }
 
 const ONLY_FIFO: &str = "only FIFO topics have this attribute; their names end in .fifo";
@@ -61,14 +49,6 @@ impl TopicDefinition {
     }
 
     fn table(&self) -> [Attribute; 10] {
-        let tracing = self.tracing_config.map(|tracing| match tracing {
-            TracingConfig::PassThrough => "PassThrough".to_owned(),
-            TracingConfig::Active => "Active".to_owned(),
-        });
-        let scope = self.fifo_throughput_scope.map(|scope| match scope {
-            FifoThroughputScope::Topic => "Topic".to_owned(),
-            FifoThroughputScope::MessageGroup => "MessageGroup".to_owned(),
-        });
         let size = self.maximum_message_size.map(|ByteSize(size)| size.to_string());
         let version = self.signature_version.map(|version| version.to_string());
         let deduplication = self.content_based_deduplication.map(|flag| flag.to_string());
@@ -78,11 +58,11 @@ impl TopicDefinition {
             ("delivery_policy", "DeliveryPolicy", self.delivery_policy.clone()),
             ("archive_policy", "ArchivePolicy", self.archive_policy.clone()),
             ("signature_version", "SignatureVersion", version),
-            ("tracing_config", "TracingConfig", tracing),
+            ("tracing_config", "TracingConfig", self.tracing_config.clone()),
             ("kms_master_key_id", "KmsMasterKeyId", self.kms_master_key_id.clone()),
             ("maximum_message_size", "MaximumMessageSize", size),
             ("content_based_deduplication", "ContentBasedDeduplication", deduplication),
-            ("fifo_throughput_scope", "FifoThroughputScope", scope),
+            ("fifo_throughput_scope", "FifoThroughputScope", self.fifo_throughput_scope.clone()),
         ]
     }
 
@@ -132,6 +112,8 @@ fn explain(name: &str, value: &str, fifo: bool) -> Option<String> {
         "ContentBasedDeduplication" | "FifoThroughputScope" | "ArchivePolicy" if !fifo => {
             ONLY_FIFO.to_owned()
         }
+        "TracingConfig" => format!("{value:?} is not allowed; allowed is `PassThrough` or `Active`"),
+        "FifoThroughputScope" => format!("{value:?} is not allowed; allowed is `Topic` or `MessageGroup`"),
         "ArchivePolicy" => "the text is not allowed; allowed is a JSON object".to_owned(),
         _ => return None,
     })

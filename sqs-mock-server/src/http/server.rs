@@ -10,6 +10,7 @@
 
 use std::error::Error;
 use std::io;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,10 +23,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio_io_timeout::TimeoutStream;
 
 use super::Limits;
 use super::outgoing::Break;
-use super::write_timeout::WriteTimeout;
 
 /// Read buffer of a connection, which is also the maximum size of a body frame.
 const BUFFER: usize = 128 << 10;
@@ -50,18 +51,6 @@ pub(crate) trait Site: Send + Sync + 'static {
     fn connected(&self) -> impl Drop + Send;
 }
 
-impl<S: Site> Site for Arc<S> {
-    type Body = S::Body;
-
-    async fn route(&self, request: Request<Incoming>) -> Result<Response<S::Body>, Break> {
-        (**self).route(request).await
-    }
-
-    fn connected(&self) -> impl Drop + Send {
-        (**self).connected()
-    }
-}
-
 /// A running server.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -71,11 +60,11 @@ pub(crate) struct Server {
 
 impl Server {
     /// Serves `site` on the connections of `listener`.
-    pub(crate) fn start(listener: TcpListener, site: impl Site, limits: Limits) -> Self {
+    pub(crate) fn start(listener: TcpListener, site: Arc<impl Site>, limits: Limits) -> Self {
         let (stop, stopped) = watch::channel(false);
         let accept_loop = AcceptLoop {
             listener,
-            site: Arc::new(site),
+            site,
             limits,
             stopped,
             permits: Arc::new(Semaphore::new(limits.max_connections.clamp(1, Semaphore::MAX_PERMITS))),
@@ -155,8 +144,12 @@ async fn accept(
 }
 
 async fn serve(stream: TcpStream, site: &impl Site, limits: &Limits, stopped: watch::Receiver<bool>) {
-    let mut stream = WriteTimeout::new(stream, limits.write_timeout);
-    let Err(error) = converse(&mut stream, site, limits, stopped).await else { return };
+    let mut stream = TimeoutStream::new(stream);
+    // For callers that do not read their responses. It applies only to pending writes, not to idle connections and long
+    // polls.
+    stream.set_write_timeout(Some(limits.write_timeout));
+    let mut stream = pin!(stream);
+    let Err(error) = converse(stream.as_mut(), site, limits, stopped).await else { return };
     if Break::behind(&error) == Some(Break::Reset) {
         // An error means that the connection is already closed.
         let _ = stream.get_ref().set_zero_linger();
@@ -165,7 +158,7 @@ async fn serve(stream: TcpStream, site: &impl Site, limits: &Limits, stopped: wa
 }
 
 async fn converse(
-    stream: &mut WriteTimeout<TcpStream>,
+    stream: Pin<&mut TimeoutStream<TcpStream>>,
     site: &impl Site,
     limits: &Limits,
     mut stopped: watch::Receiver<bool>,

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::sync::Arc;
+#[cfg(feature = "s3")]
+use std::sync::OnceLock;
 
 use aws_credential_types::Credentials;
 
@@ -9,37 +11,33 @@ use aws_credential_types::Credentials;
 use super::queues;
 use super::service::{self, Kept};
 use super::{MockSqs, Verification};
-use crate::config::{Auth, Config};
-use crate::http::{Guard, name_of};
+use crate::config::{Auth, Compat, Config};
+use crate::http::{Guard, Names, name_of};
 #[cfg(feature = "sns")]
-use crate::query::{Front, Settings};
+use crate::query::Front;
 #[cfg(feature = "sns")]
 use crate::service::delivery::Queues;
 use crate::service::journal::{DEFAULT_CAPACITY, Journal};
 use crate::service::keys::Keys;
-use crate::services::Services;
 #[cfg(feature = "sns")]
 use crate::services::Topics;
+use crate::services::{InitialState, Services};
 #[cfg(feature = "sns")]
 use crate::sns::ops::Start;
 use crate::sqs::engine::{QuotaScope, QuotaTable};
-use crate::sqs::front::{Endpoint, Names};
+use crate::sqs::front::Endpoint;
 use crate::sqs::ops::Service;
 
 impl MockSqs {
     /// A service with its initial queues and faults.
     pub(super) fn service(config: &Config) -> io::Result<(Service, Kept)> {
-        let (mut service, kept) = service::service(config)?;
+        let (service, kept) = service::service(config)?;
         create_initial_state(&service, config)?;
-        let config = config.clone();
-        service.on_reset(move |service| {
-            if let Err(error) = create_initial_state(service, &config) {
-                tracing::error!(%error, "cannot create the initial queues again");
-            }
-        });
         Ok((service, kept))
     }
 
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`]: a topic of the data directory differs from that of the config file.
     pub(super) fn assemble(
         service: Service,
         config: &Config,
@@ -47,46 +45,52 @@ impl MockSqs {
         verification: Option<Verification>,
         #[cfg_attr(not(feature = "sns"), expect(unused_mut, reason = "only topics are taken from it"))]
         mut kept: Kept,
-    ) -> Self {
-        let (account, region) = (config.account().to_owned(), config.region().to_owned());
-        let queue_url_style = config.queue_url_style;
-        #[cfg(feature = "config-file")]
-        let configured_queues = queues::urls(config, host_of(&url));
-        #[cfg(not(feature = "config-file"))]
-        let configured_queues = Vec::new();
+    ) -> io::Result<Self> {
         let service = Arc::new(service);
-        let keys = keys(config);
+        let keys = (config.auth == Auth::Sigv4).then(|| Keys(config.keys.clone()));
         let key = keys.as_ref().and_then(Keys::first).unwrap_or(("test", "test"));
         let credentials = Credentials::new(key.0, key.1, None, None, "mock");
-        let names = Names {
-            account: account.clone(),
-            region: region.clone(),
+        let own_host = host_of(&url).to_owned();
+        let names = Arc::new(Names {
+            account: config.account().to_owned(),
+            region: config.region().to_owned(),
             public_url: config.public_url.clone(),
-            queue_url_style,
-            own_host: host_of(&url).to_owned(),
+            guard: guard(config, &own_host),
+            own_host,
             keys,
-            guard: guard(config, host_of(&url)),
-        };
+        });
         let journal = Arc::new(Journal::new(journal_capacity(config)));
         #[cfg(feature = "sns")]
         let topics = topics(&service, &names, &journal, (config, &mut kept));
-        let endpoint = Endpoint::new(Arc::clone(&service), names, Arc::clone(&journal));
-        let services = Services::new(
-            endpoint,
+        #[cfg(all(feature = "config-file", feature = "sns"))]
+        super::topics::create(&topics.sns, config)?;
+        let endpoint = Endpoint::new(
+            Arc::clone(&service),
+            Arc::clone(&names),
+            config.queue_url_style,
+            Arc::clone(&journal),
+        );
+        #[cfg(feature = "config-file")]
+        let configured_queues = queues::urls(config, |region| endpoint.base_url(&names.own_host, region));
+        #[cfg(not(feature = "config-file"))]
+        let configured_queues = Vec::new();
+        let services = Services {
+            sqs: endpoint,
             #[cfg(feature = "sns")]
             topics,
             journal,
-            config,
-        );
-        let services = Arc::new(services);
-        Self {
+            is_localstack: config.compat == Some(Compat::LocalStack),
+            #[cfg(feature = "console")]
+            has_console: config.console.unwrap_or(true),
+            initial: initial_state(config.clone()),
+            #[cfg(feature = "s3")]
+            s3: OnceLock::new(),
+        };
+        Ok(Self {
             service,
-            services,
+            services: Arc::new(services),
             url,
-            account,
-            region,
             credentials,
-            queue_url_style,
             configured_queues,
             #[cfg(all(feature = "config-file", feature = "sns"))]
             configured_topics: super::topics::arns(config),
@@ -95,7 +99,7 @@ impl MockSqs {
             s3: None,
             verification,
             kept,
-        }
+        })
     }
 }
 
@@ -103,43 +107,25 @@ impl MockSqs {
 #[cfg(feature = "sns")]
 fn topics(
     service: &Arc<Service>,
-    names: &Names,
+    names: &Arc<Names>,
     journal: &Arc<Journal>,
     (config, kept): (&Config, &mut Kept),
 ) -> Topics {
-    let names = names.clone();
-    let settings = Settings {
-        account: names.account,
-        region: names.region,
-        public_url: names.public_url,
-        own_host: names.own_host,
-        keys: names.keys,
-        guard: names.guard,
-    };
     let (clock, seed) = (service.clock().clone(), kept.seed_of_topics(service.seed()));
     let faults = service.faults().clone();
-    let front = Front::new(settings, Arc::clone(journal), clock.clone(), faults, seed);
+    let front = Front::new(Arc::clone(names), Arc::clone(journal), clock.clone(), faults, seed);
     let queues: Arc<dyn Queues> = Arc::<Service>::clone(service);
     let published = journal_capacity(config);
-    #[cfg_attr(not(feature = "config-file"), expect(unused_mut, reason = "only a file has topics"))]
-    let mut sns =
-        kept.sns(Start { queues, clock, seed, journal: Arc::clone(journal), published, reader: None });
-    #[cfg(feature = "config-file")]
-    super::topics::recreate_on_reset(&mut sns, config.clone());
-    Topics::new(front, sns)
+    let sns = kept.sns(Start { queues, clock, seed, journal: Arc::clone(journal), published, reader: None });
+    Topics { front, sns: Arc::new(sns) }
 }
 
 fn journal_capacity(config: &Config) -> usize {
     config.journal.unwrap_or(DEFAULT_CAPACITY)
 }
 
-/// The access keys that requests may be signed with, if signatures are required.
-pub(super) fn keys(config: &Config) -> Option<Keys> {
-    (config.auth == Auth::Sigv4).then(|| Keys(config.keys.clone()))
-}
-
 /// Also allows the hosts of the server itself.
-pub(super) fn guard(config: &Config, own_host: &str) -> Guard {
+fn guard(config: &Config, own_host: &str) -> Guard {
     let public = config.public_url.as_ref().and_then(|url| url.parse::<http::Uri>().ok());
     let public = public.as_ref().and_then(http::Uri::host);
     let own = [config.host(), own_host].into_iter().chain(public);
@@ -151,6 +137,18 @@ pub(super) fn guard(config: &Config, own_host: &str) -> Guard {
     }
 }
 
+/// What each reset creates again.
+fn initial_state(config: Config) -> InitialState {
+    InitialState(Box::new(move |services| {
+        let created = create_initial_state(services.sqs.service(), &config);
+        #[cfg(all(feature = "config-file", feature = "sns"))]
+        let created = created.and(super::topics::create(&services.topics.sns, &config));
+        if let Err(error) = created {
+            tracing::error!(%error, "cannot create the initial queues and topics again");
+        }
+    }))
+}
+
 /// Creates the initial queues and faults.
 #[cfg_attr(not(feature = "config-file"), expect(clippy::unnecessary_wraps, reason = "no file, no errors"))]
 fn create_initial_state(service: &Service, config: &Config) -> io::Result<()> {
@@ -160,9 +158,12 @@ fn create_initial_state(service: &Service, config: &Config) -> io::Result<()> {
     }
     #[cfg(feature = "config-file")]
     {
-        let problems = queues::problems(config);
+        let problems = queues::problems(config).into_iter();
         #[cfg(feature = "sns")]
-        let problems = problems.into_iter().chain(super::topics::problems(config)).collect::<Vec<_>>();
+        let problems = problems.chain(super::topics::problems(config));
+        #[cfg(feature = "s3")]
+        let problems = problems.chain(super::buckets::problems(config));
+        let problems: Vec<_> = problems.collect();
         if !problems.is_empty() {
             return Err(config.source.refuse(problems));
         }
@@ -186,6 +187,6 @@ fn quotas(config: &Config) -> QuotaTable {
 }
 
 /// The host of a URL without a path.
-pub(super) fn host_of(url: &str) -> &str {
+fn host_of(url: &str) -> &str {
     url.strip_prefix("http://").unwrap_or(url)
 }

@@ -1,54 +1,38 @@
 //! The buckets of a config file.
 
-use std::collections::BTreeMap;
-use std::io;
-
+use super::queues::duplicates;
 use crate::config::{BucketDefinition, Config, Problem};
 use crate::s3::{Configuration, Requested, S3};
 
 /// The name of a bucket, with its notification configuration.
 type Configured = (String, Configuration);
 
-/// Adds the buckets of the file to the settings, and returns their notification configurations.
-///
-/// # Errors
-/// As [`check`].
-pub(super) fn initial(mut settings: S3, config: &Config) -> io::Result<(S3, Vec<Configured>)> {
+/// Adds the buckets of the file, which have no [`problems`], to the settings, and returns their notification
+/// configurations.
+pub(super) fn initial(mut settings: S3, config: &Config) -> (S3, Vec<Configured>) {
     for BucketDefinition { name, .. } in &config.buckets {
         if !settings.buckets.contains(name) {
             settings.buckets.push(name.clone());
         }
     }
-    Ok((settings, configurations(config)?))
+    let configured = config.buckets.iter().filter_map(|bucket| configuration(bucket, config).ok()?);
+    (settings, configured.collect())
 }
 
-/// Checks the buckets of the file.
-///
-/// # Errors
-/// [`io::ErrorKind::InvalidInput`], with a line of text for each problem.
-pub(super) fn check(config: &Config) -> io::Result<()> {
-    configurations(config).map(drop)
-}
-
-fn configurations(config: &Config) -> io::Result<Vec<Configured>> {
-    let (mut configured, mut problems) = (Vec::new(), Vec::new());
-    let mut defined: BTreeMap<&str, usize> = BTreeMap::new();
-    for (at, bucket) in config.buckets.iter().enumerate() {
+/// Conflicts between buckets, and notifications that S3 would reject.
+pub(super) fn problems(config: &Config) -> Vec<Problem> {
+    let paths: Vec<_> = (0..config.buckets.len()).map(|at| format!("buckets[{at}]")).collect();
+    let buckets = || paths.iter().zip(&config.buckets);
+    let names = buckets().map(|(path, bucket)| (path.as_str(), &bucket.name));
+    let mut found = duplicates("bucket", names, &config.source);
+    for (path, bucket) in buckets() {
         if config.s3.is_none() {
-            problems
-                .push(Problem::new(format!("buckets[{at}]"), "S3 is off; [s3] or --with-s3 DIR starts it"));
+            found.push(Problem::new(path, "S3 is off; [s3] or --with-s3 DIR starts it"));
         }
-        if let Some(first) = defined.insert(&bucket.name, at) {
-            let first = config.source.line(&format!("buckets[{first}].name"));
-            let text = format!("duplicate bucket name; first defined at {first}");
-            problems.push(Problem::new(format!("buckets[{at}].name"), text));
-        }
-        match configuration(bucket, config) {
-            Ok(configuration) => configured.extend(configuration),
-            Err(text) => problems.push(Problem::new(format!("buckets[{at}].notifications"), text)),
-        }
+        let text = configuration(bucket, config).err();
+        found.extend(text.map(|text| Problem::new(format!("{path}.notifications"), text)));
     }
-    if problems.is_empty() { Ok(configured) } else { Err(config.source.refuse(problems)) }
+    found
 }
 
 /// The notification configuration of a bucket, by the rules of `PutBucketNotificationConfiguration`. Its targets need not

@@ -289,16 +289,12 @@ impl MockSqsBuilder {
     /// If the future is dropped, no server is left running.
     pub async fn start(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
-        #[cfg(all(feature = "config-file", feature = "s3"))]
-        super::buckets::check(&config)?;
         // Before it listens: a server with invalid queues must not accept connections.
         let (service, kept) = MockSqs::service(&config)?;
         let (host, port) = (config.host(), config.port.unwrap_or(0));
         let (listener, url) = listen(host, port).await?;
         let limits = config.limits;
-        let mut mock = MockSqs::assemble(service, &config, url, self.verification, kept);
-        #[cfg(all(feature = "config-file", feature = "sns"))]
-        mock.create_topics(&config)?;
+        let mut mock = MockSqs::assemble(service, &config, url, self.verification, kept)?;
         #[cfg_attr(not(feature = "s3"), expect(unused_mut, reason = "only S3 changes it"))]
         let mut router = Router::new(Arc::clone(&mock.services), limits);
         #[cfg(feature = "s3")]
@@ -306,7 +302,7 @@ impl MockSqsBuilder {
             let (listener, url) = listen(host, settings.port.unwrap_or(0)).await?;
             router.serve_s3(mock.start_s3(settings, listener, url, &config)?);
         }
-        mock.server = Some(Server::start(listener, router, limits));
+        mock.server = Some(Server::start(listener, Arc::new(router), limits));
         Ok(mock)
     }
 
@@ -316,13 +312,8 @@ impl MockSqsBuilder {
     /// A setting or a queue of the config file is invalid, or the data directory cannot be used.
     pub fn in_process(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
-        #[cfg(all(feature = "config-file", feature = "s3"))]
-        super::buckets::check(&config)?;
         let (service, kept) = MockSqs::service(&config)?;
-        let mock = MockSqs::assemble(service, &config, IN_PROCESS_URL.to_owned(), self.verification, kept);
-        #[cfg(all(feature = "config-file", feature = "sns"))]
-        mock.create_topics(&config)?;
-        Ok(mock)
+        MockSqs::assemble(service, &config, IN_PROCESS_URL.to_owned(), self.verification, kept)
     }
 }
 

@@ -26,22 +26,19 @@ use aws_credential_types::Credentials;
 use sqs_client::Client;
 use sqs_client::config::{Config as ClientConfig, Region};
 
-use crate::config::Config;
-use crate::http::Server;
+use crate::http::{Names, Server};
 use crate::router::InProcess;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Clock;
 use crate::service::faults::Faults;
 use crate::services::Services;
 use crate::sqs::findings::Finding;
-use crate::sqs::front::QueueUrlStyle;
 use crate::sqs::journal::Requests;
 use crate::sqs::ops::Service;
 
-use assemble::host_of;
 pub use builder::MockSqsBuilder;
 pub use queue::QueueView;
-use service::{Kept, empty_service};
+use service::Kept;
 #[cfg(feature = "sns")]
 pub use topic::TopicView;
 pub use verification::{Leftover, LeftoverKind, Leftovers, Verification};
@@ -74,10 +71,7 @@ pub struct MockSqs {
     service: Arc<Service>,
     services: Arc<Services>,
     url: String,
-    account: String,
-    region: String,
     credentials: Credentials,
-    queue_url_style: QueueUrlStyle,
     configured_queues: Vec<String>,
     #[cfg(all(feature = "config-file", feature = "sns"))]
     configured_topics: Vec<crate::service::arn::TopicArn>,
@@ -111,14 +105,14 @@ impl MockSqs {
 
     /// Creates a server without a socket, for [`client`](Self::client) and [`transport`](Self::transport).
     pub fn in_process() -> Self {
-        let config = Config::default();
-        Self::assemble(
-            empty_service(&config, None),
-            &config,
-            IN_PROCESS_URL.to_owned(),
-            None,
-            Kept::default(),
-        )
+        match Self::builder().in_process() {
+            Ok(server) => server,
+            Err(error) => unreachable!("the default settings are valid: {error}"),
+        }
+    }
+
+    fn names(&self) -> &Names {
+        self.services.sqs.names()
     }
 
     /// Returns a builder, for other settings.
@@ -133,8 +127,8 @@ impl MockSqs {
 
     /// The URL of the queue with this name in the server's own account, whether it exists or not.
     pub fn queue_url(&self, name: &str) -> String {
-        let base = self.queue_url_style.base(host_of(&self.url), &self.region);
-        format!("{base}/{}/{name}", self.account)
+        let (sqs, names) = (&self.services.sqs, self.names());
+        format!("{}/{}/{name}", sqs.base_url(&names.own_host, &names.region), names.account)
     }
 
     /// Environment variables that direct an AWS SDK to this server, for example in a child process: the endpoint of each
@@ -145,7 +139,7 @@ impl MockSqs {
         variables
             .extend(["AWS_ENDPOINT_URL_SNS", "AWS_ENDPOINT_URL_STS"].map(|name| (name, self.url.clone())));
         variables.extend([
-            ("AWS_REGION", self.region.clone()),
+            ("AWS_REGION", self.names().region.clone()),
             ("AWS_ACCESS_KEY_ID", self.credentials.access_key_id().to_owned()),
             ("AWS_SECRET_ACCESS_KEY", self.credentials.secret_access_key().to_owned()),
         ]);
@@ -173,7 +167,7 @@ impl MockSqs {
     /// The configuration of [`client`](Self::client), to change parts of it.
     pub fn client_config(&self) -> sqs_client::config::Builder {
         ClientConfig::builder()
-            .region(Region::new(self.region.clone()))
+            .region(Region::new(self.names().region.clone()))
             .credentials_provider(self.credentials.clone())
             .endpoint_url(&self.url)
             .transport(self.transport())
@@ -196,7 +190,7 @@ impl MockSqs {
 
     /// A view of a queue in the server's own account and region, whether it exists or not.
     pub fn queue(&self, name: &str) -> QueueView<'_> {
-        QueueView::new(&self.service, QueueArn::new(&self.region, &self.account, name))
+        QueueView::new(&self.service, QueueArn::new(&self.names().region, &self.names().account, name))
     }
 
     /// The [latest](MockSqsBuilder::journal) requests to SQS. S3, SNS and STS have their own.

@@ -71,16 +71,10 @@ fn redrive(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Pr
     set.map(drop).map_err(|refusal| problem(text(refusal)))
 }
 
-/// The URLs of the queues of the settings.
-pub(super) fn urls(config: &Config, host: &str) -> Vec<String> {
-    let base = |region: &str| match &config.public_url {
-        Some(url) => url.clone(),
-        None => config.queue_url_style.base(host, region),
-    };
-    plan(config)
-        .iter()
-        .map(|(_, arn, _)| format!("{}/{}/{}", base(&arn.region), arn.account, arn.name))
-        .collect()
+/// The URLs of the queues of the settings, for the base of each region.
+pub(super) fn urls(config: &Config, base: impl Fn(&str) -> String) -> Vec<String> {
+    let url = |arn: &QueueArn| format!("{}/{}/{}", base(&arn.region), arn.account, arn.name);
+    plan(config).iter().map(|(_, arn, _)| url(arn)).collect()
 }
 
 /// The queues with their own throughput quotas.
@@ -143,12 +137,6 @@ pub(super) fn duplicates<'p, A: Ord>(
     found
 }
 
-/// The first names of a list.
-pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    let names: Vec<_> = names.take(SUGGESTED).collect();
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-}
-
 /// Why `target` cannot be the dead-letter queue of `source`.
 fn problem_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&QueueArn>) -> Option<String> {
     if defined.contains(target) {
@@ -157,11 +145,22 @@ fn problem_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&Q
         return (target.is_fifo() != source.is_fifo()).then(|| text.to_owned());
     }
     let fits = |other: &&&QueueArn| other.is_neighbour_of(source) && other.is_fifo() == source.is_fifo();
-    let names = listed(defined.iter().filter(fits).map(|other| &*other.name));
-    Some(format!(
-        "there is no queue {:?} in region {} and account {} of this file; candidates are {names}",
-        target.name, target.region, target.account,
-    ))
+    let candidates = defined.iter().filter(fits).map(|other| &*other.name);
+    Some(absent("queue", &target.name, (&target.region, &target.account), candidates))
+}
+
+/// The text for a name that the file does not define.
+pub(super) fn absent<'n>(
+    kind: &str,
+    name: &str,
+    (region, account): (&str, &str),
+    candidates: impl Iterator<Item = &'n str>,
+) -> String {
+    let names: Vec<_> = candidates.take(SUGGESTED).collect();
+    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    format!(
+        "there is no {kind} {name:?} in region {region} and account {account} of this file; candidates are {names}"
+    )
 }
 
 /// The result of an operation that does not wait. A server without a tokio runtime can have queues too.

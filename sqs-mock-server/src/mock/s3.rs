@@ -6,12 +6,15 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 
 use super::MockSqs;
-use super::assemble::{guard, host_of, keys};
 #[cfg(feature = "config-file")]
 use super::buckets;
 use crate::config::Config;
 use crate::s3::{Front, Host, MockS3, S3, Targets};
+#[cfg(feature = "sns")]
+use crate::service::delivery::Publisher;
 use crate::service::delivery::Queues;
+#[cfg(feature = "sns")]
+use crate::sns::ops::TopicPublisher;
 use crate::sqs::ops::Service;
 
 impl MockSqs {
@@ -40,29 +43,31 @@ impl MockSqs {
         config: &Config,
     ) -> io::Result<Arc<Front>> {
         #[cfg(feature = "config-file")]
-        let (settings, notifications) = buckets::initial(settings, config)?;
+        let (settings, notifications) = buckets::initial(settings, config);
         #[cfg(not(feature = "config-file"))]
         let notifications = Vec::new();
+        let names = Arc::clone(self.services.sqs.names());
         #[cfg(feature = "sns")]
-        let topics = Some(self.services.topics.publisher());
+        let topics: Option<Arc<dyn Publisher>> = Some(Arc::new(TopicPublisher::new(
+            Arc::clone(&self.services.topics.sns),
+            names.base_url(&names.own_host),
+        )));
         #[cfg(not(feature = "sns"))]
         let topics = None;
         let queues: Arc<dyn Queues> = Arc::<Service>::clone(&self.service);
+        let targets = Targets { queues, topics, account: names.account.clone() };
         let host = Host {
             clock: self.service.clock().clone(),
             faults: self.service.faults().clone(),
             seed: self.service.seed(),
             limits: config.limits,
-            keys: keys(config),
-            guard: guard(config, host_of(&url)),
-            account: config.account().to_owned(),
-            region: config.region().to_owned(),
+            names,
             journal: Arc::clone(&self.services.journal),
-            targets: Targets { queues, topics, account: config.account().to_owned() },
+            targets,
             notifications,
         };
         let (s3, front) = MockS3::start(settings, listener, url, host)?;
-        self.services.attach_s3(s3.content());
+        let _ = self.services.s3.set(s3.content());
         self.s3 = Some(s3);
         Ok(front)
     }

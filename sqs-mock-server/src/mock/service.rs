@@ -92,7 +92,7 @@ pub(super) fn service(config: &Config) -> io::Result<(Service, Kept)> {
 }
 
 /// A service without queues.
-pub(super) fn empty_service(config: &Config, reader: Option<Arc<dyn ChangeReader>>) -> Service {
+fn empty_service(config: &Config, reader: Option<Arc<dyn ChangeReader>>) -> Service {
     let start = Start {
         seed: config.seed,
         time: config.clock_start,

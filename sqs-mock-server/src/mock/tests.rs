@@ -6,6 +6,8 @@ use sqs_client::transport::{Transport as _, TransportError, TransportErrorKind};
 use tokio::task::JoinHandle;
 
 use super::*;
+#[cfg(all(feature = "config-file", feature = "sns"))]
+use crate::config::Config;
 
 async fn request(transport: &InProcess) -> Result<u16, TransportError> {
     let request = http::Request::get("http://sqs.test/?Action=ListQueues").body(bytes::Bytes::new());
@@ -69,7 +71,7 @@ async fn drop_ends_a_move_task() {
     for name in ["dead", "other"] {
         client.create_queue().queue_name(name).send().await.unwrap();
     }
-    let arn = |name: &str| QueueArn::new(&server.region, &server.account, name);
+    let arn = |name: &str| QueueArn::new(&server.names().region, &server.names().account, name);
     let policy = format!(r#"{{"deadLetterTargetArn":"{}","maxReceiveCount":1}}"#, arn("dead"));
     let source = client.create_queue().queue_name("source").attributes("RedrivePolicy".into(), policy);
     source.send().await.unwrap();
@@ -103,7 +105,8 @@ fn topics_that_exist_are_kept_if_they_are_equal() {
     };
     let server = MockSqsBuilder::from(file("tea", true)).in_process().unwrap();
     let before = server.topic("a").subscriptions();
-    server.create_topics(&file("tea", true)).unwrap();
+    let create = |file: &Config| topics::create(&server.services.topics.sns, file);
+    create(&file("tea", true)).unwrap();
     assert_eq!(server.topic("a").subscriptions(), before);
     for (other, expected) in [
         (file("milk", true), "sqs.toml:4:8: topics[0].name: Topic already exists with different attributes"),
@@ -112,6 +115,6 @@ fn topics_that_exist_are_kept_if_they_are_equal() {
             "sqs.toml:10:9: subscriptions[0].topic: Subscription already exists with different attributes",
         ),
     ] {
-        assert_eq!(server.create_topics(&other).unwrap_err().to_string(), expected);
+        assert_eq!(create(&other).unwrap_err().to_string(), expected);
     }
 }

@@ -55,7 +55,8 @@ impl TopicView<'_> {
 impl MockSqs {
     /// A view of a topic in the server's own account and region, whether it exists or not.
     pub fn topic(&self, name: &str) -> TopicView<'_> {
-        TopicView { sns: &self.services.topics.sns, arn: TopicArn::new(&self.region, &self.account, name) }
+        let arn = TopicArn::new(&self.names().region, &self.names().account, name);
+        TopicView { sns: &self.services.topics.sns, arn }
     }
 
     /// The [latest](crate::MockSqsBuilder::journal) requests to SNS, oldest first.

@@ -4,37 +4,24 @@ use std::collections::BTreeSet;
 use std::io;
 
 use super::MockSqs;
-use super::queues::{self, duplicates, listed};
+use super::queues::{self, absent, duplicates};
 use crate::config::{Config, Problem, SubscriptionDefinition, TopicDefinition, reason};
 use crate::service::arn::{QueueArn, TopicArn};
 use crate::sns::engine::protocol::Endpoint;
 use crate::sns::ops::Sns;
 
 impl MockSqs {
-    /// Creates the topics of the settings.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::InvalidInput`]: a topic of the data directory differs from that of the file.
-    pub(super) fn create_topics(&self, config: &Config) -> io::Result<()> {
-        create(&self.services.topics.sns, config)
-    }
-
     /// The topics that the config file defines, in the order of the file.
     pub fn configured_topics(&self) -> &[TopicArn] {
         &self.configured_topics
     }
 }
 
-/// Creates the topics of the settings again with each reset.
-pub(super) fn recreate_on_reset(sns: &mut Sns, config: Config) {
-    sns.on_reset(move |sns| {
-        if let Err(error) = create(sns, &config) {
-            tracing::error!(%error, "cannot create the initial topics again");
-        }
-    });
-}
-
-fn create(sns: &Sns, config: &Config) -> io::Result<()> {
+/// Creates the topics of the settings.
+///
+/// # Errors
+/// [`io::ErrorKind::InvalidInput`]: a topic of the data directory differs from that of the file.
+pub(super) fn create(sns: &Sns, config: &Config) -> io::Result<()> {
     let topics = config.topics.iter().zip(arns(config)).enumerate();
     let topics = topics.map(|(at, (topic, arn))| {
         create_one(sns, topic, &arn).map_err(|text| Problem::new(format!("topics[{at}].name"), text))
@@ -94,13 +81,8 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
         if !subscription.topic.contains(':') && !topics.contains(&topic) {
             let near = |other: &&TopicArn| other.region == topic.region && other.account == topic.account;
             let near: BTreeSet<_> = topics.iter().filter(near).map(|other| &*other.name).collect();
-            let text = format!(
-                "there is no topic {:?} in region {} and account {} of this file; candidates are {}",
-                topic.name,
-                topic.region,
-                topic.account,
-                listed(near.into_iter())
-            );
+            let place = (&*topic.region, &*topic.account);
+            let text = absent("topic", &topic.name, place, near.into_iter());
             found.push(Problem::new(format!("subscriptions[{at}].topic"), text));
         }
         let named = [("queue", &subscription.queue), ("dead_letter_queue", &subscription.dead_letter_queue)];
@@ -116,13 +98,6 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
 /// Why the file has no queue of this name for a topic.
 fn problem_of_queue(name: &str, topic: &TopicArn, queues: &BTreeSet<QueueArn>) -> Option<String> {
     let queue = QueueArn::new(&topic.region, &topic.account, name);
-    let near = queues.iter().filter(|other| other.is_neighbour_of(&queue));
-    (!queues.contains(&queue)).then(|| {
-        format!(
-            "there is no queue {name:?} in region {} and account {} of this file; candidates are {}",
-            queue.region,
-            queue.account,
-            listed(near.map(|other| &*other.name))
-        )
-    })
+    let near = queues.iter().filter(|other| other.is_neighbour_of(&queue)).map(|other| &*other.name);
+    (!queues.contains(&queue)).then(|| absent("queue", name, (&queue.region, &queue.account), near))
 }

@@ -8,44 +8,26 @@ use http::request::Parts;
 use http::{Method, Response};
 use parking_lot::Mutex;
 use sqs_client::wire::protocol::Protocol;
-use sqs_client::wire::sign::{Claim, VerifyError, verify_for};
+use sqs_client::wire::sign::{Claim, VerifyError};
 
 use super::api::{Access, Api, Call, Origin};
 use super::document::Document;
 use super::form::Form;
 use super::metrics::{INJECTED_STATUS, Metrics, OK};
 use super::observer::Observer;
-use crate::http::{Guard, Reply, form_text};
-use crate::service::caller::{self, Caller, is_region};
-use crate::service::clock::{self, Clock};
+use crate::http::{Denied, Names, Reply, form_text};
+use crate::service::caller::{Caller, is_region};
+use crate::service::clock::Clock;
 use crate::service::faults::{Damage, Faults, Plan, Rejection, Request};
 use crate::service::journal::{self, Input, Journal, PendingRecord};
-use crate::service::keys::{Keys, verifiable};
 use crate::service::metrics::Exposition;
 use crate::service::query_error::QueryError;
 use crate::service::seed::{Seed, uuid};
 
-/// Defaults for requests, and the rules for callers.
-#[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    /// Account of callers whose access key is not an account number.
-    pub(crate) account: String,
-    /// Region of callers that do not sign and whose host does not name a region.
-    pub(crate) region: String,
-    /// The configured URL of this server; by default the host that the caller used.
-    pub(crate) public_url: Option<String>,
-    /// Host for callers that send no `Host`.
-    pub(crate) own_host: String,
-    /// The accepted access keys; `None` accepts any caller.
-    pub(crate) keys: Option<Keys>,
-    /// The rules for requests of browsers.
-    pub(crate) guard: Guard,
-}
-
 /// The HTTP layer of the services with the Query protocol.
 #[derive(Debug)]
 pub(crate) struct Front {
-    settings: Settings,
+    names: Arc<Names>,
     journal: Arc<Journal>,
     metrics: Metrics,
     clock: Clock,
@@ -72,26 +54,19 @@ impl From<QueryError> for Ended {
 impl Front {
     /// Creates the HTTP layer.
     pub(crate) fn new(
-        settings: Settings,
+        names: Arc<Names>,
         journal: Arc<Journal>,
         clock: Clock,
         faults: Faults,
         seed: Seed,
     ) -> Self {
         let ids = Mutex::new(seed.generator("request ids of the Query protocol"));
-        Self { settings, journal, metrics: Metrics::default(), clock, faults, ids }
+        Self { names, journal, metrics: Metrics::default(), clock, faults, ids }
     }
 
     /// Writes the metrics of requests.
     pub(crate) fn write_metrics(&self, text: &mut Exposition) {
         self.metrics.write(text);
-    }
-
-    /// The URL of this server for what no request of a caller causes, without a slash at the end.
-    #[cfg(feature = "s3")]
-    pub(crate) fn own_url(&self) -> String {
-        let Settings { public_url, own_host, .. } = &self.settings;
-        public_url.clone().unwrap_or_else(|| format!("http://{own_host}"))
     }
 
     /// Answers a request.
@@ -138,12 +113,12 @@ impl Front {
         observer.asked(name);
         let claim = self.admit::<A>(head, body, A::access(action))?;
         let caller = claim.as_ref().map_or_else(|| claimed(head, &form), Caller::of_claim);
-        let host = caller::host(head).unwrap_or(&self.settings.own_host);
-        let region = caller.region.or_else(|| region_of(host)).unwrap_or(&self.settings.region);
-        let base_url = self.settings.public_url.clone().unwrap_or_else(|| format!("http://{host}"));
+        let host = self.names.host(head);
+        let region = caller.region.or_else(|| region_of(host)).unwrap_or(&self.names.region);
+        let base_url = self.names.base_url(host);
         let call = Call {
             form: &form,
-            account: caller.account.unwrap_or(&self.settings.account),
+            account: caller.account.unwrap_or(&self.names.account),
             region,
             origin: Origin { base_url: &base_url, trace_header: text(head, "x-amzn-trace-id") },
             is_signed: is_signed(head, &form),
@@ -163,19 +138,13 @@ impl Front {
         Ok((document.answer(name, output.result.as_ref()), plan.damage))
     }
 
-    /// Rejects pages of other sites, and wrong signatures if signatures are required. Signatures are checked with the
-    /// system time, not the mock clock, since callers sign with theirs.
+    /// Rejects pages of other sites, and wrong signatures if signatures are required.
     fn admit<A: Api>(&self, head: &Parts, body: &[u8], access: Access) -> Result<Option<Claim>, QueryError> {
-        let checked = self.settings.guard.check_action(head, access == Access::Change);
-        checked.map_err(|text| QueryError::new(403, "AccessDenied", text))?;
-        let Some(keys) = self.settings.keys.as_ref().filter(|_| !caller::is_trusted(head)) else {
-            return Ok(None);
-        };
-        let request = verifiable(head, body);
-        match verify_for(A::SERVICE.as_str(), request, keys, clock::system_time()) {
-            Ok(claim) => Ok(Some(claim)),
-            Err(VerifyError::Unsigned) if access == Access::Link => Ok(None),
-            Err(error) => Err(not_verified(&error)),
+        match self.names.admit(A::SERVICE, head, body, access == Access::Change) {
+            Ok(claim) => Ok(claim),
+            Err(Denied::Guard(text)) => Err(QueryError::new(403, "AccessDenied", text)),
+            Err(Denied::Signature(VerifyError::Unsigned)) if access == Access::Link => Ok(None),
+            Err(Denied::Signature(error)) => Err(not_verified(&error)),
         }
     }
 

@@ -16,6 +16,6 @@ mod xml;
 
 pub(crate) use api::{Access, Api, Call, Origin, Output};
 pub(crate) use form::{Form, missing};
-pub(crate) use front::{Front, Settings};
+pub(crate) use front::Front;
 pub use journal::QueryRequest;
 pub(crate) use xml::Xml;

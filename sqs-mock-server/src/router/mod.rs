@@ -23,6 +23,8 @@ use crate::http::Reply;
 use crate::service::caller;
 use crate::service::operation::ServiceName;
 use crate::services::Services;
+#[cfg(feature = "sns")]
+use crate::sts::Sts;
 
 use destination::Destination;
 
@@ -71,9 +73,11 @@ async fn answer_action(services: &Services, head: &Parts, body: &[u8]) -> Reply 
 async fn answer_other(services: &Services, destination: Destination, head: &Parts, body: &[u8]) -> Reply {
     match destination {
         #[cfg(feature = "sns")]
-        Destination::Service(ServiceName::Sns) => services.topics.answer_sns(head, body).await,
+        Destination::Service(ServiceName::Sns) => {
+            services.topics.front.answer(&*services.topics.sns, head, body).await
+        }
         #[cfg(feature = "sns")]
-        Destination::Service(ServiceName::Sts) => services.topics.answer_sts(head, body).await,
+        Destination::Service(ServiceName::Sts) => services.topics.front.answer(&Sts, head, body).await,
         #[cfg(feature = "sns")]
         Destination::Certificate => crate::sns::signing::certificate().into(),
         Destination::Service(_) => services.sqs.answer(head, body).await,

@@ -14,11 +14,10 @@ use super::ops::Operations;
 use super::outbox::{Outbox, Running, Targets};
 use super::setup::S3;
 use super::store::Store;
-use crate::http::{Guard, Limits, Server};
+use crate::http::{Limits, Names, Server};
 use crate::service::clock::Clock;
 use crate::service::faults::Faults;
 use crate::service::journal::Journal;
-use crate::service::keys::Keys;
 use crate::service::metrics::Exposition;
 use crate::service::seed::Seed;
 
@@ -52,10 +51,7 @@ pub(crate) struct Host {
     pub(crate) faults: Faults,
     pub(crate) seed: Seed,
     pub(crate) limits: Limits,
-    pub(crate) keys: Option<Keys>,
-    pub(crate) guard: Guard,
-    pub(crate) account: String,
-    pub(crate) region: String,
+    pub(crate) names: Arc<Names>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) targets: Targets,
     /// Names of initial buckets with their notification configurations. Other buckets keep theirs.
@@ -80,7 +76,8 @@ impl MockS3 {
         let store = Arc::new(opened.map_err(explain)?);
         let metrics = Arc::new(Metrics::default());
         let targets = Arc::new(host.targets);
-        let (outbox, worker) = Outbox::new(host.clock.clone(), host.region.clone(), Arc::clone(&targets));
+        let (outbox, worker) =
+            Outbox::new(host.clock.clone(), host.names.region.clone(), Arc::clone(&targets));
         let operations = Operations::new(Arc::clone(&store), host.clock.clone(), outbox, targets);
         let front = Front::new(FrontSettings {
             store: Arc::clone(&store),
@@ -88,9 +85,9 @@ impl MockS3 {
             access: Access {
                 faults: host.faults,
                 clock: host.clock.clone(),
-                account: host.account,
-                region: host.region,
-                allows_anonymous: host.keys.is_none(),
+                account: host.names.account.clone(),
+                region: host.names.region.clone(),
+                allows_anonymous: host.names.keys.is_none(),
             },
             observers: Observers {
                 metrics: Arc::clone(&metrics),
@@ -98,8 +95,8 @@ impl MockS3 {
                 clock: host.clock.clone(),
             },
             limits: host.limits,
-            keys: host.keys,
-            guard: host.guard,
+            keys: host.names.keys.clone(),
+            guard: host.names.guard.clone(),
             ids: host.seed.generator("request ids of S3"),
         });
         let Host { clock, journal, notifications, .. } = host;

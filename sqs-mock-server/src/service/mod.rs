@@ -19,4 +19,5 @@ pub(crate) mod query_error;
 pub(crate) mod resource;
 pub(crate) mod seed;
 pub(crate) mod stopwatch;
+pub(crate) mod text;
 pub(crate) mod text_enum;

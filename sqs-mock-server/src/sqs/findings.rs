@@ -9,10 +9,12 @@ use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use serde::Serialize;
 
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
+use crate::service::text::serialize_as_text;
 use crate::service::text_enum::text_enum;
 
 /// The number of findings that are kept. Further ones are only counted.
@@ -50,8 +52,10 @@ impl fmt::Display for FindingKind {
     }
 }
 
+serialize_as_text!(FindingKind);
+
 /// A finding of [strict mode](crate::MockSqsBuilder::strict).
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// The kind of mistake.

@@ -23,6 +23,7 @@ async fn public_url_overrides_the_host() {
     let server = MockSqs::builder().public_url("https://sqs.test/").start().await.unwrap();
     let answer = Wire::connect(&server).await.json("CreateQueue", r#"{"QueueName":"q"}"#).await;
     assert_eq!(answer.text(), r#"{"QueueUrl":"https://sqs.test/000000000000/q"}"#);
+    assert_eq!(server.queue_url("q"), "https://sqs.test/000000000000/q");
 }
 
 #[tokio::test]

@@ -35,8 +35,10 @@ async fn health_of_localstack_needs_neither_token_nor_allowed_host() {
     let builder = MockSqs::builder().compat(Compat::LocalStack).admin_token("hush");
     let server = builder.start().await.unwrap();
     let mut wire = Wire::connect(&server).await;
-    wire.write(format!("GET {HEALTH} HTTP/1.1\r\nhost: example.com\r\n\r\n")).await.unwrap();
-    assert_eq!(wire.answer().await.unwrap().status, 200);
+    for path in [HEALTH.to_owned(), format!("{HEALTH}/")] {
+        wire.write(format!("GET {path} HTTP/1.1\r\nhost: example.com\r\n\r\n")).await.unwrap();
+        assert_eq!(wire.answer().await.unwrap().status, 200, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -74,6 +74,8 @@ async fn files_have_a_strict_policy_and_are_compressed_on_demand() {
     assert!(packed.body.len() < whole.body.len());
     let error = wire.get("/_mock/console/../secret").await.error(404);
     assert_eq!(error, "the console has no file \"../secret\"");
+    let error = wire.get("/_mock/console/_mock/console/").await.error(404);
+    assert_eq!(error, "the console has no file \"_mock/console/\"");
 }
 
 #[tokio::test]

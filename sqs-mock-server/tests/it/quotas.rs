@@ -85,6 +85,20 @@ async fn quotas_are_set_shown_and_removed_over_http() {
 }
 
 #[tokio::test]
+async fn full_table_of_quotas_takes_changes_but_no_further_scopes() {
+    let server = MockSqs::start().await;
+    let mut wire = Wire::connect(&server).await;
+    for number in 1..1000 {
+        server.set_throughput_quotas(QuotaScope::Queue(arn(&format!("{number}.fifo"))), calls(1));
+    }
+    change(&mut wire, json!({ "quotas": { "calls": 2 }, "queue": "7.fifo" })).await;
+    assert_eq!(quota_of(&server, "7.fifo"), Some(2));
+    let further = json!({ "quotas": true, "queue": "further.fifo" }).to_string();
+    let refusal = wire.post("/_mock/quotas", &further).await.error(400);
+    assert_eq!(refusal, "1000 quotas are set already; DELETE some first");
+}
+
+#[tokio::test]
 async fn invalid_quotas_over_http_are_rejected_and_have_no_effect() {
     let server = MockSqs::start().await;
     let mut wire = Wire::connect(&server).await;

@@ -340,6 +340,11 @@ async fn findings_are_listed_and_removed_over_http() {
     let forgotten = wire.exchange("DELETE /_mock/findings", "", b"").await.content(200);
     assert_eq!(forgotten, json!({ "forgotten": 1 }));
     assert_eq!(wire.get("/_mock/findings").await.content(200)["findings"], json!([]));
+    session.receive(&url).await;
+    session.pass_seconds(30);
+    let wire = &mut session.wire;
+    let forgotten = wire.exchange("DELETE /_mock/findings", "", b"").await.content(200);
+    assert_eq!(forgotten, json!({ "forgotten": 1 }), "a message that was not deleted in the meantime");
 
     let server = MockSqs::start().await;
     let refusal = Wire::connect(&server).await.get("/_mock/findings").await.content(404);

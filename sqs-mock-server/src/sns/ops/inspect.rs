@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::Sns;
 use super::published::PublishedMessage;
 use crate::service::arn::{QueueArn, TopicArn};
@@ -10,7 +12,7 @@ use crate::service::metrics::Exposition;
 use crate::sns::engine::subscription::Subscription;
 
 /// A subscription of a topic.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SubscriptionDescription {
     /// The ARN.

@@ -24,7 +24,6 @@ mod subscription;
 mod topic;
 mod topics;
 
-use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -67,22 +66,6 @@ pub(crate) struct Sns {
     clock: Clock,
     /// Held only to draw an id or a token.
     ids: Mutex<fastrand::Rng>,
-    initial: InitialState,
-}
-
-/// Creates the initial topics.
-struct InitialState(Box<dyn Fn(&Sns) + Send + Sync>);
-
-impl Default for InitialState {
-    fn default() -> Self {
-        Self(Box::new(|_| ()))
-    }
-}
-
-impl fmt::Debug for InitialState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("..")
-    }
 }
 
 /// What a service starts with.
@@ -117,8 +100,8 @@ impl Sns {
         let (topics, deliveries) = (Topics::new(reader.clone()), Arc::<Deliveries>::default());
         let retries =
             Retries::new(Arc::clone(&queues), clock.clone(), Arc::clone(&deliveries), (journal, reader));
-        let (published, initial) = (PublishedLog::new(published), InitialState::default());
-        Self { topics, queues, retries, deliveries, published, clock, ids, initial }
+        let published = PublishedLog::new(published);
+        Self { topics, queues, retries, deliveries, published, clock, ids }
     }
 
     /// Restores what an earlier process had, before the first request.
@@ -132,18 +115,11 @@ impl Sns {
         }
     }
 
-    /// Sets the initial state, which each reset creates at its end.
-    #[cfg(feature = "config-file")]
-    pub(crate) fn on_reset(&mut self, initial: impl Fn(&Self) + Send + Sync + 'static) {
-        self.initial = InitialState(Box::new(initial));
-    }
-
-    /// Removes all topics, and the deliveries that wait. Then creates the initial state again.
+    /// Removes all topics, and the deliveries that wait.
     pub(crate) fn reset(&self) {
         self.topics.clear();
         self.retries.clear();
         self.published.clear();
-        (self.initial.0)(self);
     }
 
     fn new_id(&self) -> Uuid {

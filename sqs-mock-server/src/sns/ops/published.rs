@@ -6,6 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use serde::{Serialize, Serializer};
 use sqs_client::types::MessageAttributeValue;
 use sqs_client::wire::checksum::message_size;
 
@@ -19,30 +20,40 @@ use crate::sns::engine::message::Message;
 const MAX_BYTES: usize = 16 << 20;
 
 /// A message that a topic took.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PublishedMessage {
     /// The topic.
+    #[serde(skip)]
     pub topic: TopicArn,
     /// The id in the response.
     pub id: Uuid,
     /// When it was published, by the clock of the server.
     pub time: Timestamp,
     /// The text; for a message with a text for each protocol, the default one.
+    #[serde(rename = "body")]
     pub message: String,
     /// The subject.
     pub subject: Option<String>,
     /// The message attributes.
+    #[serde(skip_serializing_if = "HashMap::is_empty")]
     pub attributes: HashMap<String, MessageAttributeValue>,
     /// The message group id.
     pub group: Option<String>,
     /// The deduplication id on FIFO topics: as given, or computed from the text.
     pub deduplication_id: Option<String>,
     /// The sequence number on FIFO topics.
+    #[serde(serialize_with = "text")]
     pub sequence_number: Option<u64>,
     /// Deliveries that were dropped, moved to a dead-letter queue or not sent, and those that AWS would deny; at most
     /// the first 20.
     pub notes: Vec<String>,
+}
+
+/// As text, since JSON parsers may round 64-bit numbers.
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+fn text<S: Serializer>(number: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    number.map(|number| number.to_string()).serialize(serializer)
 }
 
 impl PublishedMessage {

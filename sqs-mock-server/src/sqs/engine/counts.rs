@@ -1,9 +1,11 @@
 //! Message counts of a queue.
 
+use serde::Serialize;
+
 use super::message::State;
 
 /// Exact message counts of a queue.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct Counts {
     /// Visible messages, including those behind a message in flight of the same group.
     pub available: usize,

@@ -12,6 +12,7 @@ use super::slab::Slot;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
+use crate::service::text::serialize_as_text;
 
 /// The part of a message that its sender sets. It never changes; queues share it when a message moves.
 #[derive(Debug, PartialEq)]
@@ -112,6 +113,8 @@ fn attribute_bytes(name: &str, value: &MessageAttributeValue) -> usize {
 /// The sequence number of a FIFO message, displayed with 20 digits.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct SequenceNumber(pub(super) u128);
+
+serialize_as_text!(SequenceNumber);
 
 impl fmt::Display for SequenceNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use crate::service::clock::Timestamp;
@@ -76,6 +76,16 @@ impl<'de> Deserialize<'de> for QuotaSetting {
             }
         }
         deserializer.deserialize_any(Setting)
+    }
+}
+
+/// `false`, or the table.
+impl Serialize for QuotaSetting {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            None => serializer.serialize_bool(false),
+            Some(quotas) => quotas.serialize(serializer),
+        }
     }
 }
 

@@ -5,21 +5,22 @@ use sqs_client::wire::protocol::Protocol;
 
 use super::endpoint::Endpoint;
 use super::queue_url::Styled;
-use crate::service::caller::{self, Caller};
+use crate::service::caller::Caller;
 use crate::sqs::ops::{Context, Trace};
 
 impl Endpoint {
-    /// The base of queue URLs in a region, for a caller.
-    pub(crate) fn base_url(&self, head: &Parts, region: &str) -> String {
+    /// The base of queue URLs in a region, for callers that use this host.
+    pub(crate) fn base_url(&self, host: &str, region: &str) -> String {
         match &self.names().public_url {
             Some(url) => url.clone(),
-            None => self.names().queue_url_style.base(self.host(head), region),
+            None => self.queue_url_style.base(host, region),
         }
     }
 
     /// The context of an operation. If the caller does not name a region, the host may.
     pub(crate) fn context(&self, head: &Parts, caller: Caller<'_>, protocol: Protocol) -> Context {
-        let of_host = || Some(Styled::of(self.host(head))?.region);
+        let host = self.names().host(head);
+        let of_host = || Some(Styled::of(host)?.region);
         let region = caller.region.or_else(of_host).unwrap_or(&self.names().region);
         let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
         let wsdl = protocol == Protocol::Query;
@@ -27,20 +28,16 @@ impl Endpoint {
         Context {
             account: caller.account.unwrap_or(&self.names().account).to_owned(),
             region: region.to_owned(),
-            base_url: self.base_url(head, region),
+            base_url: self.base_url(host, region),
             public_url: self.names().public_url.clone(),
             wsdl,
-            request_url: path.map(|path| format!("http://{}{path}", self.host(head))),
+            request_url: path.map(|path| format!("http://{host}{path}")),
             trace_header: trace_header.map(str::to_owned),
             failing: Vec::new(),
             is_retry: self.service().findings().is_some() && is_retry(head),
             redeliver: false,
             trace: Trace::default(),
         }
-    }
-
-    fn host<'h>(&'h self, head: &'h Parts) -> &'h str {
-        caller::host(head).unwrap_or(&self.names().own_host)
     }
 }
 

@@ -16,32 +16,12 @@ use super::observer::{Observer, Observers};
 use super::queue_url::QueueUrlStyle;
 use super::respond::{self, Style};
 use super::signature;
-use crate::http::{Guard, Reply, form_text};
-use crate::service::caller::{self, Caller};
-use crate::service::clock;
+use crate::http::{Denied, Names, Reply, form_text};
+use crate::service::caller::Caller;
 use crate::service::journal::Journal;
-use crate::service::keys::Keys;
 use crate::service::metrics::Exposition;
+use crate::service::operation::ServiceName;
 use crate::sqs::ops::Service;
-
-/// Defaults for requests, and the rules for callers.
-#[derive(Clone, Debug)]
-pub(crate) struct Names {
-    /// Account of callers whose access key is not an account number.
-    pub(crate) account: String,
-    /// Region of callers that do not sign and whose host does not name a region.
-    pub(crate) region: String,
-    /// Base of all queue URLs; by default the host that the caller used.
-    pub(crate) public_url: Option<String>,
-    /// The region in queue URLs without a configured base.
-    pub(crate) queue_url_style: QueueUrlStyle,
-    /// Host in queue URLs for callers that send no `Host`.
-    pub(crate) own_host: String,
-    /// The accepted access keys; `None` accepts any caller.
-    pub(crate) keys: Option<Keys>,
-    /// The rules for requests of browsers.
-    pub(crate) guard: Guard,
-}
 
 /// A request before its action is known.
 struct Known<'a> {
@@ -56,15 +36,22 @@ struct Known<'a> {
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     service: Arc<Service>,
-    names: Names,
+    names: Arc<Names>,
+    /// The region in queue URLs without a configured base.
+    pub(super) queue_url_style: QueueUrlStyle,
     journal: Arc<Journal>,
     metrics: Metrics,
 }
 
 impl Endpoint {
     /// Creates the HTTP layer of a service.
-    pub(crate) fn new(service: Arc<Service>, names: Names, journal: Arc<Journal>) -> Self {
-        Self { service, names, journal, metrics: Metrics::new() }
+    pub(crate) fn new(
+        service: Arc<Service>,
+        names: Arc<Names>,
+        queue_url_style: QueueUrlStyle,
+        journal: Arc<Journal>,
+    ) -> Self {
+        Self { service, names, queue_url_style, journal, metrics: Metrics::new() }
     }
 
     /// Answers a request in its own protocol, and in the form that it accepts.
@@ -148,16 +135,15 @@ impl Endpoint {
         self.metrics.connection()
     }
 
-    /// Rejects pages of other sites, and wrong signatures if signatures are required. Signatures are checked with the
-    /// system time, not the mock clock, since callers sign with theirs.
+    /// Rejects pages of other sites, and wrong signatures if signatures are required.
     fn admit(&self, head: &Parts, body: &[u8], action: Action) -> Result<Option<Claim>, ServiceError> {
-        let checked = self.names.guard.check_action(head, self.service.changes(action));
-        checked.map_err(|text| ServiceError::new(ErrorCode::AccessDenied, text))?;
-        let Some(keys) = self.names.keys.as_ref().filter(|_| !caller::is_trusted(head)) else {
-            return Ok(None);
-        };
-        let region = Caller::of(head).region.unwrap_or(&self.names.region);
-        signature::check(keys, head, body, clock::system_time(), region).map(Some)
+        let admitted = self.names.admit(ServiceName::Sqs, head, body, self.service.changes(action));
+        admitted.map_err(|denied| match denied {
+            Denied::Guard(text) => ServiceError::new(ErrorCode::AccessDenied, text),
+            Denied::Signature(error) => {
+                signature::refusal(&error, Caller::of(head).region.unwrap_or(&self.names.region))
+            }
+        })
     }
 
     /// Refuses changes while they cannot be stored: they would wait in memory without bound.
@@ -181,7 +167,7 @@ impl Endpoint {
     }
 
     /// The settings.
-    pub(crate) fn names(&self) -> &Names {
+    pub(crate) fn names(&self) -> &Arc<Names> {
         &self.names
     }
 }

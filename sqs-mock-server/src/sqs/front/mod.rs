@@ -22,6 +22,6 @@ mod signature;
 mod target;
 mod unread;
 
-pub(crate) use endpoint::{Endpoint, Names};
+pub(crate) use endpoint::Endpoint;
 pub use queue_url::QueueUrlStyle;
 pub(crate) use respond::{Style, answer, refuse};

@@ -72,7 +72,7 @@ use sqs_client::wire::validate::error;
 pub(crate) use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 
 pub(crate) use access::Cause;
-pub(crate) use peek::{MAX_PEEKED, Shown};
+pub(crate) use peek::{Kinds, fitting};
 #[cfg(feature = "durable")]
 pub(crate) use restore::Restored;
 pub(crate) use service::{Service, Start};

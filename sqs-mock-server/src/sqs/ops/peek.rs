@@ -15,28 +15,51 @@ use crate::sqs::engine::{Counts, Delivery, PeekedMessage, Visibility, Walk};
 /// Maximum number of messages in a response.
 const AT_MOST: usize = 1000;
 /// Maximum bytes of bodies in a response; the first message may exceed it.
-pub(crate) const MAX_PEEKED: usize = 8 << 20;
+const MAX_PEEKED: usize = 8 << 20;
 /// Replaces the receipt handle, because nothing was received. It is not a valid handle. `LocalStack` returns the same
 /// text.
 const NO_HANDLE: &str = "SQS/BACKDOOR/ACCESS";
 
-/// Which messages to show besides the visible ones.
+/// Which messages to show.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Shown {
+pub(crate) struct Kinds {
+    /// Visible messages, also those that a receive does not reach.
+    pub(crate) available: bool,
     /// Messages in flight.
-    pub(crate) invisible: bool,
+    pub(crate) in_flight: bool,
     /// Delayed messages.
     pub(crate) delayed: bool,
 }
 
-impl Shown {
-    fn has(self, visibility: Visibility) -> bool {
+impl Kinds {
+    pub(crate) fn have(self, visibility: Visibility) -> bool {
         match visibility {
-            Visibility::Visible | Visibility::GroupLockedBy { .. } | Visibility::BeyondWindow => true,
-            Visibility::InFlightUntil(_) => self.invisible,
+            Visibility::Visible | Visibility::GroupLockedBy { .. } | Visibility::BeyondWindow => {
+                self.available
+            }
+            Visibility::InFlightUntil(_) => self.in_flight,
             Visibility::DelayedUntil(_) => self.delayed,
         }
     }
+
+    pub(crate) fn count(self, counts: Counts) -> usize {
+        let all = [
+            (self.available, counts.available),
+            (self.in_flight, counts.in_flight),
+            (self.delayed, counts.delayed),
+        ];
+        all.iter().filter(|(has, _)| *has).map(|(_, count)| count).sum()
+    }
+}
+
+/// The number of messages that fit into one response, at least one.
+pub(crate) fn fitting(messages: &[PeekedMessage]) -> usize {
+    let mut bytes = 0;
+    let fits = |message: &&PeekedMessage| {
+        bytes += message.body().len();
+        bytes <= MAX_PEEKED
+    };
+    messages.iter().take_while(fits).count().max(1)
 }
 
 impl Service {
@@ -98,7 +121,7 @@ impl Service {
         Some(walk.into_messages())
     }
 
-    /// The first 1,000 messages selected by `shown`, or fewer if they are long, with all attributes.
+    /// The first 1,000 messages of these `kinds`, or fewer if they are long, with all attributes.
     ///
     /// # Errors
     /// `QueueDoesNotExist`.
@@ -106,22 +129,18 @@ impl Service {
         &self,
         context: &Context,
         mut queue_url: Option<String>,
-        shown: Shown,
+        kinds: Kinds,
     ) -> Result<ReceiveMessageOutput, ServiceError> {
         let queue = self.existing_queue(context, &mut queue_url)?;
-        let walk = Walk::new(0, AT_MOST, |visibility| shown.has(visibility));
+        let walk = Walk::new(0, AT_MOST, |visibility| kinds.have(visibility));
         let messages = self.walk(&queue, walk).ok_or_else(|| context.no_such_queue())?;
         let mut everything = ReceiveMessageInput::default();
         everything.attribute_names = Some(vec!["All".into()]);
         everything.message_attribute_names = Some(vec!["All".to_owned()]);
         let selection = Selection::of(&everything);
-        let mut bytes = 0;
-        let messages = messages.into_iter().take_while(|message| {
-            let is_first = bytes == 0;
-            bytes += message.body().len();
-            is_first || bytes <= MAX_PEEKED
-        });
-        let messages: Vec<_> = messages.map(|peeked| as_received(peeked, selection)).collect();
+        let fitting = fitting(&messages);
+        let messages: Vec<_> =
+            messages.into_iter().take(fitting).map(|peeked| as_received(peeked, selection)).collect();
         let messages = Some(messages).filter(|messages| !messages.is_empty());
         Ok(ReceiveMessageOutput::builder().set_messages(messages).build())
     }

@@ -4,8 +4,8 @@ use super::Service;
 use crate::sqs::engine::QuotaTable;
 
 impl Service {
-    /// Deletes all queues, ends their long polls, move tasks and faults, and sets the clock to its start. Then creates
-    /// the initial state again. Incarnations continue, so earlier receipt handles are not valid for later queues.
+    /// Deletes all queues, ends their long polls, move tasks and faults, and sets the clock to its start.
+    /// Incarnations continue, so earlier receipt handles are not valid for later queues.
     pub(crate) fn reset(&self) {
         let shared = &self.shared;
         shared.faults.end_delays();
@@ -18,7 +18,6 @@ impl Service {
         shared.faults.clear();
         shared.throughput.change(|table| *table = QuotaTable::default());
         self.forget_findings();
-        (self.initial_state.0)(self);
         shared.queues_changed.notify_waiters();
     }
 }

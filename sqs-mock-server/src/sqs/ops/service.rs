@@ -1,6 +1,5 @@
 //! A service: accounts, clock and shutdown of a server.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -28,7 +27,6 @@ pub(crate) struct Service {
     pub(super) auto_create: bool,
     /// The initial time of the clock (`None`: the system's time), and whether the clock is frozen.
     pub(super) clock_start: (Option<Timestamp>, bool),
-    pub(super) initial_state: InitialState,
 }
 
 /// How a service starts.
@@ -42,22 +40,6 @@ pub(crate) struct Start {
     pub(crate) frozen: bool,
     /// Whether queues are created on first use.
     pub(crate) auto_create: bool,
-}
-
-/// Creates the initial queues and faults of a server.
-pub(super) struct InitialState(pub(super) Box<dyn Fn(&Service) + Send + Sync>);
-
-impl Default for InitialState {
-    /// Creates nothing.
-    fn default() -> Self {
-        Self(Box::new(|_| {}))
-    }
-}
-
-impl fmt::Debug for InitialState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("..")
-    }
 }
 
 impl Service {
@@ -89,17 +71,7 @@ impl Service {
         reader: Option<Arc<dyn ChangeReader>>,
     ) -> Self {
         let shared = Shared::new(clock, seed, settings, reader);
-        Self {
-            shared: Arc::new(shared),
-            auto_create: false,
-            clock_start: (None, false),
-            initial_state: InitialState::default(),
-        }
-    }
-
-    /// Sets the initial state, which each reset creates at its end.
-    pub(crate) fn on_reset(&mut self, initial_state: impl Fn(&Self) + Send + Sync + 'static) {
-        self.initial_state = InitialState(Box::new(initial_state));
+        Self { shared: Arc::new(shared), auto_create: false, clock_start: (None, false) }
     }
 
     /// The clock of all queues.
