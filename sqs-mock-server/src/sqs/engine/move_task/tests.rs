@@ -126,6 +126,7 @@ fn at_most_hundred_tasks_are_active() {
     }
     let error = tasks.start(START, id(100), order("100", None, 1)).unwrap_err();
     assert_eq!(error.code, ErrorCode::OverLimit);
+    assert!(!tasks.by_source.contains_key(&source("100")), "a refused task leaves nothing");
     tasks.end(&source("7"), id(7), MoveStatus::Completed);
     assert!(tasks.start(START, id(100), order("100", None, 1)).is_ok());
 }
