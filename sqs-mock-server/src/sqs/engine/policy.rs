@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::error::invalid_value;
 
 use super::policy_quotas;
-use super::refusal::{invalid_attribute, invalid_parameter};
+use super::refusal::invalid_attribute;
 use crate::service::arn::QueueArn;
 use crate::service::policies::{Document, Statement, Version, is_action_of};
 
@@ -69,7 +70,7 @@ impl Policy {
             None => empty_document(queue),
         };
         if document.statement.iter().any(|statement| statement.has_label(label)) {
-            return Err(invalid_parameter(label, "Label", "Already exists."));
+            return Err(invalid_value("Label", label, "Already exists."));
         }
         let actions = actions.iter().map(|action| format!("SQS:{action}")).collect();
         document.statement.push(Statement::permission(label, accounts, actions, queue.to_string()));
@@ -87,7 +88,7 @@ impl Policy {
         policy: Option<&Self>,
         label: &str,
     ) -> Result<Option<Self>, ServiceError> {
-        let unknown = || invalid_parameter(label, "Label", "can't find label.");
+        let unknown = || invalid_value("Label", label, "can't find label.");
         let mut document = policy.ok_or_else(unknown)?.document().clone();
         let before = document.statement.len();
         document.statement.retain(|statement| !statement.has_label(label));

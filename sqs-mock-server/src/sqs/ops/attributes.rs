@@ -15,7 +15,6 @@ use super::state::Shared;
 use super::{Context, Serve, Service};
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::RedrivePolicy;
-use crate::sqs::engine::redrive::Target;
 
 impl Serve for GetQueueAttributes {
     async fn serve(
@@ -83,12 +82,11 @@ pub(super) fn check_redrive(
     policy: &RedrivePolicy,
 ) -> Result<(), ServiceError> {
     // A queue can be its own dead-letter queue, even while it is being created.
-    let target = if *policy.target == *source {
-        Some(Target { allows_source: true })
+    let allows_source = if *policy.target == *source {
+        Some(true)
     } else {
-        shared.find_arn(&policy.target).map(|target| Target {
-            allows_source: target.attribute(|attributes| attributes.allows_source(source)),
-        })
+        let target = shared.find_arn(&policy.target);
+        target.map(|target| target.attribute(|attributes| attributes.allows_source(source)))
     };
-    policy.check(source, target)
+    policy.check(source, allows_source)
 }

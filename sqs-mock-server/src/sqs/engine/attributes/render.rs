@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use sqs_client::types::QueueAttributeName as Name;
 use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::error::unknown_attribute;
 
 use super::{Attributes, DeduplicationScope, FifoAttributes, Requested, ThroughputLimit};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::Counts;
-use crate::sqs::engine::refusal::unknown_attribute;
 
 /// Read-only facts about a queue.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::error::invalid_value;
 
 use super::received::MAX_DEAD_LETTERS;
 use super::{DeadLetter, Delivery, Outcome, Queue, Received};
@@ -11,7 +12,6 @@ use crate::service::clock::Timestamp;
 use crate::sqs::engine::aws_like::ServerSample;
 use crate::sqs::engine::handle::Handle;
 use crate::sqs::engine::message::{Core, State, Stored};
-use crate::sqs::engine::refusal::invalid_parameter;
 use crate::sqs::engine::slab::Slot;
 use crate::sqs::engine::{Room, attempts};
 
@@ -180,7 +180,7 @@ impl Queue {
         if !attempt.handles.iter().all(is_unchanged) {
             let reason =
                 "The receiveRequestAttemptId is not valid anymore since the receive call is not retryable.";
-            return Err(invalid_parameter(id, "ReceiveRequestAttemptId", reason));
+            return Err(invalid_value("ReceiveRequestAttemptId", id, reason));
         }
         fifo.attempts.hidden_again(id, until);
         for given in &attempt.handles {
