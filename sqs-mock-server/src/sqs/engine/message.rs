@@ -188,34 +188,35 @@ impl Core {
     }
 }
 
-/// Position of a message in its queue, for returning to it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// See [`Stored::ticket`].
-    pub(super) ticket: u64,
-    /// See [`Stored::turn`].
-    pub(super) turn: u64,
+/// A message of a queue by itself: saved, removed or on its way to another queue.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StoredMessage {
+    /// Its number among all messages that were ever in the queue.
+    pub ticket: u64,
+    /// Its slot in memory, which is part of its receipt handles.
+    pub slot: Slot,
+    /// Its position among the available messages of a standard queue.
+    pub turn: u64,
+    /// Whether it is visible.
+    pub state: State,
+    /// The time of the latest receive, or of its arrival.
+    pub received: Timestamp,
+    /// The message group.
+    pub group: Option<Arc<str>>,
+    /// The part that moves with the message from queue to queue.
+    pub core: Core,
 }
 
-/// A message that was removed from its queue.
+/// A message in a queue, see [`StoredMessage`].
 #[derive(Clone, Debug)]
-pub(super) struct Removed {
-    pub(super) core: Core,
-    pub(super) group: Option<Arc<str>>,
-    pub(super) place: Place,
-}
-
-/// A message in a queue.
-#[derive(Debug)]
 pub(super) struct Stored {
     pub(super) core: Core,
     pub(super) state: State,
     pub(super) group: Slot,
-    /// Its number among all messages that were ever in the queue.
+    /// Whether it is delivered a second time, even if its consumer deletes it.
+    pub(super) again: bool,
     pub(super) ticket: u64,
-    /// Its position among the available messages of a standard queue.
     pub(super) turn: u64,
-    /// Time of the latest receive.
     pub(super) received: Timestamp,
 }
 
@@ -223,6 +224,17 @@ pub(super) struct Stored {
 pub(super) type Birth = (Timestamp, u64);
 
 impl Stored {
+    pub(super) fn new(message: StoredMessage, group: Slot) -> Self {
+        let StoredMessage { ticket, turn, state, received, core, .. } = message;
+        Self { core, state, group, again: false, ticket, turn, received }
+    }
+
+    /// The message without its queue, which knows its slot and the id of its group.
+    pub(super) fn into_message(self, slot: Slot, group: Option<Arc<str>>) -> StoredMessage {
+        let Self { core, state, ticket, turn, received, .. } = self;
+        StoredMessage { ticket, slot, turn, state, received, group, core }
+    }
+
     /// Its position by age.
     pub(super) fn birth(&self) -> Birth {
         (self.core.born, self.ticket)

@@ -7,7 +7,7 @@
 //! | `store` | messages of a queue, indexed by slot, age, timer and order |
 //! | `order`, `standard`, `fifo` | the next message: fair tenants, groups in order |
 //! | `server`, `fair`, `aws_like` | standard queues: messages per server, noisy tenants, random delivery |
-//! | `slab`, `sequence`, `timers`, `groups` | data structures of these: no operation scans |
+//! | `slab`, `sequence`, `groups` | data structures of these: no operation scans |
 //! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, memory of FIFO queues |
 //! | `room` | limit for the memory of messages |
 //! | `throughput`, `quota_table` | quotas of FIFO queues: calls per action, messages per group |
@@ -47,7 +47,6 @@ mod state;
 mod store;
 mod tags;
 mod throughput;
-mod timers;
 
 use serde::Deserialize;
 use sqs_client::wire::limits;
@@ -58,13 +57,13 @@ pub(crate) use attributes::Attributes;
 #[cfg(feature = "durable")]
 pub(crate) use blocked::COOL_DOWN;
 #[cfg(feature = "durable")]
-pub(crate) use change::{Creation, Delivered, StoredMessage};
+pub(crate) use change::{Creation, Delivered};
 pub(crate) use change::{QueueChange, QueueId};
 #[cfg(feature = "durable")]
 pub(crate) use dedup::Known;
 pub(crate) use message::Checksums;
 #[cfg(feature = "durable")]
-pub(crate) use message::{Core, State};
+pub(crate) use message::{Core, State, StoredMessage};
 pub use message::{Payload, SequenceNumber};
 #[cfg(feature = "durable")]
 pub(crate) use move_task::MAX_TASKS_OF_SOURCE;
@@ -72,8 +71,8 @@ pub(crate) use move_task::{
     FailureReason, MoveStatus, MoveStep, MoveTask, MoveTaskChange, MoveTasks, NewMoveTask,
 };
 pub(crate) use queue::{
-    DeadLetter, Delivery, Dropped, Lapse, MovingStopped, NewMessage, OldHandle, Outcome, Queue, Receive,
-    Received, Sent, Wakeups, Walk,
+    Delivery, Dropped, InTransit, Lapse, NewMessage, OldHandle, Outcome, Queue, Receive, Received, Sent,
+    Wakeups, Walk,
 };
 pub use queue::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 pub(crate) use redrive::RedrivePolicy;

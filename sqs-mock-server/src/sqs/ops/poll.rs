@@ -22,7 +22,7 @@ use super::state::Shared;
 use super::usage::Parked;
 use crate::service::clock::Timestamp;
 use crate::service::stopwatch::Stopwatch;
-use crate::sqs::engine::{DeadLetter, Delivery, Metered, Outcome, Queue, Receive, Received};
+use crate::sqs::engine::{Delivery, InTransit, Metered, Outcome, Queue, Receive, Received};
 
 /// A receive in progress.
 #[derive(Clone, Copy, Debug)]
@@ -188,9 +188,9 @@ fn has_dead_letter_queue(shared: &Shared, queue: &Queue) -> bool {
 }
 
 /// Moves a dead letter to its queue, or back if that queue was deleted.
-pub(super) fn forward(shared: &Shared, source: &SharedQueue, letter: DeadLetter) {
+pub(super) fn forward(shared: &Shared, source: &SharedQueue, letter: InTransit) {
     let now = shared.clock.now();
-    let refused = match shared.find_arn(letter.target()) {
+    let refused = match shared.find_arn(letter.destination()) {
         Some(target) => target.even_deleted(|queue| queue.accept_dead_letter(now, letter)).err(),
         None => Some(letter),
     };

@@ -10,7 +10,7 @@ use super::Queue;
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::attributes::{Facts, Requested};
 use crate::sqs::engine::change::QueueChange;
-use crate::sqs::engine::message::{Removed, State};
+use crate::sqs::engine::message::{State, StoredMessage};
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::store::Store;
 
@@ -18,7 +18,7 @@ use crate::sqs::engine::store::Store;
 #[derive(Debug, Default)]
 pub(crate) struct Dropped {
     pub(super) stores: Vec<Store>,
-    pub(super) messages: Vec<Removed>,
+    pub(super) messages: Vec<StoredMessage>,
 }
 
 impl Dropped {

@@ -5,7 +5,7 @@ use super::walk::PAGE;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
 use crate::sqs::engine::change::QueueChange;
-use crate::sqs::engine::message::{Birth, Core, State};
+use crate::sqs::engine::message::{Birth, Core, State, Stored};
 use crate::sqs::engine::refusal::HandleRefusal;
 
 /// A message of a standard queue was deleted with the handle of an earlier receive. SQS may ignore such a delete.
@@ -38,9 +38,10 @@ impl Queue {
         };
         let (slot, receive) = (handle.slot, handle.receive);
         let Core { id, receives, .. } = message.core;
-        let (ticket, in_flight) = (message.ticket, matches!(message.state, State::InFlight { .. }));
+        let Stored { ticket, again, .. } = *message;
+        let in_flight = matches!(message.state, State::InFlight { .. });
         // A server that misses a delete still has the message when its visibility timeout ends.
-        let survives = self.is_due_again(slot) || in_flight && self.is_missed(slot);
+        let survives = again || in_flight && self.is_missed(slot);
         if !survives {
             self.store.remove(now, slot);
             self.record(|_| QueueChange::MessageDeleted { ticket });

@@ -10,7 +10,6 @@
 //! ```
 
 mod administer;
-mod again;
 mod delete;
 mod describe;
 mod fifo_memory;
@@ -37,7 +36,6 @@ use sqs_client::wire::limits;
 use sqs_client::wire::validate::QueueRules;
 
 pub(crate) use administer::Dropped;
-use again::Again;
 pub(crate) use delete::OldHandle;
 pub use describe::QueueDescription;
 pub(crate) use lapse::Lapse;
@@ -45,7 +43,7 @@ pub use peek::{PeekedMessage, Visibility};
 pub(crate) use receive::Receive;
 pub(crate) use received::{Delivery, Outcome, Received};
 pub(crate) use send::{NewMessage, Sent};
-pub(crate) use transfer::{DeadLetter, MovingStopped};
+pub(crate) use transfer::InTransit;
 pub(crate) use wakeups::Wakeups;
 pub(crate) use walk::Walk;
 pub use why_empty::WhyEmpty;
@@ -111,7 +109,6 @@ pub(crate) struct Queue {
     handles: HandleKey,
     ids: UuidSeries,
     purged: Option<Timestamp>,
-    again: Again,
     deleted: bool,
     announced: Option<Timestamp>,
     /// A receive returned nothing because too many messages were in flight.
@@ -151,7 +148,6 @@ impl Queue {
             handles,
             ids: UuidSeries::new(new.seed.generator("message ids")),
             purged: None,
-            again: Again::default(),
             deleted: false,
             announced: None,
             lacked_room: false,
@@ -240,7 +236,7 @@ impl Queue {
         }
         let expired = self.expired.messages.get(known..).unwrap_or_default();
         if self.changes.is_some() && !expired.is_empty() {
-            let tickets = expired.iter().map(|message| message.place.ticket).collect();
+            let tickets = expired.iter().map(|message| message.ticket).collect();
             self.record(|_| QueueChange::MessagesExpired { tickets });
         }
     }

@@ -7,7 +7,7 @@ use sqs_client::wire::service_error::ServiceError;
 use sqs_client::wire::validate::error::invalid_value;
 
 use super::received::MAX_DEAD_LETTERS;
-use super::{DeadLetter, Delivery, Outcome, Queue, Received};
+use super::{Delivery, InTransit, Outcome, Queue, Received};
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::aws_like::ServerSample;
 use crate::sqs::engine::handle::Handle;
@@ -90,7 +90,7 @@ impl Queue {
         until: Timestamp,
         wait: Duration,
         request: &Receive<'_>,
-    ) -> (Vec<Slot>, Vec<DeadLetter>) {
+    ) -> (Vec<Slot>, Vec<InTransit>) {
         let (mut taken, mut dead_letters) = (Vec::new(), Vec::new());
         let mut follower = None;
         let mut sample =
@@ -127,7 +127,6 @@ impl Queue {
     }
 
     fn deliver_slot(&mut self, now: Timestamp, until: Timestamp, slot: Slot, redeliver: bool) {
-        self.was_delivered_again(slot);
         if let Some(message) = self.store.get_mut(slot) {
             if message.core.receives == 0 {
                 message.core.first_received = now;
@@ -135,8 +134,13 @@ impl Queue {
             message.core.receives = message.core.receives.saturating_add(1);
             message.received = now;
         }
+        // Another delivery must not make it a dead letter.
+        let again = redeliver && self.fifo.is_none() && !self.receives_exhausted(slot);
+        if let Some(message) = self.store.get_mut(slot) {
+            message.again = again;
+        }
         // A message whose receive a server misses is visible at once, but not within this receive.
-        let is_visible = (redeliver && self.deliver_again(slot)) || self.is_missed(slot);
+        let is_visible = again || self.is_missed(slot);
         let until = if is_visible { now } else { until };
         self.store.set_state(now, slot, State::InFlight { until });
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{DeadLetter, SequenceNumber};
+use super::{InTransit, SequenceNumber};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
@@ -19,7 +19,7 @@ pub(crate) struct Received {
     /// Messages, or why there are none.
     pub outcome: Outcome,
     /// Dead letters, for [`Queue::accept_dead_letter`](super::Queue::accept_dead_letter) of their target.
-    pub dead_letters: Vec<DeadLetter>,
+    pub dead_letters: Vec<InTransit>,
     /// How long the receive may wait.
     pub wait: Duration,
 }

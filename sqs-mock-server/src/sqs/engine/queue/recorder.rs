@@ -1,7 +1,7 @@
 //! Records the changes of a queue for a reader.
 
 use super::Queue;
-use crate::sqs::engine::change::{Delivered, QueueChange, StoredMessage};
+use crate::sqs::engine::change::{Delivered, QueueChange};
 use crate::sqs::engine::dedup::Known;
 use crate::sqs::engine::message::State;
 use crate::sqs::engine::slab::Slot;
@@ -41,24 +41,10 @@ impl Queue {
 
     pub(super) fn record_stored(&mut self, slot: Slot, deduplication: impl FnOnce(&Self) -> Option<Known>) {
         if self.changes.is_some()
-            && let Some(message) = self.stored(slot)
+            && let Some(message) = self.store.stored(slot)
         {
             let message = Box::new(message);
             self.record(|queue| QueueChange::MessageStored { message, deduplication: deduplication(queue) });
         }
-    }
-
-    /// A message in the form that readers store.
-    pub(super) fn stored(&self, slot: Slot) -> Option<StoredMessage> {
-        let message = self.store.get(slot)?;
-        Some(StoredMessage {
-            ticket: message.ticket,
-            slot,
-            turn: message.turn,
-            state: message.state,
-            received: message.received,
-            group: self.store.group_id(message.group),
-            core: message.core.clone(),
-        })
     }
 }

@@ -38,7 +38,7 @@ impl Queue {
     #[cfg(test)]
     pub(crate) fn state(&mut self, now: Timestamp) -> QueueState {
         self.settle(now);
-        let messages = self.store.slots().filter_map(|slot| self.stored(slot));
+        let messages = self.store.slots().filter_map(|slot| self.store.stored(slot));
         let messages = messages.map(|message| (message.ticket, message)).collect();
         let deduplication = self.fifo.as_deref().map(FifoMemory::known).unwrap_or_default();
         QueueState {

@@ -16,7 +16,7 @@ fn with_policy(suffix: &str, count: u32) -> (Bench, Bench) {
 fn move_dead_letters(source: &mut Bench, target: &mut Bench) {
     target.now = source.now;
     for letter in source.dead_letters() {
-        assert_eq!(letter.target(), target.queue.arn());
+        assert_eq!(letter.destination(), target.queue.arn());
         target.queue.accept_dead_letter(target.now, letter).unwrap();
     }
 }

@@ -31,7 +31,7 @@ use sqs_client::wire::checksum::md5_of_body;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::{
-    DeadLetter, Delivery, NewMessage, NewQueue, Outcome, PeekedMessage, Queue, Receive, Received, Sent, Tags,
+    Delivery, InTransit, NewMessage, NewQueue, Outcome, PeekedMessage, Queue, Receive, Received, Sent, Tags,
     Walk,
 };
 use crate::service::arn::QueueArn;
@@ -126,7 +126,7 @@ impl Bench {
         received.pop().unwrap()
     }
 
-    fn dead_letters(&mut self) -> Vec<DeadLetter> {
+    fn dead_letters(&mut self) -> Vec<InTransit> {
         self.try_receive(10, None).dead_letters
     }
 

@@ -2,7 +2,7 @@
 
 use super::naive::{Message, Naive, State};
 use super::*;
-use crate::sqs::engine::{MovingStopped, QueueChange, QueueState, Visibility};
+use crate::sqs::engine::{FailureReason, MoveStatus, QueueChange, QueueState, Visibility};
 
 const MAX_RECEIVES: u32 = 2;
 
@@ -269,11 +269,12 @@ impl Pair {
         let destination = anywhere.then(|| std::sync::Arc::clone(other.bench.queue.arn()));
         let taken = twin.bench.queue.take_for_move(now, destination.as_ref());
         let message = twin.naive.take_for_move(now, anywhere);
-        let nothing = matches!(taken, Err(MovingStopped::NothingLeft | MovingStopped::UnknownSource));
+        let nothing =
+            matches!(taken, Err(MoveStatus::Completed | MoveStatus::Failed(FailureReason::UnknownSource)));
         assert_eq!(nothing, message.is_none());
         let (Ok(moving), Some(message)) = (taken, message) else { return };
         if destination_deleted {
-            twin.bench.queue.take_back_moving(now, moving);
+            twin.bench.queue.take_back(now, moving);
             twin.naive.take_back(now, message);
             return;
         }
