@@ -39,12 +39,12 @@ impl Queue {
         }
     }
 
-    pub(super) fn record_stored(&mut self, slot: Slot, deduplication: impl FnOnce(&Self) -> Option<Known>) {
+    pub(super) fn record_stored(&mut self, slot: Slot, deduplication: Option<Known>) {
         if self.changes.is_some()
             && let Some(message) = self.store.stored(slot)
         {
             let message = Box::new(message);
-            self.record(|queue| QueueChange::MessageStored { message, deduplication: deduplication(queue) });
+            self.record(|_| QueueChange::MessageStored { message, deduplication });
         }
     }
 }

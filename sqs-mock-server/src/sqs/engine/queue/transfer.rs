@@ -104,7 +104,7 @@ impl Queue {
         let now = self.settle(now);
         let slot = self.store.put_back(now, *message.message);
         if !self.deleted {
-            self.record_stored(slot, |_| None);
+            self.record_stored(slot, None);
         }
     }
 
