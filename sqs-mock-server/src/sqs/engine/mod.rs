@@ -57,8 +57,8 @@ pub(crate) use attributes::Attributes;
 #[cfg(feature = "durable")]
 pub(crate) use blocked::COOL_DOWN;
 #[cfg(feature = "durable")]
-pub(crate) use change::{Creation, Delivered};
-pub(crate) use change::{QueueChange, QueueId};
+pub(crate) use change::Delivered;
+pub(crate) use change::{Creation, QueueChange, QueueId};
 #[cfg(feature = "durable")]
 pub(crate) use dedup::Known;
 pub(crate) use message::Checksums;
@@ -71,8 +71,7 @@ pub(crate) use move_task::{
     FailureReason, MoveStatus, MoveStep, MoveTask, MoveTaskChange, MoveTasks, NewMoveTask,
 };
 pub(crate) use queue::{
-    Delivery, Dropped, InTransit, Lapse, NewMessage, OldHandle, Outcome, Queue, Receive, Received, Sent,
-    Wakeups, Walk,
+    Delivery, Dropped, InTransit, Lapse, NewMessage, OldHandle, Queue, Receive, Received, Sent, Wakeups, Walk,
 };
 pub use queue::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 pub(crate) use redrive::RedrivePolicy;
@@ -82,7 +81,7 @@ pub(crate) use slab::Slot;
 pub(crate) use tags::Tags;
 
 pub use counts::Counts;
-pub(crate) use directory::{Created, Page, QueueDirectory};
+pub(crate) use directory::{Page, QueueDirectory};
 pub use quota_table::QuotaScope;
 pub(crate) use quota_table::QuotaTable;
 #[cfg(any(test, feature = "durable"))]

@@ -25,7 +25,7 @@ impl Serve for GetQueueAttributes {
         let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         input.validate()?;
         let now = service.shared.clock.now();
-        let attributes = queue.with(context, |queue| queue.render(now, input.attribute_names()))??;
+        let attributes = queue.with(context, |queue| queue.render(now, input.attribute_names()))?;
         let attributes = Some(attributes).filter(|attributes| !attributes.is_empty());
         Ok(GetQueueAttributesOutput::builder().set_attributes(attributes).build())
     }

@@ -26,11 +26,9 @@ pub struct QueueDescription {
 
 impl Queue {
     pub(crate) fn describe(&mut self, now: Timestamp) -> QueueDescription {
-        // `All` is always a valid name.
-        let attributes = self.render(now, &[QueueAttributeName::All]).unwrap_or_default();
         QueueDescription {
-            attributes: attributes.into_iter().collect(),
-            tags: self.tags().clone(),
+            attributes: self.render(now, &[QueueAttributeName::All]).into_iter().collect(),
+            tags: self.tags.all().clone(),
             counts: self.store.counts(),
             arrived: self.next_ticket,
             oldest: self.store.oldest(),

@@ -16,7 +16,6 @@ mod fifo_memory;
 mod lapse;
 mod peek;
 mod receive;
-mod received;
 mod recorder;
 #[cfg(any(test, feature = "durable"))]
 mod restore;
@@ -40,8 +39,7 @@ pub(crate) use delete::OldHandle;
 pub use describe::QueueDescription;
 pub(crate) use lapse::Lapse;
 pub use peek::{PeekedMessage, Visibility};
-pub(crate) use receive::Receive;
-pub(crate) use received::{Delivery, Outcome, Received};
+pub(crate) use receive::{Delivery, Receive, Received};
 pub(crate) use send::{NewMessage, Sent};
 pub(crate) use transfer::InTransit;
 pub(crate) use wakeups::Wakeups;
@@ -62,27 +60,10 @@ use super::throughput::Throughput;
 use super::{DeliveryMode, Settings};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
-use crate::service::seed::{Seed, UuidSeries};
+#[cfg(test)]
+use crate::service::seed::Seed;
+use crate::service::seed::UuidSeries;
 use fifo_memory::FifoMemory;
-
-/// The parameters of a new queue.
-#[derive(Debug)]
-pub(crate) struct NewQueue {
-    /// Its ARN.
-    pub arn: QueueArn,
-    /// Distinguishes it from earlier queues of the same name.
-    pub incarnation: u64,
-    /// Its attributes.
-    pub attributes: Attributes,
-    /// Its tags.
-    pub tags: Tags,
-    /// Its limits and timing.
-    pub settings: Settings,
-    /// The source of its ids and handles: [`Seed::of_queue`].
-    pub seed: Seed,
-    /// Whether it records its changes.
-    pub recorded: bool,
-}
 
 /// A queue with its messages.
 #[derive(Debug)]
@@ -120,39 +101,37 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// A queue without messages.
-    pub(crate) fn new(now: Timestamp, new: NewQueue) -> Self {
-        let creation = new.recorded.then(|| {
-            let (attributes, tags) = (new.attributes.clone(), new.tags.clone());
-            QueueChange::Created(Box::new(Creation { at: now, seed: new.seed, attributes, tags }))
-        });
-        let key = new.seed.generator("receipt handles").u64(..);
-        let handles = HandleKey { key, fifo: new.attributes.is_fifo() };
+    /// A queue without messages. Its seed is from [`Seed::of_queue`](crate::service::seed::Seed::of_queue). If
+    /// `recorded`, [`take_changes`](Self::take_changes) returns its changes.
+    pub(crate) fn new(id: QueueId, creation: Creation, settings: Settings, recorded: bool) -> Self {
+        let changes = recorded.then(|| vec![QueueChange::Created(Box::new(creation.clone()))]);
+        let Creation { at: now, seed, attributes, tags } = creation;
+        let fifo = attributes.is_fifo();
+        let is_aws_like = settings.delivery == DeliveryMode::AwsLike && !fifo;
         Self {
-            store: Store::new(new.attributes.is_fifo(), new.settings),
-            aws_like: (new.settings.delivery == DeliveryMode::AwsLike && !new.attributes.is_fifo())
-                .then(|| Box::new(AwsLike::new(new.seed.generator("delivery")))),
+            store: Store::new(fifo, settings),
+            aws_like: is_aws_like.then(|| Box::new(AwsLike::new(seed.generator("delivery")))),
             expired: Dropped::default(),
-            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, new.seed)),
+            fifo: attributes.fifo.map(|fifo| FifoMemory::new(fifo, seed)),
             throughput: None,
-            id: QueueId { arn: Arc::new(new.arn), incarnation: new.incarnation },
-            attributes: new.attributes,
-            tags: new.tags,
-            settings: new.settings,
+            id,
+            attributes,
+            tags,
+            settings,
             #[cfg(test)]
-            seed: new.seed,
+            seed,
             created: now,
             modified: now,
             now,
             next_ticket: 0,
-            handles,
-            ids: UuidSeries::new(new.seed.generator("message ids")),
+            handles: HandleKey { key: seed.generator("receipt handles").u64(..), fifo },
+            ids: UuidSeries::new(seed.generator("message ids")),
             purged: None,
             deleted: false,
             announced: None,
             lacked_room: false,
             lapses: Vec::new(),
-            changes: creation.map(|creation| vec![creation]),
+            changes,
         }
     }
 

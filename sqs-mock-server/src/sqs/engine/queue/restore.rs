@@ -1,25 +1,17 @@
 //! Saving and restoring the state of a queue.
 
+use super::Queue;
 #[cfg(test)]
 use super::fifo_memory::FifoMemory;
-use super::{NewQueue, Queue};
 use crate::service::clock::Timestamp;
-use crate::sqs::engine::change::QueueId;
+use crate::sqs::engine::change::{Creation, QueueId};
 use crate::sqs::engine::{QueueState, Settings};
 
 impl Queue {
     /// Restores a queue. Receipt handles and deduplication ids stay valid; sequence numbers continue.
-    pub(crate) fn restore(now: Timestamp, id: &QueueId, state: QueueState, settings: Settings) -> Self {
-        let new = NewQueue {
-            arn: (*id.arn).clone(),
-            incarnation: id.incarnation,
-            attributes: state.attributes,
-            tags: state.tags,
-            settings,
-            seed: state.seed,
-            recorded: false,
-        };
-        let mut queue = Self::new(now, new);
+    pub(crate) fn restore(now: Timestamp, id: QueueId, state: QueueState, settings: Settings) -> Self {
+        let QueueState { seed, attributes, tags, .. } = state;
+        let mut queue = Self::new(id, Creation { at: now, seed, attributes, tags }, settings, false);
         queue.created = state.created;
         queue.modified = state.modified;
         queue.purged = state.purged;

@@ -1,6 +1,6 @@
 //! Queue tags.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use sqs_client::wire::service_error::ServiceError;
 
@@ -9,14 +9,8 @@ use crate::sqs::engine::Tags;
 use crate::sqs::engine::change::QueueChange;
 
 impl Queue {
-    /// The tags, sorted by key.
-    pub(crate) fn tags(&self) -> &BTreeMap<String, String> {
-        self.tags.all()
-    }
-
-    /// The first of `tags`, by key, that is absent or has another value.
-    pub(crate) fn first_tag_other_than<'t>(&self, tags: &'t Tags) -> Option<&'t str> {
-        self.tags.first_other(tags)
+    pub(crate) fn tags(&self) -> &Tags {
+        &self.tags
     }
 
     /// See [`Tags::add`].

@@ -29,10 +29,13 @@ fn dead_letter_moves_back_to_its_source_as_a_new_message() {
     source.queue.accept_moving(source.now, moving).unwrap();
     assert_eq!(source.queue.take_wakeups().receivable, 1);
     let delivery = source.receive_one();
-    assert_ne!(delivery.id, id);
-    assert_eq!((delivery.sent, delivery.receive_count), (START + Duration::from_secs(100), 1));
-    assert_eq!(delivery.dead_letter_source, None);
-    assert_eq!(&*delivery.payload.body, "a");
+    assert_ne!(delivery.message.id, id);
+    assert_eq!(
+        (delivery.message.sent, delivery.message.receive_count),
+        (START + Duration::from_secs(100), 1)
+    );
+    assert_eq!(delivery.message.dead_letter_source, None);
+    assert_eq!(&*delivery.message.payload.body, "a");
     assert_eq!(dead.counts(), [0, 0, 0]);
 }
 
@@ -69,7 +72,7 @@ fn destination_deleted_meanwhile_returns_the_message() {
     let moving = source.queue.accept_moving(source.now, moving).unwrap_err();
     dead.queue.take_back(dead.now, moving);
     assert_eq!(dead.counts(), [1, 0, 0]);
-    assert!(dead.receive_one().dead_letter_source.is_some());
+    assert!(dead.receive_one().message.dead_letter_source.is_some());
 }
 
 #[test]

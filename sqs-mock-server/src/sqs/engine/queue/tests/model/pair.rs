@@ -213,7 +213,7 @@ impl Pair {
             Step::Restart { at } => {
                 let Twin { bench, naive, state, settings } = self.twin(at);
                 let id = bench.queue.id().clone();
-                bench.queue = Queue::restore(now, &id, state.clone(), *settings);
+                bench.queue = Queue::restore(now, id, state.clone(), *settings);
                 naive.restart(now);
             }
         }
@@ -250,11 +250,8 @@ impl Pair {
                 other.naive.accept_dead_letter(now, message);
             }
         }
-        let deliveries = match received.outcome {
-            Outcome::Messages(deliveries) => deliveries,
-            Outcome::Empty { .. } | Outcome::OverLimit { .. } => Vec::new(),
-        };
-        let delivered: Vec<_> = deliveries.iter().map(|delivery| delivery.id).collect();
+        let deliveries = received.messages;
+        let delivered: Vec<_> = deliveries.iter().map(|delivery| delivery.message.id).collect();
         assert_eq!(delivered, ids(&taken), "messages");
         for (delivery, message) in deliveries.into_iter().zip(taken) {
             let (ticket, number) = (message.ticket, message.receives);
