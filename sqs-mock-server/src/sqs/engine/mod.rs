@@ -6,7 +6,7 @@
 //! | [`queue`] | one queue: send, receive, delete, visibility, moves, peek |
 //! | `store` | messages of a queue, indexed by slot, age, timer and order |
 //! | `order`, `standard`, `fifo` | the next message: fair tenants, groups in order |
-//! | `server`, `fair`, `aws_like` | standard queues: messages per server, noisy tenants, random delivery |
+//! | `fair`, `aws_like` | standard queues: noisy tenants, random delivery |
 //! | `slab`, `sequence`, `groups` | data structures of these: no operation scans |
 //! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, memory of FIFO queues |
 //! | `room` | limit for the memory of messages |
@@ -39,7 +39,6 @@ mod quota_table;
 mod refusal;
 mod room;
 mod sequence;
-mod server;
 mod slab;
 mod standard;
 #[cfg(any(test, feature = "durable"))]

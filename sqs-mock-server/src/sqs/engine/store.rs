@@ -107,7 +107,7 @@ impl Store {
         let group = self.order.join(group, now);
         let slot =
             self.messages.insert(Stored { core, state, group, again: false, ticket, turn: 0, received: now });
-        self.add_to_indexes(slot, |order, messages| order.entered(messages, slot, state));
+        self.add_to_indexes(slot, true);
         slot
     }
 
@@ -116,7 +116,7 @@ impl Store {
         let message = StoredMessage { state: State::Available, received: now, ..message };
         let message = self.joined(now, message);
         let slot = self.messages.insert(message);
-        self.add_to_indexes(slot, |order, messages| order.returned(messages, slot));
+        self.add_to_indexes(slot, false);
         slot
     }
 
@@ -128,12 +128,8 @@ impl Store {
         Stored::new(message, group)
     }
 
-    /// Adds a stored message to counts, timers, ages and, by `add_to_order`, to its group.
-    fn add_to_indexes(
-        &mut self,
-        slot: Slot,
-        add_to_order: impl FnOnce(&mut Order, &mut Slab<Stored>) -> usize,
-    ) {
+    /// Adds a stored message to counts, timers, ages and order.
+    fn add_to_indexes(&mut self, slot: Slot, is_new: bool) {
         let Some((state, ticket)) = self.get(slot).map(|message| (message.state, message.ticket)) else {
             return;
         };
@@ -142,7 +138,8 @@ impl Store {
             self.timers.insert((until, ticket, slot));
         }
         let outside = self.insert_by_age(slot);
-        self.became_receivable += add_to_order(&mut self.order, &mut self.messages);
+        let became_receivable = self.order.added(&mut self.messages, slot, is_new);
+        self.became_receivable += usize::from(became_receivable);
         // After the new message is in its group, so that the group can keep its turn.
         if let Some(outside) = outside {
             self.order.window_changed(&self.messages, outside);
@@ -192,7 +189,8 @@ impl Store {
         if let Some(until) = state.hidden_until() {
             self.timers.insert((until, ticket, slot));
         }
-        self.became_receivable += self.order.changed(&mut self.messages, now, slot, old);
+        let became_receivable = self.order.changed(&mut self.messages, now, slot, old);
+        self.became_receivable += usize::from(became_receivable);
     }
 
     /// A message that became visible by `now`. The caller sets its state.
@@ -212,10 +210,10 @@ impl Store {
         if let Some(until) = state.hidden_until() {
             self.timers.remove(&(until, ticket, slot));
         }
-        self.became_receivable += self.order.leaves(&self.messages, now, slot);
+        self.became_receivable += usize::from(self.order.leaves(&self.messages, now, slot));
         let message = self.messages.remove(slot)?;
         if let Some(next) = next_inside {
-            self.became_receivable += self.order.window_changed(&self.messages, next);
+            self.became_receivable += usize::from(self.order.window_changed(&self.messages, next));
         }
         self.bytes -= message.core.bytes(group.as_deref());
         self.shrink();
@@ -261,7 +259,7 @@ impl Store {
 
     /// The message to deliver next from these servers.
     pub(super) fn next(&mut self, now: Timestamp, sample: ServerSample) -> Option<Slot> {
-        self.order.next(now, self.counts.in_flight, sample)
+        self.order.next(&self.messages, now, self.counts.in_flight, sample)
     }
 
     /// Whether receives look at this message.

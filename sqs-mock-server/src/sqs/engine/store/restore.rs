@@ -33,7 +33,7 @@ impl Store {
         let slots: Vec<_> = places.iter().map(|(slot, _)| *slot).collect();
         self.messages = Slab::filled(places);
         for slot in slots {
-            self.add_to_indexes(slot, |order, messages| order.restored(messages, slot));
+            self.add_to_indexes(slot, false);
         }
     }
 
