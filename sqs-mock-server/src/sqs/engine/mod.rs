@@ -10,8 +10,9 @@
 //! | `slab`, `sequence`, `groups` | data structures of these: no operation scans |
 //! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, memory of FIFO queues |
 //! | `room` | limit for the memory of messages |
-//! | `throughput`, `quota_table` | quotas of FIFO queues: calls per action, messages per group |
-//! | [`attributes`], [`redrive`], [`policy`] | settings of a queue |
+//! | `throughput` | quotas of FIFO queues: calls per action, messages per group |
+//! | [`attributes`], [`redrive`], [`policy`], `tags` | settings of a queue |
+//! | `refusal` | error texts of several operations |
 //! | `change`, `state` | changes by operations, as values; the state that results from them |
 //! | [`move_task`] | message move tasks |
 
@@ -26,7 +27,6 @@ mod attempts;
 mod aws_like;
 mod blocked;
 mod change;
-mod counts;
 mod dedup;
 mod fair;
 mod fifo;
@@ -34,8 +34,6 @@ mod groups;
 mod handle;
 mod message;
 mod order;
-mod policy_quotas;
-mod quota_table;
 mod refusal;
 mod room;
 mod sequence;
@@ -63,7 +61,7 @@ pub(crate) use dedup::Known;
 pub(crate) use message::Checksums;
 #[cfg(feature = "durable")]
 pub(crate) use message::{Core, State, StoredMessage};
-pub use message::{Payload, SequenceNumber};
+pub use message::{Counts, Payload, SequenceNumber};
 #[cfg(feature = "durable")]
 pub(crate) use move_task::MAX_TASKS_OF_SOURCE;
 pub(crate) use move_task::{
@@ -79,14 +77,11 @@ pub(crate) use room::Room;
 pub(crate) use slab::Slot;
 pub(crate) use tags::Tags;
 
-pub use counts::Counts;
 pub(crate) use directory::{Page, QueueDirectory};
-pub use quota_table::QuotaScope;
-pub(crate) use quota_table::QuotaTable;
 #[cfg(any(test, feature = "durable"))]
 pub(crate) use state::QueueState;
-pub use throughput::ThroughputQuotas;
-pub(crate) use throughput::{Metered, QuotaSetting};
+pub(crate) use throughput::{Metered, QuotaSetting, QuotaTable};
+pub use throughput::{QuotaScope, ThroughputQuotas};
 
 /// How strict a server is, and how it delivers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -103,7 +98,8 @@ pub(crate) struct Settings {
     pub receive_window: usize,
     /// How standard queues deliver.
     pub delivery: DeliveryMode,
-    /// Whether queues report messages that were not deleted in time.
+    /// Strict mode: the server keeps its findings about callers, and queues record messages that were not deleted in
+    /// time.
     pub strict: bool,
     /// What access policies do.
     pub policies: Policies,

@@ -11,8 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::aws_like::{SERVERS, ServerSample};
-use super::counts::Counts;
-use super::message::{Birth, Core, State, Stored, StoredMessage};
+use super::message::{Birth, Core, Counts, State, Stored, StoredMessage};
 use super::order::Order;
 use super::sequence::Sequence;
 use super::slab::{Slab, Slot};

@@ -5,7 +5,6 @@
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html>
 
-mod handle;
 mod task;
 
 use std::collections::HashMap;
@@ -15,8 +14,7 @@ use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::error::invalid_parameter;
 
-pub(crate) use handle::TaskHandle;
-pub(crate) use task::{FailureReason, MoveStatus, MoveStep, MoveTask, NewMoveTask};
+pub(crate) use task::{FailureReason, MoveStatus, MoveStep, MoveTask, NewMoveTask, TaskHandle};
 
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
@@ -112,14 +110,6 @@ impl MoveTasks {
                 task.status = status;
             }
         });
-    }
-
-    /// Reads the handle of a task.
-    ///
-    /// # Errors
-    /// `InvalidParameterValue` for text that is not a handle.
-    pub(crate) fn read_handle(text: &str) -> Result<TaskHandle, ServiceError> {
-        TaskHandle::read(text).ok_or_else(|| invalid_parameter("Value for parameter TaskHandle is invalid."))
     }
 
     /// Stops a task of this source and returns the number of messages it has moved. Messages already taken still

@@ -1,5 +1,6 @@
-//! Attributes, permissions, purge and deletion of a queue.
+//! Attributes, permissions, tags, purge and deletion of a queue.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use sqs_client::types::QueueAttributeName as Name;
@@ -13,6 +14,7 @@ use crate::sqs::engine::change::QueueChange;
 use crate::sqs::engine::message::{State, StoredMessage};
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::store::Store;
+use crate::sqs::engine::tags::Tags;
 
 /// Removed messages. There may be a million: drop them after releasing the lock of the queue.
 #[derive(Debug, Default)]
@@ -124,6 +126,26 @@ impl Queue {
         self.modified = now;
         let attributes = |queue: &Self| Box::new(queue.attributes.clone());
         self.record(|queue| QueueChange::AttributesSet { attributes: attributes(queue), at: now });
+    }
+
+    pub(crate) fn tags(&self) -> &Tags {
+        &self.tags
+    }
+
+    /// See [`Tags::add`].
+    ///
+    /// # Errors
+    /// See [`Tags::add`].
+    pub(crate) fn tag(&mut self, tags: HashMap<String, String>) -> Result<(), ServiceError> {
+        self.tags.add(tags)?;
+        self.record(|queue| QueueChange::TagsSet(queue.tags.clone()));
+        Ok(())
+    }
+
+    /// See [`Tags::remove`].
+    pub(crate) fn untag<'a>(&mut self, keys: impl IntoIterator<Item = &'a str>) {
+        self.tags.remove(keys);
+        self.record(|queue| QueueChange::TagsSet(queue.tags.clone()));
     }
 
     /// Removes all messages: visible, delayed and in flight. Deduplication ids can be used again.

@@ -5,40 +5,32 @@
 //! queue:
 //!
 //! ```text
-//! lock -> queue.receive(now, ..) -> Empty { wake_at } -> take_wakeups -> unlock -> wait for (wakeup | wake_at | deadline)
-//!                                                        take_expired ----------> drop
+//! lock -> queue.receive(now, ..) -> Received { wake_at, .. } -> take_wakeups -> unlock -> wait for (wakeup | wake_at | deadline)
+//!                                                               take_expired ----------> drop
 //! ```
 
 mod administer;
-mod delete;
-mod describe;
+mod changes;
 mod fifo_memory;
+mod handles;
+mod inspect;
 mod lapse;
-mod peek;
 mod receive;
-mod recorder;
-#[cfg(any(test, feature = "durable"))]
-mod restore;
 mod send;
-mod tags;
 mod throughput;
 mod transfer;
-mod visibility;
 mod wakeups;
 mod walk;
 mod why_empty;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use sqs_client::wire::limits;
 use sqs_client::wire::validate::QueueRules;
 
 pub(crate) use administer::Dropped;
-pub(crate) use delete::OldHandle;
-pub use describe::QueueDescription;
+pub(crate) use handles::OldHandle;
+pub use inspect::{PeekedMessage, QueueDescription, Visibility};
 pub(crate) use lapse::Lapse;
-pub use peek::{PeekedMessage, Visibility};
 pub(crate) use receive::{Delivery, Receive, Received};
 pub(crate) use send::{NewMessage, Sent};
 pub(crate) use transfer::InTransit;
@@ -49,10 +41,8 @@ pub use why_empty::WhyEmpty;
 use super::attributes::Attributes;
 use super::aws_like::AwsLike;
 use super::change::{Creation, QueueChange, QueueId};
-use super::counts::Counts;
-use super::handle::{Handle, HandleKey};
-use super::message::{SequenceNumber, State, Stored};
-use super::refusal::HandleRefusal;
+use super::handle::HandleKey;
+use super::message::{Counts, SequenceNumber, State};
 use super::slab::Slot;
 use super::store::Store;
 use super::tags::Tags;
@@ -235,24 +225,6 @@ impl Queue {
     fn sequence_number(&self, ticket: u64) -> Option<SequenceNumber> {
         Some(self.fifo.as_ref()?.sequence_number(ticket))
     }
-
-    /// The message of a handle; `Ok(None)` if it is gone.
-    fn find(&self, now: Timestamp, handle: &str) -> Result<Option<(Handle, &Stored)>, HandleRefusal> {
-        let handle = self.handles.read(handle)?;
-        if self.fifo.is_none() && handle.received + longest_visibility() <= now {
-            return Err(HandleRefusal::Expired);
-        }
-        let found = self.store.get(handle.slot).filter(|message| message.ticket == handle.ticket);
-        if self.fifo.is_some() && found.is_some_and(|message| !message.is_held(&handle)) {
-            return Err(HandleRefusal::Expired);
-        }
-        Ok(found.map(|message| (handle, message)))
-    }
-}
-
-/// The maximum visibility timeout after a receive. Handles of standard queues are valid as long.
-fn longest_visibility() -> Duration {
-    Duration::from_secs(u64::try_from(*limits::VISIBILITY_TIMEOUT_SECONDS.end()).unwrap_or(0))
 }
 
 #[cfg(test)]
