@@ -40,11 +40,15 @@ pub(super) struct Store {
 impl Store {
     pub(super) fn new(fifo: bool, settings: Settings) -> Self {
         let servers = if settings.delivery == DeliveryMode::AwsLike { SERVERS } else { 1 };
+        Self::empty(Order::new(fifo, servers), fifo.then(|| settings.receive_window.max(1)))
+    }
+
+    fn empty(order: Order, window: Option<usize>) -> Self {
         Self {
             messages: Slab::default(),
-            order: Order::new(fifo, servers),
+            order,
             by_age: Sequence::default(),
-            window: fifo.then(|| settings.receive_window.max(1)),
+            window,
             timers: BTreeSet::new(),
             counts: Counts::default(),
             became_receivable: 0,
@@ -231,16 +235,8 @@ impl Store {
     /// Removes all messages at once. Their memory is released for the limit at once: no send is rejected while they are
     /// dropped.
     pub(super) fn take_all(&mut self) -> Self {
-        let empty = Self {
-            messages: Slab::default(),
-            order: self.order.emptied(),
-            by_age: Sequence::default(),
-            window: self.window,
-            timers: BTreeSet::new(),
-            counts: Counts::default(),
-            became_receivable: self.became_receivable,
-            bytes: 0,
-        };
+        let mut empty = Self::empty(self.order.emptied(), self.window);
+        empty.became_receivable = self.became_receivable;
         std::mem::replace(self, empty)
     }
 
@@ -275,11 +271,6 @@ impl Store {
     pub(super) fn stored(&self, slot: Slot) -> Option<StoredMessage> {
         let message = self.get(slot)?;
         Some(message.clone().into_message(slot, self.group_id(message.group)))
-    }
-
-    /// All messages, oldest first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Stored> {
-        self.by_age.iter().filter_map(|slot| self.get(slot))
     }
 
     /// All messages younger than `birth`, oldest first.

@@ -194,7 +194,7 @@ impl Queue {
         let retention = self.attributes.retention;
         if self.store.is_expired(self.now, retention) {
             self.record(|queue| {
-                let tickets = queue.store.iter().map(|message| message.ticket).collect();
+                let tickets = queue.store.after(None).map(|(_, message)| message.ticket).collect();
                 QueueChange::MessagesExpired { tickets }
             });
             self.expired.stores.push(self.store.take_all());
