@@ -10,7 +10,6 @@
 
 use fastrand::Rng;
 
-use super::slab::Slot;
 use crate::service::seed::scramble;
 
 /// Servers of a queue, at most 8.
@@ -18,7 +17,7 @@ pub(super) const SERVERS: usize = 8;
 /// Number of servers that a short poll queries.
 const SAMPLED: u32 = 5;
 /// In a long poll, at most this many messages overtake one.
-const REORDERING: u64 = 50;
+pub(super) const REORDERING: u64 = 50;
 /// A server misses one in this many receives and deletes.
 const MISSES: u32 = 100;
 
@@ -43,23 +42,13 @@ impl ServerSample {
     /// All servers. The order is exact if there is only one.
     pub(super) const ALL: Self = Self { servers: u8::MAX, preferred: 0 };
 
-    /// Server and tenant of the next message. `firsts` has the first turn of each server, with its tenant.
-    pub(super) fn choose(self, firsts: impl Iterator<Item = Option<(u64, Slot)>>) -> Option<(usize, Slot)> {
-        let (mut least, mut preferred): (Option<(u64, _, _)>, Option<(u64, _, _)>) = (None, None);
-        for (server, first) in firsts.enumerate() {
-            let Some((turn, tenant)) = first.filter(|_| self.servers >> server & 1 == 1) else {
-                continue;
-            };
-            if least.is_none_or(|(least, ..)| turn < least) {
-                least = Some((turn, server, tenant));
-            }
-            if server == self.preferred {
-                preferred = Some((turn, server, tenant));
-            }
-        }
-        let (longest, ..) = least?;
-        let near = preferred.filter(|(turn, ..)| turn - longest <= REORDERING);
-        near.or(least).map(|(_, server, tenant)| (server, tenant))
+    pub(super) fn has(self, server: usize) -> bool {
+        self.servers >> server & 1 == 1
+    }
+
+    /// Only the preferred server, if it is one of these.
+    pub(super) fn preferred(self) -> Self {
+        Self { servers: self.servers & 1 << self.preferred, ..self }
     }
 }
 

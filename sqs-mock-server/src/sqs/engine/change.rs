@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use super::attributes::Attributes;
 use super::dedup::Known;
-use super::message::{Core, State};
-use super::slab::Slot;
+use super::message::{State, StoredMessage};
 use super::tags::Tags;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
@@ -103,25 +102,6 @@ pub(crate) struct Creation {
     pub attributes: Attributes,
     /// The tags.
     pub tags: Tags,
-}
-
-/// A message in a queue.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct StoredMessage {
-    /// Its number among all messages that were ever in the queue.
-    pub ticket: u64,
-    /// Its slot in memory, which is part of its receipt handles.
-    pub slot: Slot,
-    /// Its position among the available messages of a standard queue.
-    pub turn: u64,
-    /// Whether it is visible.
-    pub state: State,
-    /// The time of the latest receive, or of its arrival.
-    pub received: Timestamp,
-    /// The message group.
-    pub group: Option<Arc<str>>,
-    /// The part that moves with the message from queue to queue.
-    pub core: Core,
 }
 
 /// A message after a receive.

@@ -17,7 +17,7 @@ const WINDOW: Duration = Duration::from_secs(limits::DEDUPLICATION_SECONDS);
 
 /// A deduplication id, stored as a hash of 128 bits. With a million ids in a queue, the probability of a collision is
 /// about one in 2^88. Stable across versions, since a store may keep it.
-type Mark = u128;
+pub(super) type Mark = u128;
 
 /// A deduplication id with its original.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -58,36 +58,22 @@ impl Deduplication {
         Self { scope, key, by_mark: HashMap::new(), in_order: VecDeque::new() }
     }
 
-    /// The original of a deduplication id. If there is none and `check` succeeds, the message with this `ticket`
-    /// becomes the original.
-    ///
-    /// # Errors
-    /// The error of `check`.
-    pub(super) fn original<E>(
-        &mut self,
-        now: Timestamp,
-        (group, id): (&str, &str),
-        ticket: u64,
-        check: impl FnOnce() -> Result<(), E>,
-    ) -> Result<Option<Known>, E> {
+    /// The original of a deduplication id.
+    pub(super) fn find(&mut self, now: Timestamp, mark: Mark) -> Option<Known> {
         self.forget(now);
-        let mark = self.mark(group, id);
-        if let Some(known) = self.by_mark.get(&mark) {
-            return Ok(Some(*known));
-        }
-        check()?;
-        self.remember(Known { mark, forget: now + WINDOW, ticket });
-        Ok(None)
+        self.by_mark.get(&mark).copied()
     }
 
-    fn remember(&mut self, known: Known) {
+    /// Makes the message with this ticket the original of an id that has none.
+    pub(super) fn remember(&mut self, now: Timestamp, mark: Mark, ticket: u64) -> Known {
+        let known = Known { mark, forget: now + WINDOW, ticket };
+        self.insert(known);
+        known
+    }
+
+    fn insert(&mut self, known: Known) {
         self.by_mark.insert(known.mark, known);
         self.in_order.push_back(known.mark);
-    }
-
-    /// The latest id.
-    pub(super) fn latest(&self) -> Option<Known> {
-        self.by_mark.get(self.in_order.back()?).copied()
     }
 
     /// The scope at creation.
@@ -107,7 +93,7 @@ impl Deduplication {
     pub(super) fn restore(&mut self, now: Timestamp, scope: DeduplicationScope, known: Vec<Known>) {
         self.scope = scope;
         for known in known.into_iter().filter(|known| now < known.forget) {
-            self.remember(known);
+            self.insert(known);
         }
     }
 
@@ -133,7 +119,8 @@ impl Deduplication {
         }
     }
 
-    fn mark(&self, group: &str, id: &str) -> Mark {
+    /// The hash of a deduplication id, within its scope.
+    pub(super) fn mark(&self, group: &str, id: &str) -> Mark {
         let mut hasher = SipHasher13::new_with_keys(self.key, !self.key);
         if self.scope == DeduplicationScope::MessageGroup {
             hasher.write(&(group.len() as u64).to_le_bytes());
@@ -154,25 +141,18 @@ mod tests {
         let mut known = Deduplication::new(DeduplicationScope::Queue, 1);
         for second in 0..1000 {
             let original = |known: &mut Deduplication, group, number: u64, ticket| {
-                let id = number.to_string();
-                let original = known.original(at(second), (group, &id), ticket, || Ok::<_, ()>(()));
-                original.map(|known| known.map(|known| (known.ticket, known.sent())))
+                let mark = known.mark(group, &number.to_string());
+                let original = known.find(at(second), mark);
+                if original.is_none() {
+                    known.remember(at(second), mark, ticket);
+                }
+                original.map(|known| (known.ticket, known.sent()))
             };
-            assert_eq!(original(&mut known, "g", second, second), Ok(None));
+            assert_eq!(original(&mut known, "g", second, second), None);
             let oldest = second.saturating_sub(299);
-            assert_eq!(original(&mut known, "h", oldest, 0), Ok(Some((oldest, at(oldest)))));
+            assert_eq!(original(&mut known, "h", oldest, 0), Some((oldest, at(oldest))));
             let count = usize::try_from(second - oldest + 1).unwrap();
             assert_eq!(known.stored_bytes(), count * Deduplication::BYTES);
         }
-    }
-
-    #[test]
-    fn id_of_a_rejected_message_is_not_remembered() {
-        let mut known = Deduplication::new(DeduplicationScope::Queue, 1);
-        let now = Timestamp::from_millis(0);
-        assert_eq!(known.original(now, ("g", "id"), 1, || Err("full")), Err("full"));
-        assert_eq!((known.original(now, ("g", "id"), 2, || Ok::<_, ()>(()))), Ok(None));
-        let original = known.original(now, ("g", "id"), 3, || Err("full"));
-        assert_eq!(original.map(|known| known.map(|known| known.ticket)), Ok(Some(2)));
     }
 }

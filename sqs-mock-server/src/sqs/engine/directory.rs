@@ -31,15 +31,6 @@ struct Entry<C> {
     dead_letter_queue: Option<Box<str>>,
 }
 
-/// Result of creating a queue.
-#[derive(Debug)]
-pub(crate) enum Created<C> {
-    /// The queue is new.
-    New,
-    /// The queue existed; its attributes must be compared with the requested ones.
-    Existing(Arc<C>),
-}
-
 /// A page of a list of names.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Page {
@@ -82,7 +73,7 @@ impl<C> QueueDirectory<C> {
         self.queues.get(name).map(|entry| &entry.cell)
     }
 
-    /// Finds or creates the queue of a name. `make` receives a number for
+    /// Creates the queue of a name, or returns the one that exists. `make` receives a number for
     /// [`Seed::of_queue`](crate::service::seed::Seed::of_queue).
     ///
     /// # Errors
@@ -92,16 +83,16 @@ impl<C> QueueDirectory<C> {
         now: Timestamp,
         name: &str,
         make: impl FnOnce(u64) -> C,
-    ) -> Result<Created<C>, ServiceError> {
+    ) -> Result<Option<Arc<C>>, ServiceError> {
         if let Some(cell) = self.get(name) {
-            return Ok(Created::Existing(Arc::clone(cell)));
+            return Ok(Some(Arc::clone(cell)));
         }
         self.blocked.check(now, name)?;
         let cell = Arc::new(make(self.deletions));
         let name: Arc<str> = name.into();
         self.names.insert(Arc::clone(&name));
         self.queues.insert(name, Entry { cell, dead_letter_queue: None });
-        Ok(Created::New)
+        Ok(None)
     }
 
     /// Adds a queue of an earlier process.

@@ -25,8 +25,8 @@ fn names(page: &Page) -> Vec<&str> {
 #[test]
 fn repeated_create_returns_the_existing_queue() {
     let mut directory = directory(false);
-    assert!(matches!(directory.create(START, "a", |_| 7), Ok(Created::New)));
-    let Ok(Created::Existing(existing)) = directory.create(START, "a", |_| 8) else { panic!("new") };
+    assert!(matches!(directory.create(START, "a", |_| 7), Ok(None)));
+    let Ok(Some(existing)) = directory.create(START, "a", |_| 8) else { panic!("new") };
     assert!(directory.get("a").is_some_and(|cell| Arc::ptr_eq(cell, &existing) && **cell == 7));
     assert!(directory.get("b").is_none());
 }
@@ -57,14 +57,14 @@ fn relaxed_timing_does_not_block_names() {
     let mut directory = directory(true);
     directory.create(START, "a", |_| 0).unwrap();
     directory.delete(START, "a");
-    assert!(matches!(directory.create(START, "a", |_| 0), Ok(Created::New)));
+    assert!(matches!(directory.create(START, "a", |_| 0), Ok(None)));
 }
 
 #[test]
 fn queue_created_after_a_delete_gets_another_number() {
     let mut directory = directory(true);
     let numbers = [0, 1].map(|_| {
-        assert!(matches!(directory.create(START, "a", |number| number), Ok(Created::New)));
+        assert!(matches!(directory.create(START, "a", |number| number), Ok(None)));
         directory.delete(START, "a").map(|cell| *cell)
     });
     assert_ne!(numbers[0], numbers[1]);

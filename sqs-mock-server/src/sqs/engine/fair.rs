@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use super::sequence::Sequence;
 use crate::service::clock::Timestamp;
 
 /// A tenant is not noisy with fewer messages in flight than this.
@@ -51,32 +52,20 @@ impl Recent {
     }
 }
 
-/// Totals of all tenants of a queue.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Total {
-    pub(super) in_flight: usize,
-    pub(super) processing: Recent,
-}
-
-/// The activity of one tenant.
-#[derive(Clone, Copy, Debug)]
+/// A tenant with its available messages and its activity.
+#[derive(Debug, Default)]
 pub(super) struct Tenant {
-    pub(super) waiting: usize,
+    /// The available messages, sorted by turn.
+    pub(super) messages: Sequence,
+    /// The turn of the first of them.
+    pub(super) turn: Option<u64>,
     pub(super) in_flight: usize,
     pub(super) noisy: bool,
-    last_send: Timestamp,
+    pub(super) last_send: Timestamp,
     processing: Recent,
 }
 
 impl Tenant {
-    pub(super) fn new(now: Timestamp) -> Self {
-        Self { waiting: 0, in_flight: 0, noisy: false, last_send: now, processing: Recent::default() }
-    }
-
-    pub(super) fn sends(&mut self, now: Timestamp) {
-        self.last_send = now;
-    }
-
     /// Counts a message that left flight after `spent`.
     pub(super) fn leaves_flight(&mut self, now: Timestamp, spent: Duration) {
         self.in_flight = self.in_flight.saturating_sub(1);
@@ -88,10 +77,11 @@ impl Tenant {
         self.last_send + QUIET_AFTER
     }
 
-    pub(super) fn is_too_noisy(&self, now: Timestamp, total: Total) -> bool {
+    /// Whether the tenant has too large a share of the messages in flight or of the processing time of all tenants.
+    pub(super) fn is_too_noisy(&self, now: Timestamp, in_flight: usize, processing: Recent) -> bool {
         let share = usize::from(NOISY_SHARE);
-        let by_flight = self.in_flight >= NOISY_IN_FLIGHT && self.in_flight * share > total.in_flight;
-        now < self.quiet_from() && (by_flight || self.takes_too_long(now, total.processing))
+        let by_flight = self.in_flight >= NOISY_IN_FLIGHT && self.in_flight * share > in_flight;
+        now < self.quiet_from() && (by_flight || self.takes_too_long(now, processing))
     }
 
     fn takes_too_long(&self, now: Timestamp, total: Recent) -> bool {

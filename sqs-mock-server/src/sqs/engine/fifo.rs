@@ -80,8 +80,13 @@ impl Fifo {
         became_ready
     }
 
+    /// Updates the group of a message that changed. Returns whether the group became ready.
+    pub(super) fn changed(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
+        messages.get(slot).is_some_and(|message| self.refresh(messages, message.group))
+    }
+
     /// Updates whether a group is ready. Returns whether it became ready.
-    pub(super) fn refresh(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
+    fn refresh(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
         let Some(lane) = self.groups.get_mut(slot).map(|group| &mut group.data) else { return false };
         let first = lane.messages.first().and_then(|first| messages.get(first));
         let is_ready = first.is_some_and(|message| can_deliver(message, self.frontier));

@@ -14,7 +14,7 @@ pub(super) struct Group<T> {
     members: usize,
 }
 
-/// Groups by id. A group exists while it has messages.
+/// Groups by id. A group with an id exists while it has messages.
 #[derive(Debug)]
 pub(super) struct Groups<T> {
     by_id: HashMap<Arc<str>, Slot>,
@@ -56,7 +56,8 @@ impl<T> Groups<T> {
         slot
     }
 
-    /// Removes a message from the count of a group. The last message removes the group.
+    /// Removes a message from the count of a group. The last message removes the group, unless it has no id: most queues
+    /// have no other group, and would create it again and again.
     pub(super) fn leave(&mut self, slot: Slot) {
         let Some(group) = self.all.get_mut(slot) else {
             return;
@@ -65,11 +66,9 @@ impl<T> Groups<T> {
         if group.members > 0 {
             return;
         }
-        if let Some(group) = self.all.remove(slot) {
-            match group.id {
-                Some(id) => drop(self.by_id.remove(&id)),
-                None => self.nameless = None,
-            }
+        if let Some(id) = group.id.take() {
+            self.by_id.remove(&id);
+            self.all.remove(slot);
         }
     }
 }

@@ -11,6 +11,7 @@
 use base64_simd::{Out, STANDARD};
 use fastrand::Rng;
 
+use super::refusal::HandleRefusal;
 use super::slab::Slot;
 use crate::service::clock::Timestamp;
 use crate::service::seed::scramble;
@@ -35,15 +36,6 @@ pub(super) struct Handle {
     pub(super) received: Timestamp,
 }
 
-/// Why a text is not a handle of a queue.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum InvalidHandle {
-    /// It is not a handle of any queue.
-    Malformed,
-    /// It is a handle of another queue.
-    OtherQueue,
-}
-
 /// Writes and verifies the handles of one queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HandleKey {
@@ -60,13 +52,16 @@ impl HandleKey {
     }
 
     /// Reads the output of [`write`](Self::write) with the same key.
-    pub(super) fn read(self, text: &str) -> Result<Handle, InvalidHandle> {
-        let (mark, content) = parse(text).ok_or(InvalidHandle::Malformed)?;
+    ///
+    /// # Errors
+    /// `NotAHandle` or `OtherQueue`.
+    pub(super) fn read(self, text: &str) -> Result<Handle, HandleRefusal> {
+        let (mark, content) = parse(text).ok_or(HandleRefusal::NotAHandle)?;
         if [self.fifo, !self.fifo].into_iter().all(|fifo| write(mark, content, fifo) != text) {
-            return Err(InvalidHandle::Malformed);
+            return Err(HandleRefusal::NotAHandle);
         }
         if self.mark(content) != mark {
-            return Err(InvalidHandle::OtherQueue);
+            return Err(HandleRefusal::OtherQueue);
         }
         let [ticket, place, received] = content;
         let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(u32::MAX);
@@ -135,8 +130,8 @@ mod tests {
         for fifo in [false, true] {
             let text = key(5, fifo).write(handle(123_456_789_012));
             assert_eq!(key(5, fifo).read(&text), Ok(handle(123_456_789_012)));
-            assert_eq!(key(6, fifo).read(&text), Err(InvalidHandle::OtherQueue));
-            assert_eq!(key(6, !fifo).read(&text), Err(InvalidHandle::OtherQueue));
+            assert_eq!(key(6, fifo).read(&text), Err(HandleRefusal::OtherQueue));
+            assert_eq!(key(6, !fifo).read(&text), Err(HandleRefusal::OtherQueue));
         }
     }
 
@@ -168,14 +163,14 @@ mod tests {
                 bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
                 assert_eq!(
                     key(5, false).read(&String::from_utf8(bytes).unwrap()),
-                    Err(InvalidHandle::Malformed),
+                    Err(HandleRefusal::NotAHandle),
                     "{at}"
                 );
             }
             for text in
                 ["", "garbage", "AQEB", "AQEBé", &text[1..], &text[4..], &format!("{text}A"), &text.repeat(2)]
             {
-                assert_eq!(key(5, false).read(text), Err(InvalidHandle::Malformed), "{text}");
+                assert_eq!(key(5, false).read(text), Err(HandleRefusal::NotAHandle), "{text}");
             }
         }
     }

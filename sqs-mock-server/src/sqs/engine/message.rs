@@ -149,6 +149,28 @@ impl State {
     }
 }
 
+/// Exact message counts of a queue.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, serde::Serialize)]
+pub struct Counts {
+    /// Visible messages, including those behind a message in flight of the same group.
+    pub available: usize,
+    /// Messages that were received, and were neither deleted nor became visible again.
+    pub in_flight: usize,
+    /// Messages that have never been visible.
+    pub delayed: usize,
+}
+
+impl Counts {
+    /// The number of messages in a state.
+    pub(super) fn of(&mut self, state: State) -> &mut usize {
+        match state {
+            State::Available => &mut self.available,
+            State::Delayed { .. } => &mut self.delayed,
+            State::InFlight { .. } => &mut self.in_flight,
+        }
+    }
+}
+
 /// The part of a message that moves with it from queue to queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Core {
@@ -191,34 +213,35 @@ impl Core {
     }
 }
 
-/// Position of a message in its queue, for returning to it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// See [`Stored::ticket`].
-    pub(super) ticket: u64,
-    /// See [`Stored::turn`].
-    pub(super) turn: u64,
+/// A message of a queue by itself: saved, removed or on its way to another queue.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StoredMessage {
+    /// Its number among all messages that were ever in the queue.
+    pub ticket: u64,
+    /// Its slot in memory, which is part of its receipt handles.
+    pub slot: Slot,
+    /// Its position among the available messages of a standard queue.
+    pub turn: u64,
+    /// Whether it is visible.
+    pub state: State,
+    /// The time of the latest receive, or of its arrival.
+    pub received: Timestamp,
+    /// The message group.
+    pub group: Option<Arc<str>>,
+    /// The part that moves with the message from queue to queue.
+    pub core: Core,
 }
 
-/// A message that was removed from its queue.
+/// A message in a queue, see [`StoredMessage`].
 #[derive(Clone, Debug)]
-pub(super) struct Removed {
-    pub(super) core: Core,
-    pub(super) group: Option<Arc<str>>,
-    pub(super) place: Place,
-}
-
-/// A message in a queue.
-#[derive(Debug)]
 pub(super) struct Stored {
     pub(super) core: Core,
     pub(super) state: State,
     pub(super) group: Slot,
-    /// Its number among all messages that were ever in the queue.
+    /// Whether it is delivered a second time, even if its consumer deletes it.
+    pub(super) again: bool,
     pub(super) ticket: u64,
-    /// Its position among the available messages of a standard queue.
     pub(super) turn: u64,
-    /// Time of the latest receive.
     pub(super) received: Timestamp,
 }
 
@@ -226,6 +249,17 @@ pub(super) struct Stored {
 pub(super) type Birth = (Timestamp, u64);
 
 impl Stored {
+    pub(super) fn new(message: StoredMessage, group: Slot) -> Self {
+        let StoredMessage { ticket, turn, state, received, core, .. } = message;
+        Self { core, state, group, again: false, ticket, turn, received }
+    }
+
+    /// The message without its queue, which knows its slot and the id of its group.
+    pub(super) fn into_message(self, slot: Slot, group: Option<Arc<str>>) -> StoredMessage {
+        let Self { core, state, ticket, turn, received, .. } = self;
+        StoredMessage { ticket, slot, turn, state, received, group, core }
+    }
+
     /// Its position by age.
     pub(super) fn birth(&self) -> Birth {
         (self.core.born, self.ticket)

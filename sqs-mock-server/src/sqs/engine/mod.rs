@@ -6,12 +6,13 @@
 //! | [`queue`] | one queue: send, receive, delete, visibility, moves, peek |
 //! | `store` | messages of a queue, indexed by slot, age, timer and order |
 //! | `order`, `standard`, `fifo` | the next message: fair tenants, groups in order |
-//! | `server`, `fair`, `aws_like` | standard queues: messages per server, noisy tenants, random delivery |
-//! | `slab`, `sequence`, `timers`, `groups` | data structures of these: no operation scans |
+//! | `fair`, `aws_like` | standard queues: noisy tenants, random delivery |
+//! | `slab`, `sequence`, `groups` | data structures of these: no operation scans |
 //! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, memory of FIFO queues |
 //! | `room` | limit for the memory of messages |
-//! | `throughput`, `quota_table` | quotas of FIFO queues: calls per action, messages per group |
-//! | [`attributes`], [`redrive`], [`policy`] | settings of a queue |
+//! | `throughput` | quotas of FIFO queues: calls per action, messages per group |
+//! | [`attributes`], [`redrive`], [`policy`], `tags` | settings of a queue |
+//! | `refusal` | error texts of several operations |
 //! | `change`, `state` | changes by operations, as values; the state that results from them |
 //! | [`move_task`] | message move tasks |
 
@@ -26,7 +27,6 @@ mod attempts;
 mod aws_like;
 mod blocked;
 mod change;
-mod counts;
 mod dedup;
 mod fair;
 mod fifo;
@@ -34,12 +34,9 @@ mod groups;
 mod handle;
 mod message;
 mod order;
-mod policy_quotas;
-mod quota_table;
 mod refusal;
 mod room;
 mod sequence;
-mod server;
 mod slab;
 mod standard;
 #[cfg(any(test, feature = "durable"))]
@@ -47,7 +44,6 @@ mod state;
 mod store;
 mod tags;
 mod throughput;
-mod timers;
 
 use serde::Deserialize;
 use sqs_client::wire::limits;
@@ -58,22 +54,21 @@ pub(crate) use attributes::Attributes;
 #[cfg(feature = "durable")]
 pub(crate) use blocked::COOL_DOWN;
 #[cfg(feature = "durable")]
-pub(crate) use change::{Creation, Delivered, StoredMessage};
-pub(crate) use change::{QueueChange, QueueId};
+pub(crate) use change::Delivered;
+pub(crate) use change::{Creation, QueueChange, QueueId};
 #[cfg(feature = "durable")]
 pub(crate) use dedup::Known;
 pub(crate) use message::Checksums;
 #[cfg(feature = "durable")]
-pub(crate) use message::{Core, State};
-pub use message::{Payload, SequenceNumber};
+pub(crate) use message::{Core, State, StoredMessage};
+pub use message::{Counts, Payload, SequenceNumber};
 #[cfg(feature = "durable")]
 pub(crate) use move_task::MAX_TASKS_OF_SOURCE;
 pub(crate) use move_task::{
     FailureReason, MoveStatus, MoveStep, MoveTask, MoveTaskChange, MoveTasks, NewMoveTask,
 };
 pub(crate) use queue::{
-    DeadLetter, Delivery, Dropped, Lapse, MovingStopped, NewMessage, OldHandle, Outcome, Queue, Receive,
-    Received, Sent, Wakeups, Walk,
+    Delivery, Dropped, InTransit, Lapse, NewMessage, OldHandle, Queue, Receive, Received, Sent, Wakeups, Walk,
 };
 pub use queue::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 pub(crate) use redrive::RedrivePolicy;
@@ -82,14 +77,11 @@ pub(crate) use room::Room;
 pub(crate) use slab::Slot;
 pub(crate) use tags::Tags;
 
-pub use counts::Counts;
-pub(crate) use directory::{Created, Page, QueueDirectory};
-pub use quota_table::QuotaScope;
-pub(crate) use quota_table::QuotaTable;
+pub(crate) use directory::{Page, QueueDirectory};
 #[cfg(any(test, feature = "durable"))]
 pub(crate) use state::QueueState;
-pub use throughput::ThroughputQuotas;
-pub(crate) use throughput::{Metered, QuotaSetting};
+pub(crate) use throughput::{Metered, QuotaSetting, QuotaTable};
+pub use throughput::{QuotaScope, ThroughputQuotas};
 
 /// How strict a server is, and how it delivers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -106,7 +98,8 @@ pub(crate) struct Settings {
     pub receive_window: usize,
     /// How standard queues deliver.
     pub delivery: DeliveryMode,
-    /// Whether queues report messages that were not deleted in time.
+    /// Strict mode: the server keeps its findings about callers, and queues record messages that were not deleted in
+    /// time.
     pub strict: bool,
     /// What access policies do.
     pub policies: Policies,

@@ -9,8 +9,7 @@ use super::slab::{Slab, Slot};
 use super::standard::Standard;
 use crate::service::clock::Timestamp;
 
-/// The order of a queue's messages. Methods that return a number return how many messages (FIFO: groups) became
-/// receivable.
+/// The order of a queue's messages. A change returns whether a message (FIFO: a group) became receivable.
 #[derive(Debug)]
 pub(super) enum Order {
     Standard(Standard),
@@ -46,46 +45,11 @@ impl Order {
         }
     }
 
-    /// Adds a new message, which is already in its group's count.
-    pub(super) fn entered(&mut self, messages: &mut Slab<Stored>, slot: Slot, state: State) -> usize {
+    /// Adds a message, which is already in its group's count: a new one at the back, any other in its old position.
+    pub(super) fn added(&mut self, messages: &mut Slab<Stored>, slot: Slot, is_new: bool) -> bool {
         match self {
-            Self::Standard(standard) if state == State::Available => {
-                standard.show(messages, slot);
-                1
-            }
-            Self::Standard(_) => 0,
-            Self::Fifo(fifo) => usize::from(fifo.push(messages, slot)),
-        }
-    }
-
-    /// Returns an available message to its old position; it is already in its group's count.
-    pub(super) fn returned(&mut self, messages: &Slab<Stored>, slot: Slot) -> usize {
-        match self {
-            Self::Standard(standard) => {
-                standard.show_in_turn(messages, slot);
-                1
-            }
-            Self::Fifo(fifo) => usize::from(fifo.push(messages, slot)),
-        }
-    }
-
-    /// Adds a message of an earlier process in its position; it is already in its group's count.
-    #[cfg(any(test, feature = "durable"))]
-    pub(super) fn restored(&mut self, messages: &Slab<Stored>, slot: Slot) -> usize {
-        let Some((group, state)) = messages.get(slot).map(|message| (message.group, message.state)) else {
-            return 0;
-        };
-        match self {
-            Self::Standard(standard) => {
-                standard.keep_turn(messages, slot);
-                match state {
-                    State::Available => standard.show_in_turn(messages, slot),
-                    State::InFlight { .. } => standard.enter_flight(group),
-                    State::Delayed { .. } => {}
-                }
-                usize::from(state == State::Available)
-            }
-            Self::Fifo(fifo) => usize::from(fifo.push(messages, slot)),
+            Self::Standard(standard) => standard.added(messages, slot, is_new),
+            Self::Fifo(fifo) => fifo.push(messages, slot),
         }
     }
 
@@ -105,10 +69,10 @@ impl Order {
     }
 
     /// Updates a message of a FIFO queue that moved into or out of the receive window.
-    pub(super) fn window_changed(&mut self, messages: &Slab<Stored>, slot: Slot) -> usize {
-        match (self, messages.get(slot)) {
-            (Self::Fifo(fifo), Some(message)) => usize::from(fifo.refresh(messages, message.group)),
-            _ => 0,
+    pub(super) fn window_changed(&mut self, messages: &Slab<Stored>, slot: Slot) -> bool {
+        match self {
+            Self::Standard(_) => false,
+            Self::Fifo(fifo) => fifo.changed(messages, slot),
         }
     }
 
@@ -119,45 +83,34 @@ impl Order {
         now: Timestamp,
         slot: Slot,
         old: State,
-    ) -> usize {
-        let Some((group, new)) = messages.get(slot).map(|message| (message.group, message.state)) else {
-            return 0;
-        };
+    ) -> bool {
         match self {
-            // A message that is hidden until another time stays in flight.
-            Self::Standard(_) if in_flight(old) && in_flight(new) => 0,
-            Self::Standard(standard) => {
-                withdraw(standard, messages, now, slot, old);
-                match new {
-                    State::Available => standard.show_again(messages, slot, old),
-                    State::InFlight { .. } => standard.enter_flight(group),
-                    State::Delayed { .. } => {}
-                }
-                usize::from(new == State::Available)
-            }
-            Self::Fifo(fifo) => usize::from(fifo.refresh(messages, group)),
+            Self::Standard(standard) => standard.changed(messages, now, slot, old),
+            Self::Fifo(fifo) => fifo.changed(messages, slot),
         }
     }
 
     /// Prepares the removal of a message, which is still in `messages`.
-    pub(super) fn leaves(&mut self, messages: &Slab<Stored>, now: Timestamp, slot: Slot) -> usize {
-        let Some((group, state)) = messages.get(slot).map(|message| (message.group, message.state)) else {
-            return 0;
-        };
+    pub(super) fn leaves(&mut self, messages: &Slab<Stored>, now: Timestamp, slot: Slot) -> bool {
         match self {
             Self::Standard(standard) => {
-                withdraw(standard, messages, now, slot, state);
-                standard.leave(group);
-                0
+                standard.leaves(messages, now, slot);
+                false
             }
-            Self::Fifo(fifo) => usize::from(fifo.remove(messages, slot)),
+            Self::Fifo(fifo) => fifo.remove(messages, slot),
         }
     }
 
     /// The message to deliver next. `in_flight` is the number of messages in flight.
-    pub(super) fn next(&mut self, now: Timestamp, in_flight: usize, sample: ServerSample) -> Option<Slot> {
+    pub(super) fn next(
+        &mut self,
+        messages: &Slab<Stored>,
+        now: Timestamp,
+        in_flight: usize,
+        sample: ServerSample,
+    ) -> Option<Slot> {
         match self {
-            Self::Standard(standard) => standard.next(now, in_flight, sample),
+            Self::Standard(standard) => standard.next(messages, now, in_flight, sample),
             Self::Fifo(fifo) => fifo.next(),
         }
     }
@@ -166,21 +119,5 @@ impl Order {
     pub(super) fn follower(&self, messages: &Slab<Stored>, slot: Slot) -> Option<Slot> {
         let Self::Fifo(fifo) = self else { return None };
         fifo.after(messages, slot)
-    }
-}
-
-const fn in_flight(state: State) -> bool {
-    matches!(state, State::InFlight { .. })
-}
-
-/// Reverts the effects of a message's old state.
-fn withdraw(standard: &mut Standard, messages: &Slab<Stored>, now: Timestamp, slot: Slot, old: State) {
-    match (old, messages.get(slot)) {
-        (State::Available, _) => standard.hide(messages, slot),
-        (State::InFlight { until }, Some(message)) => {
-            let spent = until.min(now).saturating_since(message.received);
-            standard.leave_flight(now, message.group, spent);
-        }
-        _ => {}
     }
 }

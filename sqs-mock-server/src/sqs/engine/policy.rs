@@ -1,17 +1,19 @@
 //! Access policies of queues, and the permissions that are statements in them.
 //!
-//! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_AddPermission.html>
+//! Sources: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_AddPermission.html>,
+//! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html>
 
 use std::fmt;
 use std::sync::Arc;
 
 use sqs_client::operation::Action;
+use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::error::invalid_value;
 
-use super::policy_quotas;
-use super::refusal::{invalid_attribute, invalid_parameter};
+use super::refusal::invalid_attribute;
 use crate::service::arn::QueueArn;
-use crate::service::policies::{Document, Statement, Version, is_action_of};
+use crate::service::policies::{Document, List, Principals, Statement, Version, is_action_of};
 
 /// An access policy.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -30,12 +32,12 @@ impl Policy {
     /// # Errors
     /// `InvalidAttributeValue` if the policy is invalid for SQS, `OverLimit` if it exceeds a quota.
     pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
-        policy_quotas::check_size(text.len())?;
+        check_size(text.len())?;
         let document = Self::read(text)?;
         if !document.is_valid(is_action) {
             return Err(invalid_attribute("Policy"));
         }
-        policy_quotas::check(&document)?;
+        check_quotas(&document)?;
         Self::write(document)
     }
 
@@ -69,13 +71,13 @@ impl Policy {
             None => empty_document(queue),
         };
         if document.statement.iter().any(|statement| statement.has_label(label)) {
-            return Err(invalid_parameter(label, "Label", "Already exists."));
+            return Err(invalid_value("Label", label, "Already exists."));
         }
         let actions = actions.iter().map(|action| format!("SQS:{action}")).collect();
         document.statement.push(Statement::permission(label, accounts, actions, queue.to_string()));
-        policy_quotas::check(&document)?;
+        check_quotas(&document)?;
         let policy = Self::write(document)?;
-        policy_quotas::check_size(policy.0.text.len())?;
+        check_size(policy.0.text.len())?;
         Ok(policy)
     }
 
@@ -87,7 +89,7 @@ impl Policy {
         policy: Option<&Self>,
         label: &str,
     ) -> Result<Option<Self>, ServiceError> {
-        let unknown = || invalid_parameter(label, "Label", "can't find label.");
+        let unknown = || invalid_value("Label", label, "can't find label.");
         let mut document = policy.ok_or_else(unknown)?.document().clone();
         let before = document.statement.len();
         document.statement.retain(|statement| !statement.has_label(label));
@@ -128,6 +130,57 @@ fn empty_document(queue: &QueueArn) -> Document {
 
 fn is_action(name: &str) -> bool {
     is_action_of("sqs", name, Action::ALL.iter().map(|known| known.as_str()))
+}
+
+/// Checks the size of a submitted policy.
+///
+/// # Errors
+/// `OverLimit`.
+fn check_size(bytes: usize) -> Result<(), ServiceError> {
+    if bytes <= limits::MAX_POLICY_BYTES {
+        return Ok(());
+    }
+    Err(ServiceError::new(ErrorCode::OverLimit, "Submitted policy is over max allowed size."))
+}
+
+/// Checks the quotas of statements, principals and conditions of the policy, and of actions in each statement.
+///
+/// # Errors
+/// `OverLimit`. The text about actions is recorded from AWS; the others are inferred from it.
+fn check_quotas(document: &Document) -> Result<(), ServiceError> {
+    let statements = &document.statement;
+    let actions = |statement: &Statement| {
+        let lists = [&statement.action, &statement.not_action].into_iter().flatten();
+        lists.map(|List(names)| names.len()).sum()
+    };
+    for statement in statements {
+        check_number("actions", "a statement from the", actions(statement), limits::MAX_POLICY_ACTIONS)?;
+    }
+    let sum = |count: fn(&Statement) -> usize| statements.iter().map(count).sum();
+    check_number("statements", "the", statements.len(), limits::MAX_POLICY_STATEMENTS)?;
+    check_number("principals", "the", sum(principals), limits::MAX_POLICY_PRINCIPALS)?;
+    check_number("conditions", "the", sum(conditions), limits::MAX_POLICY_CONDITIONS)
+}
+
+fn check_number(what: &str, place: &str, found: usize, allowed: usize) -> Result<(), ServiceError> {
+    if found <= allowed {
+        return Ok(());
+    }
+    let text = format!("{found} {what} were found in {place} submitted policy, max allowed is {allowed}");
+    Err(ServiceError::new(ErrorCode::OverLimit, text))
+}
+
+fn principals(statement: &Statement) -> usize {
+    let count = |principal: &Principals| match principal {
+        Principals::All(_) => 1,
+        Principals::Kinds(kinds) => kinds.values().map(|List(names)| names.len()).sum(),
+    };
+    [&statement.principal, &statement.not_principal].into_iter().flatten().map(count).sum()
+}
+
+/// Counts keys under operators: `{"StringEquals": {"aws:SourceAccount": ".."}}`.
+fn conditions(statement: &Statement) -> usize {
+    statement.condition.iter().flatten().map(|(_, keys)| keys.len()).sum()
 }
 
 #[cfg(test)]

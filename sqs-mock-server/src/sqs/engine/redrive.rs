@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::error::invalid_value;
 
-use super::refusal::invalid_parameter;
 use crate::service::arn::QueueArn;
 
 const TARGET: &str = "deadLetterTargetArn";
@@ -24,20 +24,13 @@ pub(crate) struct RedrivePolicy {
     pub max_receive_count: u32,
 }
 
-/// Facts about the dead-letter queue that a redrive policy is checked against.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Target {
-    /// Whether its redrive allow policy allows the source.
-    pub allows_source: bool,
-}
-
 impl RedrivePolicy {
     /// Parses the JSON document.
     ///
     /// # Errors
     /// `InvalidParameterValue` with the reason.
     pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
-        let refuse = |reason: &str| invalid_parameter(text, "RedrivePolicy", reason);
+        let refuse = |reason: &str| invalid_value("RedrivePolicy", text, reason);
         let Ok(document) = serde_json::from_str::<Map<String, Value>>(text) else {
             return Err(refuse("Redrive policy is not a valid JSON map."));
         };
@@ -59,22 +52,21 @@ impl RedrivePolicy {
         Ok(Self { target: Arc::new(target), max_receive_count })
     }
 
-    /// Checks the policy of `source` against the queue that it names; `None` if that queue does not exist.
+    /// Checks the policy of `source`. The target says by its redrive allow policy whether it `allows_source`; `None` if
+    /// there is no such queue.
     ///
     /// # Errors
     /// `InvalidParameterValue` with the reason.
-    pub(crate) fn check(&self, source: &QueueArn, target: Option<Target>) -> Result<(), ServiceError> {
-        let refuse = |reason: &str| Err(invalid_parameter(self, "RedrivePolicy", reason));
-        match target {
+    pub(crate) fn check(&self, source: &QueueArn, allows_source: Option<bool>) -> Result<(), ServiceError> {
+        let refuse = |reason: &str| Err(invalid_value("RedrivePolicy", self, reason));
+        match allows_source {
             _ if !self.target.is_neighbour_of(source) => refuse("Dead letter target does not exist."),
             None => refuse("Dead letter target does not exist."),
             Some(_) if self.target.is_fifo() != source.is_fifo() => {
                 refuse("Dead-letter queue must be same type of queue as the source..")
             }
-            Some(Target { allows_source: false }) => {
-                refuse("Dead letter target does not allow redrive from the source queue.")
-            }
-            Some(Target { allows_source: true }) => Ok(()),
+            Some(false) => refuse("Dead letter target does not allow redrive from the source queue."),
+            Some(true) => Ok(()),
         }
     }
 }
@@ -110,7 +102,7 @@ impl RedriveAllowPolicy {
     /// `InvalidParameterValue` with the reason.
     pub(crate) fn parse(text: &str) -> Result<Self, ServiceError> {
         let format = "Amazon SQS can't create the redrive allow policy, as it's in an unsupported format.";
-        let refuse = |reason: &str| invalid_parameter(text, "RedriveAllowPolicy", reason);
+        let refuse = |reason: &str| invalid_value("RedriveAllowPolicy", text, reason);
         let document: Map<String, Value> = serde_json::from_str(text).map_err(|_| refuse(format))?;
         let known = ["redrivePermission", "sourceQueueArns"];
         let permission = document.get(known[0]).and_then(Value::as_str).ok_or_else(|| refuse(format))?;

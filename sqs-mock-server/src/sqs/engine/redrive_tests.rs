@@ -61,7 +61,7 @@ fn invalid_redrive_policy_is_rejected_with_the_reason() {
 #[test]
 fn target_must_exist_in_the_same_region_and_have_the_same_kind() {
     let policy = RedrivePolicy { target: Arc::new(DEAD.parse().unwrap()), max_receive_count: 1 };
-    let target = Some(Target { allows_source: true });
+    let target = Some(true);
     assert!(policy.check(&source("a"), target).is_ok());
     assert!(policy.check(&source("dead"), target).is_ok(), "a queue can be its own dead-letter queue");
     assert_eq!(reason(policy.check(&source("a"), None)), "Dead letter target does not exist.");
@@ -69,7 +69,7 @@ fn target_must_exist_in_the_same_region_and_have_the_same_kind() {
     assert_eq!(reason(policy.check(&elsewhere, target)), "Dead letter target does not exist.");
     let kind = "Dead-letter queue must be same type of queue as the source..";
     assert_eq!(reason(policy.check(&source("a.fifo"), target)), kind);
-    assert!(policy.check(&source("a"), Some(Target { allows_source: false })).is_err());
+    assert!(policy.check(&source("a"), Some(false)).is_err());
 }
 
 #[test]

@@ -3,23 +3,7 @@
 use std::time::Duration;
 
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
-
-use super::handle::InvalidHandle;
-
-/// "Value V for parameter P is invalid. Reason: R"
-pub(super) fn invalid_parameter(
-    value: impl std::fmt::Display,
-    parameter: &str,
-    reason: &str,
-) -> ServiceError {
-    let text = format!("Value {value} for parameter {parameter} is invalid. Reason: {reason}");
-    ServiceError::new(ErrorCode::InvalidParameterValue, text)
-}
-
-/// "Unknown Attribute A."
-pub(super) fn unknown_attribute(name: &str) -> ServiceError {
-    ServiceError::new(ErrorCode::InvalidAttributeName, format!("Unknown Attribute {name}."))
-}
+use sqs_client::wire::validate::error::{invalid_receipt_handle, invalid_value};
 
 /// "Invalid value for the parameter A."
 pub(super) fn invalid_attribute(name: &str) -> ServiceError {
@@ -51,22 +35,20 @@ pub(crate) enum HandleRefusal {
 impl HandleRefusal {
     /// The error of a single request.
     pub(crate) fn of_request(self, handle: &str) -> ServiceError {
-        let invalid = |text| ServiceError::new(ErrorCode::ReceiptHandleIsInvalid, text);
         match self {
-            Self::NotAHandle => {
-                invalid(format!("The input receipt handle \"{handle}\" is not a valid receipt handle."))
-            }
+            Self::NotAHandle => invalid_receipt_handle(handle),
             Self::OtherQueue => {
-                invalid(format!("The receipt handle \"{handle}\" is not valid for this queue."))
+                let text = format!("The receipt handle \"{handle}\" is not valid for this queue.");
+                ServiceError::new(ErrorCode::ReceiptHandleIsInvalid, text)
             }
-            Self::Expired => invalid_parameter(handle, "ReceiptHandle", "The receipt handle has expired."),
+            Self::Expired => invalid_value("ReceiptHandle", handle, "The receipt handle has expired."),
             Self::Gone => {
                 let reason = "Message does not exist or is not available for visibility timeout change.";
-                invalid_parameter(handle, "ReceiptHandle", reason)
+                invalid_value("ReceiptHandle", handle, reason)
             }
             Self::HiddenTooLong(timeout) => {
                 let reason = "Total VisibilityTimeout for the message is beyond the limit [43200 seconds]";
-                invalid_parameter(timeout.as_secs(), "VisibilityTimeout", reason)
+                invalid_value("VisibilityTimeout", timeout.as_secs(), reason)
             }
         }
     }
@@ -78,15 +60,6 @@ impl HandleRefusal {
             Self::Expired => invalid("The receipt handle has expired"),
             Self::Gone => invalid("Message does not exist or is not available for visibility timeout change"),
             Self::NotAHandle | Self::OtherQueue | Self::HiddenTooLong(_) => self.of_request(handle),
-        }
-    }
-}
-
-impl From<InvalidHandle> for HandleRefusal {
-    fn from(invalid: InvalidHandle) -> Self {
-        match invalid {
-            InvalidHandle::Malformed => Self::NotAHandle,
-            InvalidHandle::OtherQueue => Self::OtherQueue,
         }
     }
 }

@@ -7,18 +7,16 @@
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html>
 //!
 //! ```text
-//! message --ticket--> server --group--> messages by turn --first turn--> quiet | noisy
+//! message --group--> messages of a tenant by turn --first turn--> quiet | noisy tenants --ticket--> server
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::aws_like::{ServerSample, server_of};
-use super::fair::{Recent, Tenant, Total};
+use super::aws_like::{REORDERING, ServerSample, server_of};
+use super::fair::{Recent, Tenant};
 use super::groups::{Group, Groups};
 use super::message::{State, Stored};
-use super::server::Server;
 use super::slab::{Slab, Slot};
 use crate::service::clock::Timestamp;
 
@@ -30,10 +28,13 @@ const RECEIVES_UNTIL_LAST: u32 = 3;
 pub(super) struct Standard {
     tenants: Groups<Tenant>,
     /// One server, unless the queue delivers like AWS.
-    servers: Vec<Server>,
+    servers: usize,
     next_turn: u64,
     processing: Recent,
-    noisy: BTreeSet<Slot>,
+    /// Quiet tenants by the turn of their first message.
+    quiet: BTreeMap<u64, Slot>,
+    /// Noisy tenants by the turn of their first message.
+    noisy: BTreeMap<u64, Slot>,
     /// All noisy tenants stay noisy until this time.
     quiet_from: Timestamp,
 }
@@ -42,10 +43,11 @@ impl Standard {
     pub(super) fn new(servers: usize) -> Self {
         Self {
             tenants: Groups::default(),
-            servers: std::iter::repeat_with(Server::default).take(servers).collect(),
+            servers,
             next_turn: 0,
             processing: Recent::default(),
-            noisy: BTreeSet::new(),
+            quiet: BTreeMap::new(),
+            noisy: BTreeMap::new(),
             quiet_from: Timestamp::default(),
         }
     }
@@ -53,21 +55,16 @@ impl Standard {
     /// The same queue without messages.
     pub(super) fn emptied(&self) -> Self {
         let Self { next_turn, processing, .. } = *self;
-        Self { next_turn, processing, ..Self::new(self.servers.len()) }
+        Self { next_turn, processing, ..Self::new(self.servers) }
     }
 
     /// Adds a message to the count of a tenant.
     pub(super) fn join(&mut self, group: Option<&str>, now: Timestamp) -> Slot {
-        let tenant = self.tenants.join(group, || Tenant::new(now));
+        let tenant = self.tenants.join(group, Tenant::default);
         if let Some(group) = self.tenants.get_mut(tenant) {
-            group.data.sends(now);
+            group.data.last_send = now;
         }
         tenant
-    }
-
-    /// Removes a message from the count of a tenant.
-    pub(super) fn leave(&mut self, tenant: Slot) {
-        self.tenants.leave(tenant);
     }
 
     /// The id of a tenant, if it has one.
@@ -75,134 +72,187 @@ impl Standard {
         self.tenants.get(tenant)?.id.clone()
     }
 
-    /// Makes a message available, at the back.
-    pub(super) fn show(&mut self, messages: &mut Slab<Stored>, slot: Slot) {
-        if let Some(message) = messages.get_mut(slot) {
-            message.turn = self.next_turn;
-            self.next_turn += 1;
+    /// Adds a message: a new one at the back, any other in its turn. Returns whether it is available.
+    pub(super) fn added(&mut self, messages: &mut Slab<Stored>, slot: Slot, is_new: bool) -> bool {
+        if !is_new {
+            // Later messages follow this one.
+            let after = messages.get(slot).map_or(0, |message| message.turn + 1);
+            self.next_turn = self.next_turn.max(after);
         }
-        self.show_in_turn(messages, slot);
+        self.enter_state(messages, slot, !is_new)
     }
 
-    /// Makes later messages follow this one.
-    #[cfg(any(test, feature = "durable"))]
-    pub(super) fn keep_turn(&mut self, messages: &Slab<Stored>, slot: Slot) {
-        let after = messages.get(slot).map_or(0, |message| message.turn + 1);
-        self.next_turn = self.next_turn.max(after);
+    /// Updates a message whose state changed. Returns whether it became available.
+    pub(super) fn changed(
+        &mut self,
+        messages: &mut Slab<Stored>,
+        now: Timestamp,
+        slot: Slot,
+        old: State,
+    ) -> bool {
+        let in_flight = |state| matches!(state, State::InFlight { .. });
+        let Some(message) = messages.get(slot) else { return false };
+        // A message that is hidden until another time stays in flight.
+        if in_flight(old) && in_flight(message.state) {
+            return false;
+        }
+        let keeps_turn = in_flight(old) && message.core.receives_here() < RECEIVES_UNTIL_LAST;
+        self.leave_state(messages, now, slot, old);
+        self.enter_state(messages, slot, keeps_turn)
     }
 
-    /// Makes a message available that was hidden.
-    pub(super) fn show_again(&mut self, messages: &mut Slab<Stored>, slot: Slot, old: State) {
-        let has_turn = matches!(old, State::InFlight { .. });
-        let receives = messages.get(slot).map_or(0, |message| message.core.receives_here());
-        if has_turn && receives < RECEIVES_UNTIL_LAST {
-            self.show_in_turn(messages, slot);
-        } else {
-            self.show(messages, slot);
+    /// Prepares the removal of a message, which is still in `messages`.
+    pub(super) fn leaves(&mut self, messages: &Slab<Stored>, now: Timestamp, slot: Slot) {
+        if let Some(Stored { group, state, .. }) = messages.get(slot) {
+            self.leave_state(messages, now, slot, *state);
+            self.tenants.leave(*group);
         }
     }
 
-    /// Makes a message available in its old turn.
-    pub(super) fn show_in_turn(&mut self, messages: &Slab<Stored>, slot: Slot) {
-        let Some(message) = messages.get(slot) else {
+    /// A message that becomes available keeps its turn or moves to the back. Returns whether it becomes available.
+    fn enter_state(&mut self, messages: &mut Slab<Stored>, slot: Slot, keeps_turn: bool) -> bool {
+        let Some(message) = messages.get_mut(slot) else { return false };
+        let (tenant, state) = (message.group, message.state);
+        match state {
+            State::Available => {
+                if !keeps_turn {
+                    message.turn = self.next_turn;
+                    self.next_turn += 1;
+                }
+                self.change(messages, tenant, |tenant| {
+                    tenant.messages.insert(slot, |slot| turn_of(messages, slot));
+                });
+            }
+            State::InFlight { .. } => {
+                if let Some(group) = self.tenants.get_mut(tenant) {
+                    group.data.in_flight += 1;
+                }
+            }
+            State::Delayed { .. } => {}
+        }
+        state == State::Available
+    }
+
+    fn leave_state(&mut self, messages: &Slab<Stored>, now: Timestamp, slot: Slot, state: State) {
+        let Some(message) = messages.get(slot) else { return };
+        match state {
+            State::Available => self.change(messages, message.group, |tenant| {
+                tenant.messages.remove(slot, |slot| turn_of(messages, slot));
+            }),
+            State::InFlight { until } => {
+                let spent = until.min(now).saturating_since(message.received);
+                self.processing.add(now, spent);
+                if let Some(group) = self.tenants.get_mut(message.group) {
+                    group.data.leaves_flight(now, spent);
+                }
+            }
+            State::Delayed { .. } => {}
+        }
+    }
+
+    /// Changes the messages or the noise of a tenant, and updates its position among the others.
+    fn change(&mut self, messages: &Slab<Stored>, slot: Slot, change: impl FnOnce(&mut Tenant)) {
+        let Some(Group { data: tenant, .. }) = self.tenants.get_mut(slot) else { return };
+        let old = (tenant.turn, tenant.noisy);
+        change(tenant);
+        tenant.turn = tenant.messages.first().and_then(|first| turn_of(messages, first));
+        // A tenant without a backlog is not noisy.
+        tenant.noisy &= tenant.turn.is_some();
+        let new = (tenant.turn, tenant.noisy);
+        if old == new {
             return;
-        };
-        let Some(Group { data: tenant, .. }) = self.tenants.get_mut(message.group) else {
-            return;
-        };
-        tenant.waiting += 1;
-        let noisy = tenant.noisy;
-        let server = server_of(message.ticket, self.servers.len());
-        if let Some(server) = self.servers.get_mut(server) {
-            server.show(messages, message.group, slot, noisy);
         }
-    }
-
-    /// Removes a message that is no longer available.
-    pub(super) fn hide(&mut self, messages: &Slab<Stored>, slot: Slot) {
-        let Some(message) = messages.get(slot) else {
-            return;
-        };
-        let Some(Group { data: tenant, .. }) = self.tenants.get_mut(message.group) else {
-            return;
-        };
-        tenant.waiting -= 1;
-        if tenant.waiting == 0 && tenant.noisy {
-            // A tenant without a backlog is not noisy.
-            tenant.noisy = false;
-            self.noisy.remove(&message.group);
+        let tenants = [&mut self.quiet, &mut self.noisy];
+        if let (Some(turn), noisy) = old {
+            tenants[usize::from(noisy)].remove(&turn);
         }
-        let noisy = tenant.noisy;
-        let server = server_of(message.ticket, self.servers.len());
-        if let Some(server) = self.servers.get_mut(server) {
-            server.hide(messages, message.group, slot, noisy);
-        }
-    }
-
-    /// Counts a message in flight.
-    pub(super) fn enter_flight(&mut self, tenant: Slot) {
-        if let Some(group) = self.tenants.get_mut(tenant) {
-            group.data.in_flight += 1;
-        }
-    }
-
-    /// Counts a message that left flight after `spent`.
-    pub(super) fn leave_flight(&mut self, now: Timestamp, tenant: Slot, spent: Duration) {
-        self.processing.add(now, spent);
-        if let Some(group) = self.tenants.get_mut(tenant) {
-            group.data.leaves_flight(now, spent);
+        if let (Some(turn), noisy) = new {
+            tenants[usize::from(noisy)].insert(turn, slot);
         }
     }
 
     /// The message to deliver next. `in_flight` is the number of messages in flight of all tenants.
-    pub(super) fn next(&mut self, now: Timestamp, in_flight: usize, sample: ServerSample) -> Option<Slot> {
-        self.expire_noisy(now);
-        let total = Total { in_flight, processing: self.processing };
-        while let Some((server, tenant)) = self.first(sample, false) {
-            let group = self.tenants.get_mut(tenant)?;
-            if group.id.is_none() || !group.data.is_too_noisy(now, total) {
-                return self.servers.get(server)?.first_of(tenant);
+    pub(super) fn next(
+        &mut self,
+        messages: &Slab<Stored>,
+        now: Timestamp,
+        in_flight: usize,
+        sample: ServerSample,
+    ) -> Option<Slot> {
+        self.expire_noisy(messages, now);
+        while let Some(slot) = self.first(messages, &self.quiet, sample) {
+            let tenant = messages.get(slot)?.group;
+            let Group { id, data, .. } = self.tenants.get(tenant)?;
+            if id.is_none() || !data.is_too_noisy(now, in_flight, self.processing) {
+                return Some(slot);
             }
-            let quiet_from = group.data.quiet_from();
+            let quiet_from = data.quiet_from();
             self.quiet_from =
                 if self.noisy.is_empty() { quiet_from } else { self.quiet_from.min(quiet_from) };
-            self.set_noisy(tenant, true);
+            self.change(messages, tenant, |tenant| tenant.noisy = true);
         }
-        let (server, tenant) = self.first(sample, true)?;
-        self.servers.get(server)?.first_of(tenant)
+        self.first(messages, &self.noisy, sample)
     }
 
-    /// Server and tenant of the first message of the quiet or noisy tenants.
-    fn first(&self, sample: ServerSample, noisy: bool) -> Option<(usize, Slot)> {
-        sample.choose(self.servers.iter().map(|server| server.first(noisy)))
+    /// The first message on the preferred server, unless one on another sampled server has waited much longer.
+    fn first(
+        &self,
+        messages: &Slab<Stored>,
+        tenants: &BTreeMap<u64, Slot>,
+        sample: ServerSample,
+    ) -> Option<Slot> {
+        let (turn, slot) = self.first_on(sample, messages, tenants, u64::MAX)?;
+        if self.servers < 2 {
+            return Some(slot);
+        }
+        let preferred = self.first_on(sample.preferred(), messages, tenants, turn + REORDERING);
+        Some(preferred.map_or(slot, |(_, slot)| slot))
+    }
+
+    /// Turn and slot of the first message on the sampled servers, if its turn is not after `until`. Looks only at
+    /// messages before it. They are few, whatever the backlog: receives sample other servers each time, so messages
+    /// that one of them skips do not pile up.
+    fn first_on(
+        &self,
+        sample: ServerSample,
+        messages: &Slab<Stored>,
+        tenants: &BTreeMap<u64, Slot>,
+        mut until: u64,
+    ) -> Option<(u64, Slot)> {
+        let mut first = None;
+        for (turn, tenant) in tenants {
+            if *turn > until {
+                break;
+            }
+            let slots = self.tenants.get(*tenant)?.data.messages.iter();
+            let found = slots
+                .map_while(|slot| Some((slot, messages.get(slot)?)))
+                .take_while(|(_, message)| message.turn <= until)
+                .find(|(_, message)| sample.has(server_of(message.ticket, self.servers)));
+            if let Some((slot, message)) = found {
+                until = message.turn;
+                first = Some((until, slot));
+            }
+        }
+        first
     }
 
     /// Scans the noisy tenants only if one of them can have become quiet.
-    fn expire_noisy(&mut self, now: Timestamp) {
+    fn expire_noisy(&mut self, messages: &Slab<Stored>, now: Timestamp) {
         if self.noisy.is_empty() || now < self.quiet_from {
             return;
         }
         self.quiet_from = Timestamp::from_millis(u64::MAX);
-        for tenant in self.noisy.clone() {
+        for tenant in self.noisy.values().copied().collect::<Vec<_>>() {
             let quiet_from = self.tenants.get(tenant).map(|group| group.data.quiet_from());
             match quiet_from.filter(|quiet_from| now < *quiet_from) {
                 Some(quiet_from) => self.quiet_from = self.quiet_from.min(quiet_from),
-                None => self.set_noisy(tenant, false),
+                None => self.change(messages, tenant, |tenant| tenant.noisy = false),
             }
         }
     }
+}
 
-    fn set_noisy(&mut self, tenant: Slot, noisy: bool) {
-        if let Some(group) = self.tenants.get_mut(tenant) {
-            group.data.noisy = noisy;
-        }
-        if noisy {
-            self.noisy.insert(tenant)
-        } else {
-            self.noisy.remove(&tenant)
-        };
-        for server in &mut self.servers {
-            server.set_noisy(tenant, noisy);
-        }
-    }
+fn turn_of(messages: &Slab<Stored>, slot: Slot) -> Option<u64> {
+    messages.get(slot).map(|message| message.turn)
 }

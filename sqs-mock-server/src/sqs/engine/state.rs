@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::attributes::{Attributes, DeduplicationScope};
+use super::change::Creation;
 #[cfg(test)]
 use super::change::QueueChange;
-use super::change::{Creation, StoredMessage};
 use super::dedup::Known;
 #[cfg(test)]
 use super::message::State;
+use super::message::StoredMessage;
 use super::tags::Tags;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Seed;

@@ -2,23 +2,24 @@
 //!
 //! [`queue`](super::queue) decides what happens to messages; this module maintains the indexes.
 
-mod departure;
 #[cfg(any(test, feature = "durable"))]
 mod restore;
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::aws_like::{SERVERS, ServerSample};
-use super::counts::Counts;
-use super::message::{Birth, Core, Place, Removed, State, Stored};
+use super::message::{Birth, Core, Counts, State, Stored, StoredMessage};
 use super::order::Order;
 use super::sequence::Sequence;
 use super::slab::{Slab, Slot};
-use super::timers::Timers;
 use super::{DeliveryMode, Settings};
 use crate::service::clock::Timestamp;
+
+/// From this number on, removing all messages at once is worthwhile.
+const MANY: usize = 1024;
 
 #[derive(Debug)]
 pub(super) struct Store {
@@ -28,7 +29,9 @@ pub(super) struct Store {
     by_age: Sequence,
     /// Number of messages of a FIFO queue that a receive looks at.
     window: Option<usize>,
-    timers: Timers,
+    /// The times at which hidden messages become visible, with ticket and slot. At the same time, the message with the
+    /// lower ticket is first.
+    timers: BTreeSet<(Timestamp, u64, Slot)>,
     counts: Counts,
     became_receivable: usize,
     bytes: usize,
@@ -37,12 +40,16 @@ pub(super) struct Store {
 impl Store {
     pub(super) fn new(fifo: bool, settings: Settings) -> Self {
         let servers = if settings.delivery == DeliveryMode::AwsLike { SERVERS } else { 1 };
+        Self::empty(Order::new(fifo, servers), fifo.then(|| settings.receive_window.max(1)))
+    }
+
+    fn empty(order: Order, window: Option<usize>) -> Self {
         Self {
             messages: Slab::default(),
-            order: Order::new(fifo, servers),
+            order,
             by_age: Sequence::default(),
-            window: fifo.then(|| settings.receive_window.max(1)),
-            timers: Timers::default(),
+            window,
+            timers: BTreeSet::new(),
             counts: Counts::default(),
             became_receivable: 0,
             bytes: 0,
@@ -77,7 +84,7 @@ impl Store {
 
     /// The next time at which a hidden message becomes visible.
     pub(super) fn next_return(&self) -> Option<Timestamp> {
-        self.timers.next()
+        self.timers.first().map(|(at, ..)| *at)
     }
 
     /// Start of the retention of the oldest message.
@@ -101,37 +108,41 @@ impl Store {
         let state = if delay.is_zero() { State::Available } else { State::Delayed { until: now + delay } };
         self.bytes += core.bytes(group);
         let group = self.order.join(group, now);
-        let slot = self.messages.insert(Stored { core, state, group, ticket, turn: 0, received: now });
-        self.add_to_indexes(slot, |order, messages| order.entered(messages, slot, state));
+        let slot =
+            self.messages.insert(Stored { core, state, group, again: false, ticket, turn: 0, received: now });
+        self.add_to_indexes(slot, true);
         slot
     }
 
     /// Returns a removed message to its old position. It is available.
-    pub(super) fn put_back(&mut self, now: Timestamp, message: Removed) -> Slot {
-        let Removed { core, group, place: Place { ticket, turn } } = message;
-        self.bytes += core.bytes(group.as_deref());
-        let group = self.order.join(group.as_deref(), now);
-        let state = State::Available;
-        let slot = self.messages.insert(Stored { core, state, group, ticket, turn, received: now });
-        self.add_to_indexes(slot, |order, messages| order.returned(messages, slot));
+    pub(super) fn put_back(&mut self, now: Timestamp, message: StoredMessage) -> Slot {
+        let message = StoredMessage { state: State::Available, received: now, ..message };
+        let message = self.joined(now, message);
+        let slot = self.messages.insert(message);
+        self.add_to_indexes(slot, false);
         slot
     }
 
-    /// Adds a stored message to counts, timers, ages and, by `add_to_order`, to its group.
-    fn add_to_indexes(
-        &mut self,
-        slot: Slot,
-        add_to_order: impl FnOnce(&mut Order, &mut Slab<Stored>) -> usize,
-    ) {
+    /// Counts the memory of a message that was in the queue before, and joins its group.
+    fn joined(&mut self, now: Timestamp, message: StoredMessage) -> Stored {
+        let group = message.group.as_deref();
+        self.bytes += message.core.bytes(group);
+        let group = self.order.join(group, now);
+        Stored::new(message, group)
+    }
+
+    /// Adds a stored message to counts, timers, ages and order.
+    fn add_to_indexes(&mut self, slot: Slot, is_new: bool) {
         let Some((state, ticket)) = self.get(slot).map(|message| (message.state, message.ticket)) else {
             return;
         };
         *self.counts.of(state) += 1;
         if let Some(until) = state.hidden_until() {
-            self.timers.set(until, ticket, slot);
+            self.timers.insert((until, ticket, slot));
         }
         let outside = self.insert_by_age(slot);
-        self.became_receivable += add_to_order(&mut self.order, &mut self.messages);
+        let became_receivable = self.order.added(&mut self.messages, slot, is_new);
+        self.became_receivable += usize::from(became_receivable);
         // After the new message is in its group, so that the group can keep its turn.
         if let Some(outside) = outside {
             self.order.window_changed(&self.messages, outside);
@@ -176,17 +187,63 @@ impl Store {
         *self.counts.of(old) -= 1;
         *self.counts.of(state) += 1;
         if let Some(until) = old.hidden_until() {
-            self.timers.clear(until, ticket, slot);
+            self.timers.remove(&(until, ticket, slot));
         }
         if let Some(until) = state.hidden_until() {
-            self.timers.set(until, ticket, slot);
+            self.timers.insert((until, ticket, slot));
         }
-        self.became_receivable += self.order.changed(&mut self.messages, now, slot, old);
+        let became_receivable = self.order.changed(&mut self.messages, now, slot, old);
+        self.became_receivable += usize::from(became_receivable);
     }
 
     /// A message that became visible by `now`. The caller sets its state.
     pub(super) fn next_due(&mut self, now: Timestamp) -> Option<Slot> {
-        self.timers.pop_due(now)
+        if self.next_return()? > now {
+            return None;
+        }
+        self.timers.pop_first().map(|(.., slot)| slot)
+    }
+
+    /// Removes a message.
+    pub(super) fn remove(&mut self, now: Timestamp, slot: Slot) -> Option<StoredMessage> {
+        let Stored { group, state, ticket, .. } = *self.messages.get(slot)?;
+        let group = self.group_id(group);
+        *self.counts.of(state) -= 1;
+        let next_inside = self.remove_by_age(slot);
+        if let Some(until) = state.hidden_until() {
+            self.timers.remove(&(until, ticket, slot));
+        }
+        self.became_receivable += usize::from(self.order.leaves(&self.messages, now, slot));
+        let message = self.messages.remove(slot)?;
+        if let Some(next) = next_inside {
+            self.became_receivable += usize::from(self.order.window_changed(&self.messages, next));
+        }
+        self.bytes -= message.core.bytes(group.as_deref());
+        self.shrink();
+        Some(message.into_message(slot, group))
+    }
+
+    /// Frees the memory of an empty store: slabs and sequences keep the capacity of the largest backlog.
+    fn shrink(&mut self) {
+        if self.len() == 0 && self.messages.is_large() {
+            self.messages = Slab::default();
+            self.by_age = Sequence::default();
+            self.order = self.order.emptied();
+        }
+    }
+
+    /// Removes all messages at once. Their memory is released for the limit at once: no send is rejected while they are
+    /// dropped.
+    pub(super) fn take_all(&mut self) -> Self {
+        let mut empty = Self::empty(self.order.emptied(), self.window);
+        empty.became_receivable = self.became_receivable;
+        std::mem::replace(self, empty)
+    }
+
+    /// Whether there are many messages and the retention period of all has ended.
+    pub(super) fn is_expired(&self, now: Timestamp, retention: Duration) -> bool {
+        let youngest = self.by_age.last().and_then(|slot| self.get(slot));
+        self.len() >= MANY && youngest.is_some_and(|youngest| youngest.core.born + retention <= now)
     }
 
     /// The oldest message, if its retention period has ended.
@@ -197,7 +254,7 @@ impl Store {
 
     /// The message to deliver next from these servers.
     pub(super) fn next(&mut self, now: Timestamp, sample: ServerSample) -> Option<Slot> {
-        self.order.next(now, self.counts.in_flight, sample)
+        self.order.next(&self.messages, now, self.counts.in_flight, sample)
     }
 
     /// Whether receives look at this message.
@@ -210,9 +267,10 @@ impl Store {
         self.order.follower(&self.messages, slot)
     }
 
-    /// All messages, oldest first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Stored> {
-        self.by_age.iter().filter_map(|slot| self.get(slot))
+    /// A copy of a message, in the form that readers store.
+    pub(super) fn stored(&self, slot: Slot) -> Option<StoredMessage> {
+        let message = self.get(slot)?;
+        Some(message.clone().into_message(slot, self.group_id(message.group)))
     }
 
     /// All messages younger than `birth`, oldest first.

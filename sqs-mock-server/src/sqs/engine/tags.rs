@@ -49,7 +49,7 @@ impl Tags {
     }
 
     /// The first of `tags`, by key, that is absent or has another value.
-    pub(super) fn first_other<'t>(&self, tags: &'t Self) -> Option<&'t str> {
+    pub(crate) fn first_other<'t>(&self, tags: &'t Self) -> Option<&'t str> {
         let differs = |(key, value): &(&String, &String)| self.0.get(*key) != Some(*value);
         tags.0.iter().find(differs).map(|(key, _)| key.as_str())
     }

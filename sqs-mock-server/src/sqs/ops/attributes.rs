@@ -15,7 +15,6 @@ use super::state::Shared;
 use super::{Context, Serve, Service};
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::RedrivePolicy;
-use crate::sqs::engine::redrive::Target;
 
 impl Serve for GetQueueAttributes {
     async fn serve(
@@ -26,7 +25,7 @@ impl Serve for GetQueueAttributes {
         let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
         input.validate()?;
         let now = service.shared.clock.now();
-        let attributes = queue.with(context, |queue| queue.render(now, input.attribute_names()))??;
+        let attributes = queue.with(context, |queue| queue.render(now, input.attribute_names()))?;
         let attributes = Some(attributes).filter(|attributes| !attributes.is_empty());
         Ok(GetQueueAttributesOutput::builder().set_attributes(attributes).build())
     }
@@ -83,12 +82,11 @@ pub(super) fn check_redrive(
     policy: &RedrivePolicy,
 ) -> Result<(), ServiceError> {
     // A queue can be its own dead-letter queue, even while it is being created.
-    let target = if *policy.target == *source {
-        Some(Target { allows_source: true })
+    let allows_source = if *policy.target == *source {
+        Some(true)
     } else {
-        shared.find_arn(&policy.target).map(|target| Target {
-            allows_source: target.attribute(|attributes| attributes.allows_source(source)),
-        })
+        let target = shared.find_arn(&policy.target);
+        target.map(|target| target.attribute(|attributes| attributes.allows_source(source)))
     };
-    policy.check(source, target)
+    policy.check(source, allows_source)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Service;
 use super::accounts::AccountRegion;
 use super::address::Address;
+use super::poll::has_dead_letter_queue;
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::{QueueDescription, WhyEmpty};
 use crate::sqs::findings::Finding;
@@ -31,7 +32,9 @@ impl Service {
     pub(crate) fn why_empty(&self, queue: &QueueArn) -> WhyEmpty {
         let now = self.clock().now();
         let found = self.shared.find_arn(queue);
-        let why = found.and_then(|found| found.look(|queue| queue.why_empty(now)));
+        let why = found.and_then(|found| {
+            found.look(|queue| queue.why_empty(now, has_dead_letter_queue(&self.shared, queue)))
+        });
         match why.unwrap_or(WhyEmpty::NoSuchQueue) {
             WhyEmpty::NoMessages => {
                 let denied = self.shared.denied_deliveries.latest(queue);

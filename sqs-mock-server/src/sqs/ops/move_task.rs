@@ -24,7 +24,8 @@ use super::shared::SharedQueue;
 use super::state::Shared;
 use super::{Context, Serve, Service};
 use crate::service::arn::QueueArn;
-use crate::sqs::engine::{MoveStatus, MoveTask, MoveTasks, NewMoveTask};
+use crate::sqs::engine::move_task::TaskHandle;
+use crate::sqs::engine::{MoveStatus, MoveTask, NewMoveTask};
 
 impl Serve for StartMessageMoveTask {
     async fn serve(
@@ -104,7 +105,7 @@ impl Serve for CancelMessageMoveTask {
     ) -> Result<CancelMessageMoveTaskOutput, ServiceError> {
         input.validate()?;
         let shared = &service.shared;
-        let handle = MoveTasks::read_handle(input.task_handle().unwrap_or_default())?;
+        let handle = TaskHandle::read(input.task_handle().unwrap_or_default())?;
         let (source, _) = find(shared, context, "SourceArn", &handle.source_arn)?;
         let account =
             shared.account(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;

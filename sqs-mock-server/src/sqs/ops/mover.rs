@@ -13,7 +13,7 @@ use super::accounts::AccountRegion;
 use super::shared::SharedQueue;
 use super::state::Shared;
 use crate::service::clock::Timestamp;
-use crate::sqs::engine::{FailureReason, MoveStatus, MoveStep, MoveTask, MovingStopped};
+use crate::sqs::engine::{FailureReason, MoveStatus, MoveStep, MoveTask};
 
 pub(super) struct Mover {
     shared: Arc<Shared>,
@@ -84,18 +84,14 @@ impl Mover {
     fn move_one(&self, now: Timestamp) -> Result<(), MoveStatus> {
         let gone = || MoveStatus::Failed(FailureReason::NonExistentQueue);
         let destination = self.task.order.destination.as_ref();
-        let taken =
-            self.source.unless_deleted(|queue| queue.take_for_move(now, destination)).ok_or_else(gone)?;
-        let moving = taken.map_err(|stopped| match stopped {
-            MovingStopped::NothingLeft => MoveStatus::Completed,
-            MovingStopped::UnknownSource => MoveStatus::Failed(FailureReason::UnknownSource),
-        })?;
+        let taken = self.source.unless_deleted(|queue| queue.take_for_move(now, destination));
+        let moving = taken.ok_or_else(gone)??;
         let refused = match self.shared.find_arn(moving.destination()) {
             Some(destination) => destination.even_deleted(|queue| queue.accept_moving(now, moving)).err(),
             None => Some(moving),
         };
         let Some(moving) = refused else { return Ok(()) };
-        self.source.even_deleted(|queue| queue.take_back_moving(now, moving));
+        self.source.even_deleted(|queue| queue.take_back(now, moving));
         Err(gone())
     }
 }

@@ -1,16 +1,15 @@
 //! Peeking at messages in the form in which a receive returns them.
 
 use sqs_client::operation::receive_message::{ReceiveMessageInput, ReceiveMessageOutput};
-use sqs_client::types::{Message, MessageSystemAttributeName};
 use sqs_client::wire::service_error::ServiceError;
 
-use super::receive::message;
+use super::receive::received;
 use super::selection::Selection;
 use super::shared::SharedQueue;
 use super::{Context, Service};
 use crate::service::arn::QueueArn;
 use crate::service::seed::Uuid;
-use crate::sqs::engine::{Counts, Delivery, PeekedMessage, Visibility, Walk};
+use crate::sqs::engine::{Counts, PeekedMessage, Visibility, Walk};
 
 /// Maximum number of messages in a response.
 const AT_MOST: usize = 1000;
@@ -139,30 +138,10 @@ impl Service {
         everything.message_attribute_names = Some(vec!["All".to_owned()]);
         let selection = Selection::of(&everything);
         let fitting = fitting(&messages);
+        let messages = messages.iter().take(fitting);
         let messages: Vec<_> =
-            messages.into_iter().take(fitting).map(|peeked| as_received(peeked, selection)).collect();
+            messages.map(|peeked| received(peeked, NO_HANDLE.to_owned(), selection)).collect();
         let messages = Some(messages).filter(|messages| !messages.is_empty());
         Ok(ReceiveMessageOutput::builder().set_messages(messages).build())
     }
-}
-
-fn as_received(peeked: PeekedMessage, selection: Selection<'_>) -> Message {
-    let never_received = peeked.first_received.is_none();
-    let delivery = Delivery {
-        id: peeked.id,
-        receipt_handle: NO_HANDLE.to_owned(),
-        payload: peeked.payload,
-        sent: peeked.sent,
-        first_received: peeked.first_received.unwrap_or(peeked.sent),
-        receive_count: peeked.receive_count,
-        group: peeked.group,
-        deduplication_id: peeked.deduplication_id,
-        sequence_number: peeked.sequence_number,
-        dead_letter_source: peeked.dead_letter_source,
-    };
-    let mut message = message(delivery, selection);
-    if let (true, Some(attributes)) = (never_received, &mut message.attributes) {
-        attributes.remove(&MessageSystemAttributeName::ApproximateFirstReceiveTimestamp);
-    }
-    message
 }

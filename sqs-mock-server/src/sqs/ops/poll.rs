@@ -22,7 +22,7 @@ use super::state::Shared;
 use super::usage::Parked;
 use crate::service::clock::Timestamp;
 use crate::service::stopwatch::Stopwatch;
-use crate::sqs::engine::{DeadLetter, Delivery, Metered, Outcome, Queue, Receive, Received};
+use crate::sqs::engine::{Delivery, InTransit, Metered, Queue, Receive, Received};
 
 /// A receive in progress.
 #[derive(Clone, Copy, Debug)]
@@ -39,18 +39,17 @@ impl Poll<'_> {
     /// # Cancel safety
     /// A receive that is dropped before it completes has taken no message, and passes its wakeup on to another receive.
     pub(super) async fn receive(self) -> Result<Vec<Delivery>, ServiceError> {
-        let Received { outcome, wait, .. } = self.take(Step::First).await?;
-        match outcome {
-            Outcome::Messages(messages) => Ok(messages),
-            Outcome::OverLimit { .. } if wait.is_zero() => Err(over_limit()),
-            Outcome::Empty { .. } | Outcome::OverLimit { .. } if wait.is_zero() => Ok(Vec::new()),
-            Outcome::Empty { .. } | Outcome::OverLimit { .. } => {
-                let watch = Stopwatch::start();
-                let messages = self.park(wait).await;
-                self.context.trace.note_wait(watch.elapsed());
-                messages
-            }
+        let Received { messages, wait, is_over_limit, .. } = self.take(Step::First).await?;
+        if !messages.is_empty() {
+            return Ok(messages);
         }
+        if wait.is_zero() {
+            return if is_over_limit { Err(over_limit()) } else { Ok(messages) };
+        }
+        let watch = Stopwatch::start();
+        let messages = self.park(wait).await;
+        self.context.trace.note_wait(watch.elapsed());
+        messages
     }
 
     async fn park(self, wait: Duration) -> Result<Vec<Delivery>, ServiceError> {
@@ -65,10 +64,10 @@ impl Poll<'_> {
         loop {
             arrival.as_mut().enable();
             watch = watch.or_else(|| queue.watch.try_lock().ok());
-            let wake_at = match self.take(Step::Later).await?.outcome {
-                Outcome::Messages(messages) => return Ok(self.handing_on(messages)),
-                Outcome::Empty { wake_at } | Outcome::OverLimit { wake_at } => wake_at,
-            };
+            let Received { messages, wake_at, .. } = self.take(Step::Later).await?;
+            if !messages.is_empty() {
+                return Ok(self.handing_on(messages));
+            }
             let look_again = async {
                 tokio::select! {
                     biased;
@@ -79,22 +78,18 @@ impl Poll<'_> {
             };
             match end_before(stopped.as_mut(), deadline.as_mut(), look_again).await {
                 Some(End::Stopped) => return Ok(Vec::new()),
-                Some(End::Deadline) => return self.last_chance().await,
+                // A message that arrives exactly at the deadline is still returned.
+                Some(End::Deadline) => return Ok(self.handing_on(self.take(Step::Later).await?.messages)),
                 None => {}
             }
         }
     }
 
-    /// A message that arrives exactly at the deadline is still returned.
-    async fn last_chance(self) -> Result<Vec<Delivery>, ServiceError> {
-        match self.take(Step::Later).await?.outcome {
-            Outcome::Messages(messages) => Ok(self.handing_on(messages)),
-            Outcome::Empty { .. } | Outcome::OverLimit { .. } => Ok(Vec::new()),
-        }
-    }
-
     /// Wakes the next receive for messages that this one left in the queue.
     fn handing_on(self, messages: Vec<Delivery>) -> Vec<Delivery> {
+        if messages.is_empty() {
+            return messages;
+        }
         let now = self.shared.clock.now();
         let available = self.queue.unless_deleted(|queue| queue.counts(now).available);
         if available.is_some_and(|available| available > 0) {
@@ -182,15 +177,15 @@ async fn next_moment(shared: &Shared, queue: &SharedQueue, wake_at: Option<Times
 
 /// On AWS, a queue can be its own dead-letter queue. Here such a policy has no effect: messages would move to the same
 /// queue forever.
-fn has_dead_letter_queue(shared: &Shared, queue: &Queue) -> bool {
+pub(super) fn has_dead_letter_queue(shared: &Shared, queue: &Queue) -> bool {
     let target = queue.attributes().redrive.as_ref().map(|policy| &policy.target);
     target.is_some_and(|target| target != queue.arn() && shared.find_arn(target).is_some())
 }
 
 /// Moves a dead letter to its queue, or back if that queue was deleted.
-pub(super) fn forward(shared: &Shared, source: &SharedQueue, letter: DeadLetter) {
+pub(super) fn forward(shared: &Shared, source: &SharedQueue, letter: InTransit) {
     let now = shared.clock.now();
-    let refused = match shared.find_arn(letter.target()) {
+    let refused = match shared.find_arn(letter.destination()) {
         Some(target) => target.even_deleted(|queue| queue.accept_dead_letter(now, letter)).err(),
         None => Some(letter),
     };

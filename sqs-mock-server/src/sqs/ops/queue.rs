@@ -17,8 +17,7 @@ use super::{Context, Serve, Service};
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::Tags;
 use crate::sqs::engine::attributes::Requested;
-use crate::sqs::engine::queue::NewQueue;
-use crate::sqs::engine::{Attributes, Created, Queue};
+use crate::sqs::engine::{Attributes, Creation, Queue, QueueId};
 
 impl Serve for CreateQueue {
     async fn serve(
@@ -55,24 +54,19 @@ pub(super) fn create(
     }
     let now = shared.clock.now();
     let quota_share = shared.quota.take()?;
-    let created = loop {
+    let existing = loop {
         let account = shared.accounts.get_or_new(&arn.region, &arn.account);
         let mut directory = account.directory.write();
         // A reset has removed the account since.
         if account.is_closed() {
             continue;
         }
-        let created = directory.create(now, &arn.name, |incarnation| {
-            let new = NewQueue {
-                seed: shared.seed.of_queue(&arn.to_string(), incarnation),
-                arn: arn.clone(),
-                incarnation,
-                attributes: attributes.clone(),
-                tags: tags.clone(),
-                settings: shared.settings,
-                recorded: shared.reader.is_some(),
-            };
-            let mut queue = Queue::new(now, new);
+        let existing = directory.create(now, &arn.name, |incarnation| {
+            let seed = shared.seed.of_queue(&arn.to_string(), incarnation);
+            let (attributes, tags) = (attributes.clone(), tags.clone());
+            let creation = Creation { at: now, seed, attributes, tags };
+            let id = QueueId { arn: Arc::new(arn.clone()), incarnation };
+            let mut queue = Queue::new(id, creation, shared.settings, shared.reader.is_some());
             queue.set_quotas(shared.throughput.of(arn));
             SharedQueue::new(
                 queue,
@@ -82,18 +76,16 @@ pub(super) fn create(
                 quota_share,
             )
         })?;
-        if let (Created::New, Some(policy)) = (&created, &attributes.redrive) {
+        if let (None, Some(policy)) = (&existing, &attributes.redrive) {
             directory.set_dead_letter_queue(&arn.name, Some(&policy.target.name));
         }
-        break created;
+        break existing;
     };
-    match created {
-        Created::New => {
-            shared.queues_changed.notify_waiters();
-            Ok(())
-        }
-        Created::Existing(existing) => check_equal(&existing, (attributes, requested), tags),
+    if let Some(existing) = existing {
+        return check_equal(&existing, (attributes, requested), tags);
     }
+    shared.queues_changed.notify_waiters();
+    Ok(())
 }
 
 /// Accepts an existing queue if all requested attributes and tags equal its current values.
@@ -105,7 +97,7 @@ fn check_equal(
     let difference = existing.look(|queue| {
         let attribute = queue.attributes().first_difference(attributes, requested);
         // The text about tags is not recorded from AWS.
-        let tag = || queue.first_tag_other_than(tags).map(|key| format!("tag {key}"));
+        let tag = || queue.tags().first_other(tags).map(|key| format!("tag {key}"));
         attribute.map(|name| format!("attribute {name}")).or_else(tag)
     });
     let Some(different) = difference.flatten() else { return Ok(()) };

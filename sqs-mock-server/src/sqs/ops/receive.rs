@@ -12,7 +12,7 @@ use sqs_client::wire::validate::Validate;
 use super::poll::Poll;
 use super::selection::Selection;
 use super::{Context, Serve, Service, seconds};
-use crate::sqs::engine::{Delivery, Receive, Room};
+use crate::sqs::engine::{Delivery, PeekedMessage, Receive, Room};
 
 impl Serve for ReceiveMessage {
     async fn serve(
@@ -38,25 +38,29 @@ impl Serve for ReceiveMessage {
             tracing::debug!(queue = %queue.arn(), %why, "nothing to receive");
         }
         let selection = Selection::of(&input);
-        let messages: Vec<_> = deliveries.into_iter().map(|delivery| message(delivery, selection)).collect();
+        let messages = deliveries.into_iter();
+        let messages: Vec<_> = messages
+            .map(|Delivery { message, receipt_handle }| received(&message, receipt_handle, selection))
+            .collect();
         let messages = Some(messages).filter(|messages| !messages.is_empty());
         Ok(ReceiveMessageOutput::builder().set_messages(messages).build())
     }
 }
 
-pub(super) fn message(delivery: Delivery, selection: Selection<'_>) -> Message {
-    let chosen = delivery.payload.attributes().and_then(|all| selection.message_attributes(all));
-    let system = system_attributes(&delivery, selection);
+/// A message in the form in which a receive returns it.
+pub(super) fn received(message: &PeekedMessage, receipt_handle: String, selection: Selection<'_>) -> Message {
+    let chosen = message.payload.attributes().and_then(|all| selection.message_attributes(all));
+    let system = system_attributes(message, selection);
     // The checksum of the returned attributes, which can be fewer than those sent.
-    let md5_of_chosen = match (&chosen, delivery.payload.attributes()) {
-        (Some(chosen), Some(all)) if chosen.len() == all.len() => delivery.payload.md5_of_attributes(),
+    let md5_of_chosen = match (&chosen, message.payload.attributes()) {
+        (Some(chosen), Some(all)) if chosen.len() == all.len() => message.payload.md5_of_attributes(),
         (chosen, _) => chosen.as_ref().and_then(md5_of_attributes),
     };
     Message::builder()
-        .message_id(delivery.id.to_string())
-        .receipt_handle(delivery.receipt_handle)
-        .md5_of_body(delivery.payload.md5_of_body())
-        .body(&*delivery.payload.body)
+        .message_id(message.id.to_string())
+        .receipt_handle(receipt_handle)
+        .md5_of_body(message.payload.md5_of_body())
+        .body(&*message.payload.body)
         .set_attributes(Some(system).filter(|system| !system.is_empty()))
         .set_md5_of_message_attributes(md5_of_chosen.map(String::from))
         .set_message_attributes(chosen)
@@ -64,21 +68,21 @@ pub(super) fn message(delivery: Delivery, selection: Selection<'_>) -> Message {
 }
 
 /// The requested system attributes that the message has.
-fn system_attributes(delivery: &Delivery, selection: Selection<'_>) -> HashMap<Name, String> {
+fn system_attributes(message: &PeekedMessage, selection: Selection<'_>) -> HashMap<Name, String> {
     if selection.is_without_system() {
         return HashMap::new();
     }
     let text = |value: Option<&str>| value.map(str::to_owned);
     let all = [
-        (Name::SenderId, text(Some(&delivery.payload.sender))),
-        (Name::SentTimestamp, Some(delivery.sent.as_millis().to_string())),
-        (Name::ApproximateReceiveCount, Some(delivery.receive_count.to_string())),
-        (Name::ApproximateFirstReceiveTimestamp, Some(delivery.first_received.as_millis().to_string())),
-        (Name::MessageGroupId, text(delivery.group.as_deref())),
-        (Name::MessageDeduplicationId, text(delivery.deduplication_id.as_deref())),
-        (Name::SequenceNumber, delivery.sequence_number.map(|number| number.to_string())),
-        (Name::AwsTraceHeader, text(delivery.payload.trace_header())),
-        (Name::DeadLetterQueueSourceArn, delivery.dead_letter_source.as_ref().map(ToString::to_string)),
+        (Name::SenderId, text(Some(&message.payload.sender))),
+        (Name::SentTimestamp, Some(message.sent.as_millis().to_string())),
+        (Name::ApproximateReceiveCount, Some(message.receive_count.to_string())),
+        (Name::ApproximateFirstReceiveTimestamp, message.first_received.map(|at| at.as_millis().to_string())),
+        (Name::MessageGroupId, text(message.group.as_deref())),
+        (Name::MessageDeduplicationId, text(message.deduplication_id.as_deref())),
+        (Name::SequenceNumber, message.sequence_number.map(|number| number.to_string())),
+        (Name::AwsTraceHeader, text(message.payload.trace_header())),
+        (Name::DeadLetterQueueSourceArn, message.dead_letter_source.as_ref().map(ToString::to_string)),
     ];
     let requested = all.into_iter().filter(|(name, _)| selection.has_system(name));
     requested.filter_map(|(name, value)| Some((name, value?))).collect()

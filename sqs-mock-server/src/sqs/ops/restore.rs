@@ -42,7 +42,7 @@ impl Service {
         shared.accounts.continue_after(restored.deletions);
         let now = shared.clock.now();
         for (id, state) in restored.queues {
-            self.restore_queue(now, &id, state)?;
+            self.restore_queue(now, id, state)?;
         }
         for (arn, deleted) in restored.deleted {
             let account = shared.accounts.get_or_new(&arn.region, &arn.account);
@@ -62,9 +62,9 @@ impl Service {
         }
     }
 
-    fn restore_queue(&self, now: Timestamp, id: &QueueId, state: QueueState) -> io::Result<()> {
+    fn restore_queue(&self, now: Timestamp, id: QueueId, state: QueueState) -> io::Result<()> {
         let shared = &self.shared;
-        let arn = &id.arn;
+        let arn = Arc::clone(&id.arn);
         let quota_share = shared.quota.take().map_err(|_| {
             let limit = shared.settings.max_queues;
             let text = format!("the data directory has more queues than the {limit} that max_queues allows");
@@ -72,7 +72,7 @@ impl Service {
         })?;
         let dead_letter_queue = state.attributes.redrive.as_ref().map(|policy| policy.target.name.clone());
         let mut queue = Queue::restore(now, id, state, shared.settings);
-        queue.set_quotas(shared.throughput.of(arn));
+        queue.set_quotas(shared.throughput.of(&arn));
         let (reader, findings) = (shared.reader.clone(), shared.findings.clone());
         let queue = SharedQueue::new(queue, shared.memory.clone(), reader, findings, quota_share);
         // Counts its memory.

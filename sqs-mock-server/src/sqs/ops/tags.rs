@@ -42,7 +42,7 @@ impl Serve for ListQueueTags {
         mut input: ListQueueTagsInput,
     ) -> Result<ListQueueTagsOutput, ServiceError> {
         let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
-        let tags = queue.with(context, |queue| queue.tags().clone())?;
+        let tags = queue.with(context, |queue| queue.tags().all().clone())?;
         let tags = (!tags.is_empty()).then(|| tags.into_iter().collect());
         Ok(ListQueueTagsOutput::builder().set_tags(tags).build())
     }

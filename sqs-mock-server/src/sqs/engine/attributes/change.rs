@@ -6,6 +6,7 @@ use std::time::Duration;
 use sqs_client::types::QueueAttributeName as Name;
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::error::{invalid_parameter, unknown_attribute};
 
 use super::{
     Attributes, DeduplicationScope, Encryption, FifoAttributes, Requested, ThroughputLimit, flag, number,
@@ -13,7 +14,7 @@ use super::{
 use crate::service::arn::is_fifo_name;
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::redrive::{RedriveAllowPolicy, RedrivePolicy};
-use crate::sqs::engine::refusal::{invalid_attribute, invalid_attribute_because, unknown_attribute};
+use crate::sqs::engine::refusal::{invalid_attribute, invalid_attribute_because};
 
 impl Attributes {
     /// The attributes of a new queue.
@@ -26,17 +27,14 @@ impl Attributes {
             (true, true) => Self::fifo(),
             (false, false) => Self::standard(),
             (true, false) => {
-                return Err(bad_name(
-                    "Can only include alphanumeric characters, hyphens, or \
-                                                  underscores. 1 to 80 in length",
-                ));
+                let text =
+                    "Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length";
+                return Err(invalid_parameter(text));
             }
             (false, true) => {
-                return Err(bad_name(
-                    "The name of a FIFO queue can only include alphanumeric \
-                                                  characters, hyphens, or underscores, must end with .fifo suffix \
-                                                  and be 1 to 80 in length",
-                ));
+                let text = "The name of a FIFO queue can only include alphanumeric characters, hyphens, or underscores, \
+                            must end with .fifo suffix and be 1 to 80 in length";
+                return Err(invalid_parameter(text));
             }
         };
         start.changed(requested)
@@ -121,10 +119,8 @@ impl Attributes {
             }
             _ if flag(value) == Some(true) => Some(()),
             _ => {
-                return Err(invalid_attribute_because(
-                    name.as_str(),
-                    "Modifying queue type is not supported.",
-                ));
+                let reason = "Modifying queue type is not supported.";
+                return Err(invalid_attribute_because(name.as_str(), reason));
             }
         };
         set.ok_or_else(|| invalid_attribute(name.as_str()))
@@ -142,10 +138,6 @@ impl Attributes {
         }
         Ok(())
     }
-}
-
-fn bad_name(text: &str) -> ServiceError {
-    ServiceError::new(ErrorCode::InvalidParameterValue, text)
 }
 
 fn not_on_standard(name: &Name) -> ServiceError {

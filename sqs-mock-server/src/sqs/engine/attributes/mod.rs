@@ -15,7 +15,7 @@ use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::limits;
 
 pub(crate) use encryption::Encryption;
-pub(crate) use render::Facts;
+pub(crate) use render::all_names;
 
 use super::policy::Policy;
 use super::redrive::{RedriveAllowPolicy, RedrivePolicy};

@@ -3,93 +3,30 @@
 use std::time::Duration;
 
 use sqs_client::types::QueueAttributeName as Name;
-use sqs_client::wire::service_error::ServiceError;
 
 use super::{Attributes, FifoAttributes, Requested};
-use crate::service::arn::QueueArn;
-use crate::service::clock::Timestamp;
-use crate::sqs::engine::Counts;
-use crate::sqs::engine::refusal::unknown_attribute;
 
-/// Read-only facts about a queue.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts<'a> {
-    /// The queue.
-    pub arn: &'a QueueArn,
-    /// When it was created.
-    pub created: Timestamp,
-    /// When its attributes were last changed.
-    pub modified: Timestamp,
-    /// Number of messages.
-    pub counts: Counts,
+/// All names, in no particular order.
+pub(crate) fn all_names() -> impl Iterator<Item = Name> {
+    Name::values().iter().copied().map(Name::from)
 }
 
-/// The attributes that `All` stands for, in no particular order.
-const SHOWN: [Name; 21] = [
-    Name::ApproximateNumberOfMessages,
-    Name::ApproximateNumberOfMessagesDelayed,
-    Name::ApproximateNumberOfMessagesNotVisible,
-    Name::ContentBasedDeduplication,
-    Name::CreatedTimestamp,
-    Name::DeduplicationScope,
-    Name::DelaySeconds,
-    Name::FifoQueue,
-    Name::FifoThroughputLimit,
-    Name::KmsDataKeyReusePeriodSeconds,
-    Name::KmsMasterKeyId,
-    Name::LastModifiedTimestamp,
-    Name::MaximumMessageSize,
-    Name::MessageRetentionPeriod,
-    Name::Policy,
-    Name::QueueArn,
-    Name::ReceiveMessageWaitTimeSeconds,
-    Name::RedriveAllowPolicy,
-    Name::RedrivePolicy,
-    Name::SqsManagedSseEnabled,
-    Name::VisibilityTimeout,
-];
-
 impl Attributes {
-    /// The requested attributes; those that are not set are omitted.
-    ///
-    /// # Errors
-    /// `InvalidAttributeName` for an unknown name.
-    pub(crate) fn render(&self, names: &[Name], facts: &Facts<'_>) -> Result<Requested, ServiceError> {
-        if let Some(unknown) = names.iter().find(|name| **name != Name::All && !SHOWN.contains(name)) {
-            return Err(unknown_attribute(unknown.as_str()));
-        }
-        let names = if names.contains(&Name::All) { &SHOWN } else { names };
-        let shown = names.iter().filter_map(|name| Some((name.clone(), self.show(name, facts)?)));
-        Ok(shown.collect())
-    }
-
     /// The first attribute, by name, whose value in a repeated `CreateQueue` differs from the current value.
     pub(crate) fn first_difference(&self, requested: &Self, given: &Requested) -> Option<Name> {
         let mut names: Vec<_> = given.keys().collect();
         names.sort_unstable();
-        names.into_iter().find(|name| self.show_set(name) != requested.show_set(name)).cloned()
+        names.into_iter().find(|name| self.show(name) != requested.show(name)).cloned()
     }
 
     /// The attributes as a request would set them, by name.
     #[cfg(feature = "durable")]
     pub(crate) fn to_requested(&self) -> std::collections::BTreeMap<Name, String> {
-        SHOWN.into_iter().filter_map(|name| Some((name.clone(), self.show_set(&name)?))).collect()
+        all_names().filter_map(|name| Some((name.clone(), self.show(&name)?))).collect()
     }
 
-    fn show(&self, name: &Name, facts: &Facts<'_>) -> Option<String> {
-        Some(match name {
-            Name::ApproximateNumberOfMessages => facts.counts.available.to_string(),
-            Name::ApproximateNumberOfMessagesDelayed => facts.counts.delayed.to_string(),
-            Name::ApproximateNumberOfMessagesNotVisible => facts.counts.in_flight.to_string(),
-            Name::CreatedTimestamp => facts.created.as_secs().to_string(),
-            Name::LastModifiedTimestamp => facts.modified.as_secs().to_string(),
-            Name::QueueArn => facts.arn.to_string(),
-            _ => return self.show_set(name),
-        })
-    }
-
-    /// Renders an attribute that can be set.
-    fn show_set(&self, name: &Name) -> Option<String> {
+    /// An attribute, if it can be set and is set.
+    pub(crate) fn show(&self, name: &Name) -> Option<String> {
         let seconds = |duration: Duration| duration.as_secs().to_string();
         Some(match name {
             Name::DelaySeconds => seconds(self.delay),

@@ -5,7 +5,6 @@
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html>
 
-mod handle;
 mod task;
 
 use std::collections::HashMap;
@@ -13,9 +12,9 @@ use std::sync::Arc;
 
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::error::invalid_parameter;
 
-pub(crate) use handle::TaskHandle;
-pub(crate) use task::{FailureReason, MoveStatus, MoveStep, MoveTask, NewMoveTask};
+pub(crate) use task::{FailureReason, MoveStatus, MoveStep, MoveTask, NewMoveTask, TaskHandle};
 
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
@@ -65,20 +64,17 @@ impl MoveTasks {
         id: Uuid,
         order: NewMoveTask,
     ) -> Result<&MoveTask, ServiceError> {
-        let tasks = self.by_source.entry(Arc::clone(&order.source)).or_default();
-        if tasks.last().is_some_and(|task| task.status.is_active()) {
-            return Err(refused(
-                "There is already a task running. Only one active task is allowed for a source \
-                                queue arn at a given time.",
-            ));
+        if self.list(&order.source).next().is_some_and(|latest| latest.status.is_active()) {
+            let text = "There is already a task running. Only one active task is allowed for a source queue arn at a \
+                        given time.";
+            return Err(invalid_parameter(text));
         }
         if self.active >= limits::MAX_MOVE_TASKS {
-            return Err(ServiceError::new(
-                ErrorCode::OverLimit,
-                "There are too many active message movement tasks.",
-            ));
+            let text = "There are too many active message movement tasks.";
+            return Err(ServiceError::new(ErrorCode::OverLimit, text));
         }
         self.active += 1;
+        let tasks = self.by_source.entry(Arc::clone(&order.source)).or_default();
         if tasks.len() == MAX_TASKS_OF_SOURCE {
             tasks.remove(0);
         }
@@ -116,14 +112,6 @@ impl MoveTasks {
         });
     }
 
-    /// Reads the handle of a task.
-    ///
-    /// # Errors
-    /// `InvalidParameterValue` for text that is not a handle.
-    pub(crate) fn read_handle(text: &str) -> Result<TaskHandle, ServiceError> {
-        TaskHandle::read(text).ok_or_else(|| refused("Value for parameter TaskHandle is invalid."))
-    }
-
     /// Stops a task of this source and returns the number of messages it has moved. Messages already taken still
     /// arrive.
     ///
@@ -134,7 +122,7 @@ impl MoveTasks {
         let tasks = self.by_source.get(source).ok_or_else(unknown)?;
         let task = tasks.iter().find(|task| task.id.to_string() == handle.task_id).ok_or_else(unknown)?;
         if task.status != MoveStatus::Running {
-            return Err(refused("Only active tasks can be cancelled."));
+            return Err(invalid_parameter("Only active tasks can be cancelled."));
         }
         let (id, moved) = (task.id, task.moved);
         self.update(source, id, |task| task.status = MoveStatus::Cancelling);
@@ -181,10 +169,6 @@ impl MoveTasks {
         }
         Some(result)
     }
-}
-
-fn refused(text: &str) -> ServiceError {
-    ServiceError::new(ErrorCode::InvalidParameterValue, text)
 }
 
 #[cfg(test)]

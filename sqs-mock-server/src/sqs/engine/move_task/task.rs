@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::handle::TaskHandle;
+use serde::{Deserialize, Serialize};
+use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::error::invalid_parameter;
+
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
@@ -97,6 +100,29 @@ pub(crate) struct MoveTask {
     pub status: MoveStatus,
 }
 
+/// The content of a task handle, which is base64 of `{"taskId": .., "sourceArn": ..}`, as on AWS.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TaskHandle {
+    /// The id of the task.
+    pub(super) task_id: String,
+    /// The ARN of its source.
+    pub(crate) source_arn: String,
+}
+
+impl TaskHandle {
+    /// Reads the text of a handle.
+    ///
+    /// # Errors
+    /// `InvalidParameterValue` for text that is not a handle.
+    pub(crate) fn read(text: &str) -> Result<Self, ServiceError> {
+        let json = base64_simd::STANDARD.decode_to_vec(text).ok();
+        let handle: Option<Self> = json.and_then(|json| serde_json::from_slice(&json).ok());
+        let handle = handle.filter(|handle| handle.source_arn.parse::<QueueArn>().is_ok());
+        handle.ok_or_else(|| invalid_parameter("Value for parameter TaskHandle is invalid."))
+    }
+}
+
 /// What the owner of a task does next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum MoveStep {
@@ -111,7 +137,8 @@ pub(crate) enum MoveStep {
 impl MoveTask {
     /// The text of `TaskHandle`.
     pub(crate) fn handle(&self) -> String {
-        TaskHandle::new(self.id, &self.order.source).write()
+        let handle = TaskHandle { task_id: self.id.to_string(), source_arn: self.order.source.to_string() };
+        base64_simd::STANDARD.encode_to_string(serde_json::to_vec(&handle).unwrap_or_default())
     }
 
     /// The next step. A task that has finished or timed out ends here.

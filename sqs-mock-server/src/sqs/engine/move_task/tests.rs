@@ -70,7 +70,7 @@ fn second_task_of_a_source_is_rejected_while_the_first_is_active() {
 fn cancelled_task_stops_at_its_next_step() {
     let (mut tasks, dead, id) = started(None, 500);
     tasks.moved(&dead, id, 2);
-    let handle = MoveTasks::read_handle(&tasks.list(&dead).next().unwrap().handle()).unwrap();
+    let handle = TaskHandle::read(&tasks.list(&dead).next().unwrap().handle()).unwrap();
     assert_eq!(handle.source_arn, dead.to_string());
     assert_eq!(tasks.cancel(&dead, &handle).unwrap(), 2);
     assert_eq!(status(&tasks), MoveStatus::Cancelling);
@@ -94,10 +94,12 @@ fn handle_is_base64_of_json() {
 #[test]
 fn invalid_handle_and_handle_of_unknown_task_fail_differently() {
     let (mut tasks, dead, _) = started(None, 1);
-    let error = MoveTasks::read_handle("garbage").unwrap_err();
+    let error = TaskHandle::read("garbage").unwrap_err();
     assert_eq!(error.code, ErrorCode::InvalidParameterValue);
     assert_eq!(error.message.as_deref(), Some("Value for parameter TaskHandle is invalid."));
-    let error = tasks.cancel(&dead, &TaskHandle::new(id(5), &dead)).unwrap_err();
+    let error = tasks
+        .cancel(&dead, &TaskHandle { task_id: id(5).to_string(), source_arn: dead.to_string() })
+        .unwrap_err();
     assert_eq!(error.code, ErrorCode::ResourceNotFoundException);
     assert_eq!(error.message.as_deref(), Some("Task does not exist."));
 }
@@ -126,6 +128,7 @@ fn at_most_hundred_tasks_are_active() {
     }
     let error = tasks.start(START, id(100), order("100", None, 1)).unwrap_err();
     assert_eq!(error.code, ErrorCode::OverLimit);
+    assert!(!tasks.by_source.contains_key(&source("100")), "a refused task leaves nothing");
     tasks.end(&source("7"), id(7), MoveStatus::Completed);
     assert!(tasks.start(START, id(100), order("100", None, 1)).is_ok());
 }

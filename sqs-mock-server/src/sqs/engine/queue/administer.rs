@@ -1,24 +1,26 @@
-//! Attributes, permissions, purge and deletion of a queue.
+//! Attributes, permissions, tags, purge and deletion of a queue.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use sqs_client::types::QueueAttributeName;
+use sqs_client::types::QueueAttributeName as Name;
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::Queue;
 use crate::service::clock::Timestamp;
-use crate::sqs::engine::attributes::{Facts, Requested};
+use crate::sqs::engine::attributes::{Requested, all_names};
 use crate::sqs::engine::change::QueueChange;
-use crate::sqs::engine::message::{Removed, State};
+use crate::sqs::engine::message::{State, StoredMessage};
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::store::Store;
+use crate::sqs::engine::tags::Tags;
 
 /// Removed messages. There may be a million: drop them after releasing the lock of the queue.
 #[derive(Debug, Default)]
 pub(crate) struct Dropped {
     pub(super) stores: Vec<Store>,
-    pub(super) messages: Vec<Removed>,
+    pub(super) messages: Vec<StoredMessage>,
 }
 
 impl Dropped {
@@ -30,18 +32,28 @@ impl Dropped {
 }
 
 impl Queue {
-    /// The requested attributes.
-    ///
-    /// # Errors
-    /// `InvalidAttributeName` for an unknown name.
-    pub(crate) fn render(
-        &mut self,
-        now: Timestamp,
-        names: &[QueueAttributeName],
-    ) -> Result<Requested, ServiceError> {
-        let counts = self.counts(now);
-        let facts = Facts { arn: &self.id.arn, created: self.created, modified: self.modified, counts };
-        self.attributes.render(names, &facts)
+    /// The requested attributes; those that are not set are omitted.
+    pub(crate) fn render(&mut self, now: Timestamp, names: &[Name]) -> Requested {
+        self.settle(now);
+        let shown = |name: Name| Some((name.clone(), self.show(&name)?));
+        if names.contains(&Name::All) {
+            all_names().filter_map(shown).collect()
+        } else {
+            names.iter().cloned().filter_map(shown).collect()
+        }
+    }
+
+    fn show(&self, name: &Name) -> Option<String> {
+        let counts = self.store.counts();
+        Some(match name {
+            Name::ApproximateNumberOfMessages => counts.available.to_string(),
+            Name::ApproximateNumberOfMessagesDelayed => counts.delayed.to_string(),
+            Name::ApproximateNumberOfMessagesNotVisible => counts.in_flight.to_string(),
+            Name::CreatedTimestamp => self.created.as_secs().to_string(),
+            Name::LastModifiedTimestamp => self.modified.as_secs().to_string(),
+            Name::QueueArn => self.id.arn.to_string(),
+            _ => return self.attributes.show(name),
+        })
     }
 
     /// Changes attributes, all or none. The caller checks redrive policies with
@@ -114,6 +126,26 @@ impl Queue {
         self.modified = now;
         let attributes = |queue: &Self| Box::new(queue.attributes.clone());
         self.record(|queue| QueueChange::AttributesSet { attributes: attributes(queue), at: now });
+    }
+
+    pub(crate) fn tags(&self) -> &Tags {
+        &self.tags
+    }
+
+    /// See [`Tags::add`].
+    ///
+    /// # Errors
+    /// See [`Tags::add`].
+    pub(crate) fn tag(&mut self, tags: HashMap<String, String>) -> Result<(), ServiceError> {
+        self.tags.add(tags)?;
+        self.record(|queue| QueueChange::TagsSet(queue.tags.clone()));
+        Ok(())
+    }
+
+    /// See [`Tags::remove`].
+    pub(crate) fn untag<'a>(&mut self, keys: impl IntoIterator<Item = &'a str>) {
+        self.tags.remove(keys);
+        self.record(|queue| QueueChange::TagsSet(queue.tags.clone()));
     }
 
     /// Removes all messages: visible, delayed and in flight. Deduplication ids can be used again.

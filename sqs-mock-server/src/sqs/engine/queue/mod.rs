@@ -5,47 +5,35 @@
 //! queue:
 //!
 //! ```text
-//! lock -> queue.receive(now, ..) -> Empty { wake_at } -> take_wakeups -> unlock -> wait for (wakeup | wake_at | deadline)
-//!                                                        take_expired ----------> drop
+//! lock -> queue.receive(now, ..) -> Received { wake_at, .. } -> take_wakeups -> unlock -> wait for (wakeup | wake_at | deadline)
+//!                                                               take_expired ----------> drop
 //! ```
 
 mod administer;
-mod again;
-mod delete;
-mod describe;
+mod changes;
 mod fifo_memory;
+mod handles;
+mod inspect;
 mod lapse;
-mod peek;
 mod receive;
-mod received;
-mod recorder;
-#[cfg(any(test, feature = "durable"))]
-mod restore;
 mod send;
-mod tags;
 mod throughput;
 mod transfer;
-mod visibility;
 mod wakeups;
 mod walk;
 mod why_empty;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use sqs_client::wire::limits;
 use sqs_client::wire::validate::QueueRules;
 
 pub(crate) use administer::Dropped;
-use again::Again;
-pub(crate) use delete::OldHandle;
-pub use describe::QueueDescription;
+pub(crate) use handles::OldHandle;
+pub use inspect::{PeekedMessage, QueueDescription, Visibility};
 pub(crate) use lapse::Lapse;
-pub use peek::{PeekedMessage, Visibility};
-pub(crate) use receive::Receive;
-pub(crate) use received::{Delivery, Outcome, Received};
+pub(crate) use receive::{Delivery, Receive, Received};
 pub(crate) use send::{NewMessage, Sent};
-pub(crate) use transfer::{DeadLetter, MovingStopped};
+pub(crate) use transfer::InTransit;
 pub(crate) use wakeups::Wakeups;
 pub(crate) use walk::Walk;
 pub use why_empty::WhyEmpty;
@@ -53,10 +41,8 @@ pub use why_empty::WhyEmpty;
 use super::attributes::Attributes;
 use super::aws_like::AwsLike;
 use super::change::{Creation, QueueChange, QueueId};
-use super::counts::Counts;
-use super::handle::{Handle, HandleKey};
-use super::message::{SequenceNumber, State, Stored};
-use super::refusal::HandleRefusal;
+use super::handle::HandleKey;
+use super::message::{Counts, SequenceNumber, State};
 use super::slab::Slot;
 use super::store::Store;
 use super::tags::Tags;
@@ -64,27 +50,10 @@ use super::throughput::Throughput;
 use super::{DeliveryMode, Settings};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
-use crate::service::seed::{Seed, UuidSeries};
+#[cfg(test)]
+use crate::service::seed::Seed;
+use crate::service::seed::UuidSeries;
 use fifo_memory::FifoMemory;
-
-/// The parameters of a new queue.
-#[derive(Debug)]
-pub(crate) struct NewQueue {
-    /// Its ARN.
-    pub arn: QueueArn,
-    /// Distinguishes it from earlier queues of the same name.
-    pub incarnation: u64,
-    /// Its attributes.
-    pub attributes: Attributes,
-    /// Its tags.
-    pub tags: Tags,
-    /// Its limits and timing.
-    pub settings: Settings,
-    /// The source of its ids and handles: [`Seed::of_queue`].
-    pub seed: Seed,
-    /// Whether it records its changes.
-    pub recorded: bool,
-}
 
 /// A queue with its messages.
 #[derive(Debug)]
@@ -111,7 +80,6 @@ pub(crate) struct Queue {
     handles: HandleKey,
     ids: UuidSeries,
     purged: Option<Timestamp>,
-    again: Again,
     deleted: bool,
     announced: Option<Timestamp>,
     /// A receive returned nothing because too many messages were in flight.
@@ -123,40 +91,37 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// A queue without messages.
-    pub(crate) fn new(now: Timestamp, new: NewQueue) -> Self {
-        let creation = new.recorded.then(|| {
-            let (attributes, tags) = (new.attributes.clone(), new.tags.clone());
-            QueueChange::Created(Box::new(Creation { at: now, seed: new.seed, attributes, tags }))
-        });
-        let key = new.seed.generator("receipt handles").u64(..);
-        let handles = HandleKey { key, fifo: new.attributes.is_fifo() };
+    /// A queue without messages. Its seed is from [`Seed::of_queue`](crate::service::seed::Seed::of_queue). If
+    /// `recorded`, [`take_changes`](Self::take_changes) returns its changes.
+    pub(crate) fn new(id: QueueId, creation: Creation, settings: Settings, recorded: bool) -> Self {
+        let changes = recorded.then(|| vec![QueueChange::Created(Box::new(creation.clone()))]);
+        let Creation { at: now, seed, attributes, tags } = creation;
+        let fifo = attributes.is_fifo();
+        let is_aws_like = settings.delivery == DeliveryMode::AwsLike && !fifo;
         Self {
-            store: Store::new(new.attributes.is_fifo(), new.settings),
-            aws_like: (new.settings.delivery == DeliveryMode::AwsLike && !new.attributes.is_fifo())
-                .then(|| Box::new(AwsLike::new(new.seed.generator("delivery")))),
+            store: Store::new(fifo, settings),
+            aws_like: is_aws_like.then(|| Box::new(AwsLike::new(seed.generator("delivery")))),
             expired: Dropped::default(),
-            fifo: new.attributes.fifo.map(|fifo| FifoMemory::new(fifo, new.seed)),
+            fifo: attributes.fifo.map(|fifo| FifoMemory::new(fifo, seed)),
             throughput: None,
-            id: QueueId { arn: Arc::new(new.arn), incarnation: new.incarnation },
-            attributes: new.attributes,
-            tags: new.tags,
-            settings: new.settings,
+            id,
+            attributes,
+            tags,
+            settings,
             #[cfg(test)]
-            seed: new.seed,
+            seed,
             created: now,
             modified: now,
             now,
             next_ticket: 0,
-            handles,
-            ids: UuidSeries::new(new.seed.generator("message ids")),
+            handles: HandleKey { key: seed.generator("receipt handles").u64(..), fifo },
+            ids: UuidSeries::new(seed.generator("message ids")),
             purged: None,
-            again: Again::default(),
             deleted: false,
             announced: None,
             lacked_room: false,
             lapses: Vec::new(),
-            changes: creation.map(|creation| vec![creation]),
+            changes,
         }
     }
 
@@ -229,7 +194,7 @@ impl Queue {
         let retention = self.attributes.retention;
         if self.store.is_expired(self.now, retention) {
             self.record(|queue| {
-                let tickets = queue.store.iter().map(|message| message.ticket).collect();
+                let tickets = queue.store.after(None).map(|(_, message)| message.ticket).collect();
                 QueueChange::MessagesExpired { tickets }
             });
             self.expired.stores.push(self.store.take_all());
@@ -240,7 +205,7 @@ impl Queue {
         }
         let expired = self.expired.messages.get(known..).unwrap_or_default();
         if self.changes.is_some() && !expired.is_empty() {
-            let tickets = expired.iter().map(|message| message.place.ticket).collect();
+            let tickets = expired.iter().map(|message| message.ticket).collect();
             self.record(|_| QueueChange::MessagesExpired { tickets });
         }
     }
@@ -260,24 +225,6 @@ impl Queue {
     fn sequence_number(&self, ticket: u64) -> Option<SequenceNumber> {
         Some(self.fifo.as_ref()?.sequence_number(ticket))
     }
-
-    /// The message of a handle; `Ok(None)` if it is gone.
-    fn find(&self, now: Timestamp, handle: &str) -> Result<Option<(Handle, &Stored)>, HandleRefusal> {
-        let handle = self.handles.read(handle)?;
-        if self.fifo.is_none() && handle.received + longest_visibility() <= now {
-            return Err(HandleRefusal::Expired);
-        }
-        let found = self.store.get(handle.slot).filter(|message| message.ticket == handle.ticket);
-        if self.fifo.is_some() && found.is_some_and(|message| !message.is_held(&handle)) {
-            return Err(HandleRefusal::Expired);
-        }
-        Ok(found.map(|message| (handle, message)))
-    }
-}
-
-/// The maximum visibility timeout after a receive. Handles of standard queues are valid as long.
-fn longest_visibility() -> Duration {
-    Duration::from_secs(u64::try_from(*limits::VISIBILITY_TIMEOUT_SECONDS.end()).unwrap_or(0))
 }
 
 #[cfg(test)]

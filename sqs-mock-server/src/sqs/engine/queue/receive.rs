@@ -1,19 +1,20 @@
 //! Receiving messages.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::validate::error::invalid_value;
 
-use super::received::MAX_DEAD_LETTERS;
-use super::{DeadLetter, Delivery, Outcome, Queue, Received};
+use super::{InTransit, PeekedMessage, Queue, Visibility};
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::aws_like::ServerSample;
 use crate::sqs::engine::handle::Handle;
 use crate::sqs::engine::message::{Core, State, Stored};
-use crate::sqs::engine::refusal::invalid_parameter;
 use crate::sqs::engine::slab::Slot;
 use crate::sqs::engine::{Room, attempts};
+
+/// Maximum number of dead letters that one call removes, which limits how long the queue is locked.
+pub(super) const MAX_DEAD_LETTERS: usize = 256;
 
 /// The parameters of a receive.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +37,40 @@ pub(crate) struct Receive<'a> {
     pub room: Room,
 }
 
+/// The result of a receive.
+#[derive(Debug, Default)]
+#[must_use = "dead letters are in no queue any more"]
+pub(crate) struct Received {
+    /// The messages.
+    pub messages: Vec<Delivery>,
+    /// Dead letters, for [`Queue::accept_dead_letter`] of their destination.
+    pub dead_letters: Vec<InTransit>,
+    /// How long the receive may wait if there are no messages.
+    pub wait: Duration,
+    /// If there are no messages, the next time at which one can become receivable without a request.
+    pub wake_at: Option<Timestamp>,
+    /// Whether a standard queue has too many messages in flight: an error for short polls, an empty result for long
+    /// polls.
+    pub is_over_limit: bool,
+}
+
+impl Received {
+    /// Whether the receive returned no messages because it reached the limit of dead letters: call it again to
+    /// continue.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.dead_letters.len() >= MAX_DEAD_LETTERS && self.messages.is_empty()
+    }
+}
+
+/// A received message.
+#[derive(Clone, Debug)]
+pub(crate) struct Delivery {
+    /// The message.
+    pub message: PeekedMessage,
+    /// The handle of this receive.
+    pub receipt_handle: String,
+}
+
 impl Queue {
     /// Receives messages. If the result [is cut short](Received::is_cut_short), call again.
     ///
@@ -50,28 +85,24 @@ impl Queue {
         let until = now + request.visibility_timeout.unwrap_or(self.attributes.visibility_timeout);
         let wait = request.wait.unwrap_or(self.attributes.receive_wait);
         if let Some(messages) = self.replay(now, until, request)? {
-            return Ok(Received { outcome: Outcome::Messages(messages), dead_letters: Vec::new(), wait });
+            return Ok(Received { messages, wait, ..Received::default() });
         }
         self.lacked_room |= self.is_full();
         if self.is_full() && self.fifo.is_none() {
-            let outcome = Outcome::OverLimit { wake_at: self.wake_at() };
-            return Ok(Received { outcome, dead_letters: Vec::new(), wait });
+            let wake_at = self.wake_at();
+            return Ok(Received { wait, wake_at, is_over_limit: true, ..Received::default() });
         }
         let (slots, dead_letters) = self.take(now, until, wait, request);
         self.record_delivery(&slots);
         let handles: Vec<_> = slots.iter().filter_map(|slot| self.handle(*slot)).collect();
-        let messages: Vec<_> = handles.iter().filter_map(|handle| self.deliver(*handle)).collect();
+        let messages: Vec<_> = handles.iter().filter_map(|handle| self.deliver(*handle, until)).collect();
         if let Some(id) = request.attempt_id.filter(|_| !messages.is_empty()) {
             self.remember(now, id, handles, until, request.room);
         }
         // Messages with a timeout of zero become visible at once, but not within this receive.
         self.settle(now);
-        let outcome = if messages.is_empty() {
-            Outcome::Empty { wake_at: self.wake_at() }
-        } else {
-            Outcome::Messages(messages)
-        };
-        Ok(Received { outcome, dead_letters, wait })
+        let wake_at = if messages.is_empty() { self.wake_at() } else { None };
+        Ok(Received { messages, dead_letters, wait, wake_at, is_over_limit: false })
     }
 
     /// Whether the limit of messages in flight is reached.
@@ -90,7 +121,7 @@ impl Queue {
         until: Timestamp,
         wait: Duration,
         request: &Receive<'_>,
-    ) -> (Vec<Slot>, Vec<DeadLetter>) {
+    ) -> (Vec<Slot>, Vec<InTransit>) {
         let (mut taken, mut dead_letters) = (Vec::new(), Vec::new());
         let mut follower = None;
         let mut sample =
@@ -127,7 +158,6 @@ impl Queue {
     }
 
     fn deliver_slot(&mut self, now: Timestamp, until: Timestamp, slot: Slot, redeliver: bool) {
-        self.was_delivered_again(slot);
         if let Some(message) = self.store.get_mut(slot) {
             if message.core.receives == 0 {
                 message.core.first_received = now;
@@ -135,8 +165,13 @@ impl Queue {
             message.core.receives = message.core.receives.saturating_add(1);
             message.received = now;
         }
+        // Another delivery must not make it a dead letter.
+        let again = redeliver && self.fifo.is_none() && !self.receives_exhausted(slot);
+        if let Some(message) = self.store.get_mut(slot) {
+            message.again = again;
+        }
         // A message whose receive a server misses is visible at once, but not within this receive.
-        let is_visible = (redeliver && self.deliver_again(slot)) || self.is_missed(slot);
+        let is_visible = again || self.is_missed(slot);
         let until = if is_visible { now } else { until };
         self.store.set_state(now, slot, State::InFlight { until });
     }
@@ -180,7 +215,7 @@ impl Queue {
         if !attempt.handles.iter().all(is_unchanged) {
             let reason =
                 "The receiveRequestAttemptId is not valid anymore since the receive call is not retryable.";
-            return Err(invalid_parameter(id, "ReceiveRequestAttemptId", reason));
+            return Err(invalid_value("ReceiveRequestAttemptId", id, reason));
         }
         fifo.attempts.hidden_again(id, until);
         for given in &attempt.handles {
@@ -191,7 +226,7 @@ impl Queue {
         }
         let slots: Vec<_> = attempt.handles.iter().map(|given| given.slot).collect();
         self.record_delivery(&slots);
-        let messages = attempt.handles.iter().filter_map(|given| self.deliver(*given)).collect();
+        let messages = attempt.handles.iter().filter_map(|given| self.deliver(*given, until)).collect();
         self.settle(now);
         Ok(Some(messages))
     }
@@ -202,20 +237,8 @@ impl Queue {
         Some(Handle { slot, ticket: *ticket, receive: core.receives, received: *received })
     }
 
-    fn deliver(&self, handle: Handle) -> Option<Delivery> {
-        let message = self.store.get(handle.slot)?;
-        let core = &message.core;
-        Some(Delivery {
-            id: core.id,
-            receipt_handle: self.handles.write(handle),
-            payload: Arc::clone(&core.payload),
-            sent: core.sent,
-            first_received: core.first_received,
-            receive_count: core.receives,
-            group: self.store.group_id(message.group),
-            deduplication_id: core.deduplication_id.clone(),
-            sequence_number: self.sequence_number(message.ticket),
-            dead_letter_source: core.source.clone(),
-        })
+    fn deliver(&self, handle: Handle, until: Timestamp) -> Option<Delivery> {
+        let message = self.show_message(self.store.get(handle.slot)?, Visibility::InFlightUntil(until));
+        Some(Delivery { message, receipt_handle: self.handles.write(handle) })
     }
 }

@@ -63,7 +63,7 @@ impl Queue {
             if walk.skip > 0 {
                 walk.skip -= 1;
             } else {
-                walk.found.push(self.show(message, visibility));
+                walk.found.push(self.show_message(message, visibility));
             }
         }
         read == PAGE && !walk.is_complete()
@@ -99,7 +99,7 @@ impl Queue {
         Some(Visibility::GroupLockedBy { id: lock.core.id, until: lock.state.hidden_until()? })
     }
 
-    fn show(&self, message: &Stored, visibility: Visibility) -> PeekedMessage {
+    pub(super) fn show_message(&self, message: &Stored, visibility: Visibility) -> PeekedMessage {
         let core = &message.core;
         PeekedMessage {
             id: core.id,

@@ -90,7 +90,7 @@ pub enum WhyEmpty {
         available: usize,
     },
     /// All visible messages were received as often as the redrive policy allows: a receive returns none of them, but
-    /// moves them to the dead-letter queue if that exists.
+    /// moves them to the dead-letter queue.
     DeadLetters {
         /// Number of visible messages.
         available: usize,
@@ -107,9 +107,9 @@ pub enum WhyEmpty {
 }
 
 impl Queue {
-    /// Why a receive would return nothing now. Scans all messages of a FIFO queue whose groups are locked, and of a
-    /// queue with a redrive policy.
-    pub(crate) fn why_empty(&mut self, now: Timestamp) -> WhyEmpty {
+    /// Why a receive would return nothing now. As for [`Receive`](super::Receive), dead letters need a dead-letter queue
+    /// that exists. Scans all messages of a FIFO queue whose groups are locked, and of a queue with a dead-letter queue.
+    pub(crate) fn why_empty(&mut self, now: Timestamp, dead_letter_queue_exists: bool) -> WhyEmpty {
         let now = self.settle(now);
         let counts = self.store.counts();
         let until = self.store.next_return().unwrap_or(now);
@@ -125,7 +125,7 @@ impl Queue {
             _ if self.fifo.is_some() && self.store.next(now, ServerSample::ALL).is_none() => {
                 self.obstacle(available).unwrap_or(WhyEmpty::NotEmpty { available })
             }
-            _ if self.attributes.redrive.is_some() && self.has_dead_letters_only() => {
+            _ if dead_letter_queue_exists && self.has_dead_letters_only() => {
                 WhyEmpty::DeadLetters { available }
             }
             _ if self.aws_like.is_some() => WhyEmpty::OnSomeServers { available },
@@ -192,7 +192,7 @@ impl fmt::Display for WhyEmpty {
             Self::DeadLetters { available } => write!(
                 f,
                 "{} visible, but received as often as the redrive policy allows; the next receive moves them to the \
-                 dead-letter queue, if that exists",
+                 dead-letter queue",
                 Messages(*available)
             ),
             Self::InFlightLimit { limit, available, until } => write!(

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use super::Store;
 use crate::service::clock::Timestamp;
-use crate::sqs::engine::change::StoredMessage;
-use crate::sqs::engine::message::Stored;
+use crate::sqs::engine::message::{Stored, StoredMessage};
 use crate::sqs::engine::slab::{Slab, Slot};
 
 /// Gives each message a slot of its own. A message that was on its way to another queue has the same slot as a later one,
@@ -28,18 +27,13 @@ fn separate(messages: &mut [(Slot, Stored)]) {
 impl Store {
     /// Fills an empty store. The messages are sorted by the start of their retention.
     pub(in crate::sqs::engine) fn restore(&mut self, now: Timestamp, messages: Vec<StoredMessage>) {
-        let mut places = Vec::with_capacity(messages.len());
-        for message in messages {
-            let StoredMessage { ticket, slot, turn, state, received, group, core } = message;
-            self.bytes += core.bytes(group.as_deref());
-            let group = self.order.join(group.as_deref(), now);
-            places.push((slot, Stored { core, state, group, ticket, turn, received }));
-        }
+        let places = messages.into_iter().map(|message| (message.slot, self.joined(now, message)));
+        let mut places: Vec<_> = places.collect();
         separate(&mut places);
         let slots: Vec<_> = places.iter().map(|(slot, _)| *slot).collect();
         self.messages = Slab::filled(places);
         for slot in slots {
-            self.add_to_indexes(slot, |order, messages| order.restored(messages, slot));
+            self.add_to_indexes(slot, false);
         }
     }
 

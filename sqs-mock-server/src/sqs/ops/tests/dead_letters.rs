@@ -6,7 +6,7 @@ use sqs_client::types::MessageSystemAttributeName as Name;
 
 use super::super::poll;
 use super::*;
-use crate::sqs::engine::Receive;
+use crate::sqs::engine::{Receive, WhyEmpty};
 
 /// A source whose messages become visible at once, with `most` as its limit of receives.
 async fn source_and_dead(rig: &Rig, most: u32) -> (String, String) {
@@ -68,6 +68,22 @@ async fn message_is_delivered_without_limit_if_the_dead_letter_queue_was_deleted
     for _ in 0..3 {
         assert_eq!(rig.bodies(&source).await, ["poison"]);
     }
+}
+
+#[tokio::test]
+async fn why_empty_names_no_dead_letters_that_a_receive_delivers() {
+    let rig = rig();
+    let (source, dead) = source_and_dead(&rig, 1).await;
+    rig.send(&source, "poison").await;
+    rig.receive(&source).await;
+    let queue = arn("source").parse().unwrap();
+    assert_eq!(rig.service.why_empty(&queue), WhyEmpty::DeadLetters { available: 1 });
+    rig.call(DeleteQueueInput::builder().queue_url(&dead)).await.unwrap();
+    assert_eq!(rig.service.why_empty(&queue), WhyEmpty::NotEmpty { available: 1 }, "a deleted target");
+    let own = redrive_to("source", 1);
+    let set = SetQueueAttributesInput::builder().queue_url(&source).attributes("RedrivePolicy".into(), &own);
+    rig.call(set).await.unwrap();
+    assert_eq!(rig.service.why_empty(&queue), WhyEmpty::NotEmpty { available: 1 }, "the queue itself");
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ fn retried_attempt_returns_the_same_messages_and_handles() {
     let again = attempt(&mut bench, "x");
     assert_eq!(bodies(&again), ["1", "2"]);
     assert_eq!(handles(&again), handles(&first));
-    assert_eq!(again[0].receive_count, 1);
+    assert_eq!(again[0].message.receive_count, 1);
 }
 
 #[test]

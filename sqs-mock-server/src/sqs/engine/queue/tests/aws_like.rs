@@ -32,7 +32,7 @@ fn short_poll(bench: &mut Bench, at_most: usize) -> Vec<Delivery> {
 }
 
 fn number(delivery: &Delivery) -> usize {
-    delivery.payload.body.parse().unwrap()
+    delivery.message.payload.body.parse().unwrap()
 }
 
 /// Long polls and deletes until the queue is empty; returns the numbers in the order of delivery.
@@ -103,7 +103,7 @@ fn received_message_can_be_delivered_again_at_once() {
     let mut seen = BTreeSet::new();
     let mut again = 0;
     while let received @ [_, ..] = &*bench.receive() {
-        again += received.iter().filter(|delivery| !seen.insert(delivery.id)).count();
+        again += received.iter().filter(|delivery| !seen.insert(delivery.message.id)).count();
     }
     assert!(again > 0);
     assert_eq!(seen.len(), 1000);
@@ -127,7 +127,7 @@ fn fifo_queue_delivers_exactly_once_in_order() {
     }
     for number in 0..1000 {
         let delivery = short_poll(&mut bench, 1).remove(0);
-        assert_eq!(*delivery.payload.body, number.to_string());
+        assert_eq!(*delivery.message.payload.body, number.to_string());
         bench.delete(&delivery).unwrap();
     }
     assert_eq!(bench.counts(), [0, 0, 0]);

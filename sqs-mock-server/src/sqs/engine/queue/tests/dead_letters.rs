@@ -16,7 +16,7 @@ fn with_policy(suffix: &str, count: u32) -> (Bench, Bench) {
 fn move_dead_letters(source: &mut Bench, target: &mut Bench) {
     target.now = source.now;
     for letter in source.dead_letters() {
-        assert_eq!(letter.target(), target.queue.arn());
+        assert_eq!(letter.destination(), target.queue.arn());
         target.queue.accept_dead_letter(target.now, letter).unwrap();
     }
 }
@@ -31,9 +31,12 @@ fn message_moves_when_another_receive_would_exceed_the_limit() {
     move_dead_letters(&mut source, &mut target);
     assert_eq!(source.counts(), [0, 0, 0]);
     let letter = target.receive_one();
-    assert_eq!((letter.id, letter.sent, letter.first_received), (sent.id, START, START));
-    assert_eq!(letter.receive_count, 2);
-    assert_eq!(letter.dead_letter_source.as_ref(), Some(source.queue.arn()));
+    assert_eq!(
+        (letter.message.id, letter.message.sent, letter.message.first_received),
+        (sent.id, START, Some(START))
+    );
+    assert_eq!(letter.message.receive_count, 2);
+    assert_eq!(letter.message.dead_letter_source.as_ref(), Some(source.queue.arn()));
 }
 
 #[test]
@@ -44,13 +47,12 @@ fn receive_returns_messages_behind_dead_letters() {
     source.send("b");
     let received = source.try_receive(10, None);
     assert_eq!(received.dead_letters.len(), 1);
-    let Outcome::Messages(messages) = received.outcome else { panic!("no messages") };
-    assert_eq!(bodies(&messages), ["b"]);
+    assert_eq!(bodies(&received.messages), ["b"]);
 }
 
 #[test]
 fn receive_moves_a_limited_number_of_dead_letters() {
-    let most = super::super::received::MAX_DEAD_LETTERS;
+    let most = super::super::receive::MAX_DEAD_LETTERS;
     let (mut source, _) = with_policy("", 1);
     for _ in 0..=2 * most {
         source.send("exhausted");
@@ -66,13 +68,12 @@ fn receive_moves_a_limited_number_of_dead_letters() {
     let received = source.try_receive(10, None);
     assert!(!received.is_cut_short());
     assert_eq!(received.dead_letters.len(), 1);
-    let Outcome::Messages(messages) = received.outcome else { panic!("no messages") };
-    assert_eq!(bodies(&messages), ["fresh"]);
+    assert_eq!(bodies(&received.messages), ["fresh"]);
 }
 
 #[test]
 fn dead_letters_of_a_group_move_in_one_receive() {
-    let most = super::super::received::MAX_DEAD_LETTERS;
+    let most = super::super::receive::MAX_DEAD_LETTERS;
     let (mut source, _) = with_policy(".fifo", 1);
     for group in 0..=most / 10 {
         for number in 0..10 {
@@ -100,7 +101,7 @@ fn message_is_delivered_without_limit_while_the_target_is_missing() {
             room: Room::default(),
         };
         let delivery = messages(source.queue.receive(source.now, &request).unwrap()).remove(0);
-        assert_eq!(delivery.receive_count, count);
+        assert_eq!(delivery.message.receive_count, count);
     }
 }
 
@@ -124,9 +125,9 @@ fn fifo_dead_letter_keeps_its_group_and_has_its_message_id_as_deduplication_id()
     source.pass(30);
     move_dead_letters(&mut source, &mut target);
     let letter = target.receive_one();
-    assert_eq!(letter.group.as_deref(), Some("g"));
-    assert_eq!(letter.deduplication_id.as_deref(), Some(sent.id.to_string().as_str()));
-    assert_eq!(letter.sent, START);
+    assert_eq!(letter.message.group.as_deref(), Some("g"));
+    assert_eq!(letter.message.deduplication_id.as_deref(), Some(sent.id.to_string().as_str()));
+    assert_eq!(letter.message.sent, START);
 }
 
 #[test]
@@ -136,8 +137,7 @@ fn dead_letter_unlocks_its_group() {
     source.bodies(1, 0);
     source.send("g/b");
     let received = source.try_receive(10, None);
-    let Outcome::Messages(messages) = received.outcome else { panic!("no messages") };
-    assert_eq!(bodies(&messages), ["b"]);
+    assert_eq!(bodies(&received.messages), ["b"]);
     target.queue.accept_dead_letter(source.now, received.dead_letters.into_iter().next().unwrap()).unwrap();
 }
 

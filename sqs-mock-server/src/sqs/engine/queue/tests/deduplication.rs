@@ -44,7 +44,7 @@ fn explicit_id_overrides_the_content_hash() {
     assert_eq!(repeat, Sent { original: Some(START), ..original });
     assert_eq!(bench.counts(), [2, 0, 0]);
     let delivered: Vec<_> =
-        bench.receive().iter().map(|message| message.deduplication_id.clone().unwrap()).collect();
+        bench.receive().iter().map(|delivery| delivery.message.deduplication_id.clone().unwrap()).collect();
     assert_eq!(delivered, ["1".into(), "2".into()]);
 }
 
@@ -52,7 +52,7 @@ fn explicit_id_overrides_the_content_hash() {
 fn content_based_id_is_the_hash_of_the_body() {
     let mut bench = Bench::fifo();
     bench.send("g/same");
-    let id = bench.receive_one().deduplication_id.unwrap();
+    let id = bench.receive_one().message.deduplication_id.unwrap();
     assert_eq!(&*id, "0967115f2813a3541eaef77de9d9d5773f1c0c04314b0bbfe4ff3b3b1c55b5d5");
 }
 

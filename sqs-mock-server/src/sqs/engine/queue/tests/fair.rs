@@ -52,7 +52,7 @@ fn tenant_stays_noisy_until_its_backlog_is_drained() {
         bench.send(&format!("tenant{number}/x"));
     }
     for _ in 0..120 {
-        assert!(bench.receive().iter().all(|delivery| delivery.group.as_deref() != Some("loud")));
+        assert!(bench.receive().iter().all(|delivery| delivery.message.group.as_deref() != Some("loud")));
     }
     // Now it has less than a tenth of the messages in flight.
     bench.send("calm/d");

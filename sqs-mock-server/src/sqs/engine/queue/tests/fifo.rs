@@ -88,8 +88,8 @@ fn sequence_numbers_have_twenty_digits_and_increase_by_multiples_of_256() {
     assert!(second > first);
     assert_eq!((second.0 - first.0) % 256, 0);
     let delivery = bench.receive().remove(0);
-    assert_eq!(delivery.sequence_number, Some(first));
-    assert_eq!(delivery.group.as_deref(), Some("g"));
+    assert_eq!(delivery.message.sequence_number, Some(first));
+    assert_eq!(delivery.message.group.as_deref(), Some("g"));
 }
 
 #[test]

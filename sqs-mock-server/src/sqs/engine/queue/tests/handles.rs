@@ -191,7 +191,7 @@ fn changed_visibility_timeout_counts_from_now_and_for_one_receive() {
         bench.pass(29);
         assert!(bench.receive().is_empty());
         bench.pass(1);
-        assert_eq!(bench.receive_one().receive_count, 3);
+        assert_eq!(bench.receive_one().message.receive_count, 3);
     }
 }
 

@@ -41,6 +41,16 @@ fn duplicate_over_the_memory_limit_returns_the_result_of_the_original() {
 }
 
 #[test]
+fn id_of_a_rejected_message_is_not_remembered() {
+    let mut bench = bench("orders.fifo", 0);
+    assert!(bench.try_send("g/x").is_err());
+    bench.room = Room::default();
+    assert_eq!(bench.try_send("g/x").unwrap().original, None);
+    bench.room = Room { ceiling: 0, elsewhere: 0 };
+    assert_eq!(bench.try_send("g/x").unwrap().original, Some(START));
+}
+
+#[test]
 fn receive_attempt_over_the_memory_limit_is_not_stored() {
     let mut other = bench("orders.fifo", ROOMY);
     other.send("g/x");

@@ -24,6 +24,7 @@ mod wakeups;
 mod why_empty;
 mod window;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::types::QueueAttributeName as Name;
@@ -31,7 +32,7 @@ use sqs_client::wire::checksum::md5_of_body;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::{
-    DeadLetter, Delivery, NewMessage, NewQueue, Outcome, PeekedMessage, Queue, Receive, Received, Sent, Tags,
+    Creation, Delivery, InTransit, NewMessage, PeekedMessage, Queue, QueueId, Receive, Received, Sent, Tags,
     Walk,
 };
 use crate::service::arn::QueueArn;
@@ -64,10 +65,9 @@ impl Bench {
         let requested = attributes.iter().map(|(name, value)| (name.clone(), (*value).to_owned())).collect();
         let attributes = start.changed(&requested).unwrap();
         let (seed, tags) = (seed.of_queue(name, 0), Tags::default());
-        let queue = Queue::new(
-            START,
-            NewQueue { arn, incarnation: 0, attributes, tags, settings, seed, recorded: true },
-        );
+        let creation = Creation { at: START, seed, attributes, tags };
+        let id = QueueId { arn: Arc::new(arn), incarnation: 0 };
+        let queue = Queue::new(id, creation, settings, true);
         Self { queue, now: START, room: Room::default() }
     }
 
@@ -126,7 +126,7 @@ impl Bench {
         received.pop().unwrap()
     }
 
-    fn dead_letters(&mut self) -> Vec<DeadLetter> {
+    fn dead_letters(&mut self) -> Vec<InTransit> {
         self.try_receive(10, None).dead_letters
     }
 
@@ -177,14 +177,11 @@ fn message(text: &str) -> NewMessage {
 
 fn messages(received: Received) -> Vec<Delivery> {
     assert!(received.dead_letters.is_empty());
-    match received.outcome {
-        Outcome::Messages(messages) => messages,
-        Outcome::Empty { .. } | Outcome::OverLimit { .. } => Vec::new(),
-    }
+    received.messages
 }
 
 fn bodies(deliveries: &[Delivery]) -> Vec<String> {
-    deliveries.iter().map(|delivery| delivery.payload.body.to_string()).collect()
+    deliveries.iter().map(|delivery| delivery.message.payload.body.to_string()).collect()
 }
 
 fn refusal(result: Result<(), ServiceError>) -> (ErrorCode, String) {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::sqs::engine::MovingStopped;
+use crate::sqs::engine::{FailureReason, MoveStatus};
 
 /// A dead-letter queue with one letter, and its source queue `orders`.
 fn with_letter() -> (Bench, Bench) {
@@ -29,10 +29,13 @@ fn dead_letter_moves_back_to_its_source_as_a_new_message() {
     source.queue.accept_moving(source.now, moving).unwrap();
     assert_eq!(source.queue.take_wakeups().receivable, 1);
     let delivery = source.receive_one();
-    assert_ne!(delivery.id, id);
-    assert_eq!((delivery.sent, delivery.receive_count), (START + Duration::from_secs(100), 1));
-    assert_eq!(delivery.dead_letter_source, None);
-    assert_eq!(&*delivery.payload.body, "a");
+    assert_ne!(delivery.message.id, id);
+    assert_eq!(
+        (delivery.message.sent, delivery.message.receive_count),
+        (START + Duration::from_secs(100), 1)
+    );
+    assert_eq!(delivery.message.dead_letter_source, None);
+    assert_eq!(&*delivery.message.payload.body, "a");
     assert_eq!(dead.counts(), [0, 0, 0]);
 }
 
@@ -49,7 +52,7 @@ fn message_without_source_queue_needs_a_destination() {
     let mut dead = Bench::new("dead", &[]);
     dead.send("sent directly");
     let stopped = dead.queue.take_for_move(dead.now, None).unwrap_err();
-    assert_eq!(stopped, MovingStopped::UnknownSource);
+    assert_eq!(stopped, MoveStatus::Failed(FailureReason::UnknownSource));
     assert_eq!(dead.counts(), [1, 0, 0]);
 }
 
@@ -58,7 +61,7 @@ fn message_in_flight_is_not_moved() {
     let (_, mut dead) = with_letter();
     dead.receive_one();
     let stopped = dead.queue.take_for_move(dead.now, None).unwrap_err();
-    assert_eq!(stopped, MovingStopped::NothingLeft);
+    assert_eq!(stopped, MoveStatus::Completed);
 }
 
 #[test]
@@ -67,9 +70,9 @@ fn destination_deleted_meanwhile_returns_the_message() {
     let moving = dead.queue.take_for_move(dead.now, None).unwrap();
     drop(source.queue.close(source.now));
     let moving = source.queue.accept_moving(source.now, moving).unwrap_err();
-    dead.queue.take_back_moving(dead.now, moving);
+    dead.queue.take_back(dead.now, moving);
     assert_eq!(dead.counts(), [1, 0, 0]);
-    assert!(dead.receive_one().dead_letter_source.is_some());
+    assert!(dead.receive_one().message.dead_letter_source.is_some());
 }
 
 #[test]
@@ -78,7 +81,7 @@ fn fifo_queue_accepts_no_message_without_a_group() {
     let mut destination = Bench::fifo();
     let moving = dead.queue.take_for_move(dead.now, Some(destination.queue.arn())).unwrap();
     let moving = destination.queue.accept_moving(destination.now, moving).unwrap_err();
-    dead.queue.take_back_moving(dead.now, moving);
+    dead.queue.take_back(dead.now, moving);
     assert_eq!((destination.counts(), dead.counts()), ([0, 0, 0], [1, 0, 0]));
 }
 
@@ -91,7 +94,7 @@ fn returned_message_keeps_its_place_in_its_group() {
     let destination = Arc::new(QueueArn::new("eu-west-1", "000000000000", "gone.fifo"));
     let moving = dead.queue.take_for_move(dead.now, Some(&destination)).unwrap();
     dead.queue.take_wakeups();
-    dead.queue.take_back_moving(dead.now, moving);
+    dead.queue.take_back(dead.now, moving);
     assert_eq!(dead.bodies(10, 30), ["a", "b", "c"]);
     dead.pass(30);
     assert_eq!(dead.bodies(10, 30).len(), 3);
@@ -105,7 +108,7 @@ fn returned_message_keeps_its_age_and_place_in_a_standard_queue() {
     dead.send("b");
     let destination = Arc::new(QueueArn::new("eu-west-1", "000000000000", "gone"));
     let moving = dead.queue.take_for_move(dead.now, Some(&destination)).unwrap();
-    dead.queue.take_back_moving(dead.now, moving);
+    dead.queue.take_back(dead.now, moving);
     let bodies: Vec<_> =
         dead.queue.peek(dead.now, 0, 9).iter().map(|message| message.payload.body.to_string()).collect();
     assert_eq!(bodies, ["a", "b"]);

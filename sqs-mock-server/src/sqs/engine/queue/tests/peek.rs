@@ -121,7 +121,7 @@ fn lock_of_a_group_extends_to_later_pages_until_it_is_released() {
     bench.delete(&lock).unwrap();
     while bench.queue.walk(bench.now, &mut walk) {}
     let seen: Vec<_> = walk.into_messages().iter().map(|message| message.visibility).collect();
-    let locked = Visibility::GroupLockedBy { id: lock.id, until: at(30) };
+    let locked = Visibility::GroupLockedBy { id: lock.message.id, until: at(30) };
     assert!(seen[1..2 * PAGE].iter().all(|visibility| *visibility == locked));
     assert!(seen[2 * PAGE..].iter().all(|visibility| *visibility == Visibility::Visible));
 }

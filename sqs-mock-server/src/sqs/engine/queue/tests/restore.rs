@@ -15,7 +15,7 @@ fn message_in_transit_is_restored_with_the_later_one_in_its_slot() {
     let later = bench.receive_one();
     let state = bench.state_of_changes();
     let id = bench.queue.id().clone();
-    bench.queue = Queue::restore(bench.now, &id, state, Settings::default());
+    bench.queue = Queue::restore(bench.now, id, state, Settings::default());
     assert_eq!(bench.counts(), [1, 1, 0]);
     bench.delete(&later).unwrap();
     bench.set(Name::RedrivePolicy, "");

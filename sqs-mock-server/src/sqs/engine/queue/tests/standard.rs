@@ -21,9 +21,9 @@ fn receive_hides_a_message_until_its_visibility_timeout() {
     bench.pass(1);
     let second = bench.receive_one();
     assert_ne!(first.receipt_handle, second.receipt_handle);
-    assert_eq!((first.receive_count, second.receive_count), (1, 2));
-    assert_eq!(second.first_received, START);
-    assert_eq!(second.sent, START);
+    assert_eq!((first.message.receive_count, second.message.receive_count), (1, 2));
+    assert_eq!(second.message.first_received, Some(START));
+    assert_eq!(second.message.sent, START);
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn group_of_a_standard_queue_is_returned_but_not_locked() {
     bench.send("g/a");
     bench.send("g/b");
     let first = bench.receive_one();
-    assert_eq!(first.group.as_deref(), Some("g"));
-    assert_eq!(first.sequence_number, None);
+    assert_eq!(first.message.group.as_deref(), Some("g"));
+    assert_eq!(first.message.sequence_number, None);
     assert_eq!(bench.bodies(10, 30), ["b"]);
 }
 
@@ -131,6 +131,6 @@ fn time_that_runs_backwards_is_ignored() {
     bench.send("a");
     bench.now = START;
     let delivery = bench.receive_one();
-    assert_eq!(delivery.sent, START + Duration::from_secs(10));
-    assert_eq!(delivery.first_received, delivery.sent);
+    assert_eq!(delivery.message.sent, START + Duration::from_secs(10));
+    assert_eq!(delivery.message.first_received, Some(delivery.message.sent));
 }

@@ -6,10 +6,9 @@ fn at(seconds: u64) -> Timestamp {
 }
 
 fn wake_at(bench: &mut Bench) -> Option<Timestamp> {
-    match bench.try_receive(1, None).outcome {
-        Outcome::Empty { wake_at } => wake_at,
-        other => panic!("{other:?}"),
-    }
+    let received = bench.try_receive(1, None);
+    assert!(received.messages.is_empty() && !received.is_over_limit, "{received:?}");
+    received.wake_at
 }
 
 fn receivable(bench: &mut Bench) -> usize {

@@ -6,7 +6,7 @@ fn at(seconds: u64) -> Timestamp {
 }
 
 fn why(bench: &mut Bench) -> WhyEmpty {
-    bench.queue.why_empty(bench.now)
+    bench.queue.why_empty(bench.now, true)
 }
 
 #[test]
@@ -118,6 +118,8 @@ fn why_empty_names_dead_letters_that_have_not_moved_yet() {
     assert_eq!(why(&mut bench), WhyEmpty::NotEmpty { available: 1 });
     bench.bodies(1, 0);
     assert_eq!(why(&mut bench), WhyEmpty::DeadLetters { available: 1 });
+    let without_target = bench.queue.why_empty(bench.now, false);
+    assert_eq!(without_target, WhyEmpty::NotEmpty { available: 1 }, "a receive delivers it without a limit");
     bench.send("2");
     assert_eq!(why(&mut bench), WhyEmpty::NotEmpty { available: 2 });
 }

@@ -2,7 +2,7 @@
 
 use super::naive::{Message, Naive, State};
 use super::*;
-use crate::sqs::engine::{MovingStopped, QueueChange, QueueState, Visibility};
+use crate::sqs::engine::{FailureReason, MoveStatus, QueueChange, QueueState, Visibility};
 
 const MAX_RECEIVES: u32 = 2;
 
@@ -213,7 +213,7 @@ impl Pair {
             Step::Restart { at } => {
                 let Twin { bench, naive, state, settings } = self.twin(at);
                 let id = bench.queue.id().clone();
-                bench.queue = Queue::restore(now, &id, state.clone(), *settings);
+                bench.queue = Queue::restore(now, id, state.clone(), *settings);
                 naive.restart(now);
             }
         }
@@ -250,11 +250,8 @@ impl Pair {
                 other.naive.accept_dead_letter(now, message);
             }
         }
-        let deliveries = match received.outcome {
-            Outcome::Messages(deliveries) => deliveries,
-            Outcome::Empty { .. } | Outcome::OverLimit { .. } => Vec::new(),
-        };
-        let delivered: Vec<_> = deliveries.iter().map(|delivery| delivery.id).collect();
+        let deliveries = received.messages;
+        let delivered: Vec<_> = deliveries.iter().map(|delivery| delivery.message.id).collect();
         assert_eq!(delivered, ids(&taken), "messages");
         for (delivery, message) in deliveries.into_iter().zip(taken) {
             let (ticket, number) = (message.ticket, message.receives);
@@ -269,11 +266,12 @@ impl Pair {
         let destination = anywhere.then(|| std::sync::Arc::clone(other.bench.queue.arn()));
         let taken = twin.bench.queue.take_for_move(now, destination.as_ref());
         let message = twin.naive.take_for_move(now, anywhere);
-        let nothing = matches!(taken, Err(MovingStopped::NothingLeft | MovingStopped::UnknownSource));
+        let nothing =
+            matches!(taken, Err(MoveStatus::Completed | MoveStatus::Failed(FailureReason::UnknownSource)));
         assert_eq!(nothing, message.is_none());
         let (Ok(moving), Some(message)) = (taken, message) else { return };
         if destination_deleted {
-            twin.bench.queue.take_back_moving(now, moving);
+            twin.bench.queue.take_back(now, moving);
             twin.naive.take_back(now, message);
             return;
         }

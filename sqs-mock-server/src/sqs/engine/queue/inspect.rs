@@ -1,13 +1,52 @@
-//! Messages as found by peeking, which does not receive them.
+//! Queues and messages for inspection, which changes nothing.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::SequenceNumber;
+use sqs_client::types::QueueAttributeName;
+
+use super::{Queue, SequenceNumber};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
+use crate::sqs::engine::Counts;
 use crate::sqs::engine::message::Payload;
+
+/// A queue without its messages.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct QueueDescription {
+    /// All attributes, as `GetQueueAttributes` returns them.
+    pub attributes: BTreeMap<QueueAttributeName, String>,
+    /// The tags.
+    pub tags: BTreeMap<String, String>,
+    /// Message counts.
+    pub counts: Counts,
+    /// How many messages were ever stored: sent, moved here as dead letters, or moved back here.
+    pub arrived: u64,
+    /// Start of the retention of the oldest message; `None` without messages.
+    pub oldest: Option<Timestamp>,
+}
+
+impl Queue {
+    pub(crate) fn describe(&mut self, now: Timestamp) -> QueueDescription {
+        QueueDescription {
+            attributes: self.render(now, &[QueueAttributeName::All]).into_iter().collect(),
+            tags: self.tags.all().clone(),
+            counts: self.store.counts(),
+            arrived: self.next_ticket,
+            oldest: self.store.oldest(),
+        }
+    }
+
+    /// The next time at which the queue changes without a request: a message becomes visible, or expires.
+    pub(crate) fn next_change(&mut self, now: Timestamp) -> Option<Timestamp> {
+        self.settle(now);
+        let expiry = self.store.oldest().map(|born| born + self.attributes.retention);
+        self.store.next_return().into_iter().chain(expiry).min()
+    }
+}
 
 /// A message, as found by peeking.
 #[derive(Clone, Debug)]

@@ -1,11 +1,16 @@
-//! Deleting messages.
+//! Deleting and hiding the messages of receipt handles.
+
+use std::time::Duration;
+
+use sqs_client::wire::limits;
 
 use super::Queue;
 use super::walk::PAGE;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
 use crate::sqs::engine::change::QueueChange;
-use crate::sqs::engine::message::{Birth, Core, State};
+use crate::sqs::engine::handle::Handle;
+use crate::sqs::engine::message::{Birth, Core, State, Stored};
 use crate::sqs::engine::refusal::HandleRefusal;
 
 /// A message of a standard queue was deleted with the handle of an earlier receive. SQS may ignore such a delete.
@@ -38,9 +43,10 @@ impl Queue {
         };
         let (slot, receive) = (handle.slot, handle.receive);
         let Core { id, receives, .. } = message.core;
-        let (ticket, in_flight) = (message.ticket, matches!(message.state, State::InFlight { .. }));
+        let Stored { ticket, again, .. } = *message;
+        let in_flight = matches!(message.state, State::InFlight { .. });
         // A server that misses a delete still has the message when its visibility timeout ends.
-        let survives = self.is_due_again(slot) || in_flight && self.is_missed(slot);
+        let survives = again || in_flight && self.is_missed(slot);
         if !survives {
             self.store.remove(now, slot);
             self.record(|_| QueueChange::MessageDeleted { ticket });
@@ -72,4 +78,47 @@ impl Queue {
         }
         (*after != start).then_some(found.is_some())
     }
+
+    /// Hides the message of a handle for `timeout` from now; zero makes it visible.
+    ///
+    /// On a standard queue, the handle of any receive is valid for 12 hours, even while the message is visible. On a
+    /// FIFO queue, a handle expires with the visibility timeout or with a later receive.
+    ///
+    /// # Errors
+    /// The text is not a handle of this queue, the handle has expired, the message is gone, or it would stay hidden for
+    /// more than 12 hours after its receive.
+    pub(crate) fn change_visibility(
+        &mut self,
+        now: Timestamp,
+        receipt_handle: &str,
+        timeout: Duration,
+    ) -> Result<(), HandleRefusal> {
+        let now = self.settle(now);
+        let (handle, message) = self.find(now, receipt_handle)?.ok_or(HandleRefusal::Gone)?;
+        if !timeout.is_zero() && now.saturating_since(message.received) + timeout > longest_visibility() {
+            return Err(HandleRefusal::HiddenTooLong(timeout));
+        }
+        let visible = timeout.is_zero();
+        let state = if visible { State::Available } else { State::InFlight { until: now + timeout } };
+        self.set_state(handle.slot, state);
+        Ok(())
+    }
+
+    /// The message of a handle; `Ok(None)` if it is gone.
+    fn find(&self, now: Timestamp, handle: &str) -> Result<Option<(Handle, &Stored)>, HandleRefusal> {
+        let handle = self.handles.read(handle)?;
+        if self.fifo.is_none() && handle.received + longest_visibility() <= now {
+            return Err(HandleRefusal::Expired);
+        }
+        let found = self.store.get(handle.slot).filter(|message| message.ticket == handle.ticket);
+        if self.fifo.is_some() && found.is_some_and(|message| !message.is_held(&handle)) {
+            return Err(HandleRefusal::Expired);
+        }
+        Ok(found.map(|message| (handle, message)))
+    }
+}
+
+/// The maximum visibility timeout after a receive. Handles of standard queues are valid as long.
+fn longest_visibility() -> Duration {
+    Duration::from_secs(u64::try_from(*limits::VISIBILITY_TIMEOUT_SECONDS.end()).unwrap_or(0))
 }
