@@ -10,7 +10,6 @@ use super::call::Call;
 use super::faults;
 use super::foreign;
 use super::respond::Style;
-use super::target::Target;
 use crate::service::faults::{Damage, Rejection, Rule};
 use crate::sqs::ops::{Context, Serve, Service};
 
@@ -76,7 +75,7 @@ pub(super) async fn dispatch(
     }
 }
 
-async fn run<O: Serve + Target>(
+async fn run<O: Serve>(
     service: &Service,
     context: &mut Context,
     call: Call<'_>,

@@ -1,44 +1,31 @@
 //! Reading and changing attributes of queues.
 
-use sqs_client::operation::Operation as _;
-use sqs_client::operation::get_queue_attributes::{
-    GetQueueAttributes, GetQueueAttributesInput, GetQueueAttributesOutput,
-};
-use sqs_client::operation::set_queue_attributes::{
-    SetQueueAttributes, SetQueueAttributesInput, SetQueueAttributesOutput,
-};
+use sqs_client::operation::get_queue_attributes::GetQueueAttributes;
+use sqs_client::operation::set_queue_attributes::SetQueueAttributes;
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::service_error::ServiceError;
 use sqs_client::wire::validate::Validate;
 
 use super::state::Shared;
-use super::{Context, Serve, Service};
+use super::{Context, Serve, Served, Service};
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::RedrivePolicy;
 use crate::sqs::engine::redrive::Target;
 
 impl Serve for GetQueueAttributes {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: GetQueueAttributesInput,
-    ) -> Result<GetQueueAttributesOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         input.validate()?;
         let now = service.shared.clock.now();
         let attributes = queue.with(context, |queue| queue.render(now, input.attribute_names()))??;
         let attributes = Some(attributes).filter(|attributes| !attributes.is_empty());
-        Ok(GetQueueAttributesOutput::builder().set_attributes(attributes).build())
+        Ok(Self::Output::builder().set_attributes(attributes).build())
     }
 }
 
 impl Serve for SetQueueAttributes {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: SetQueueAttributesInput,
-    ) -> Result<SetQueueAttributesOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         input.validate()?;
         let requested = input.attributes.unwrap_or_default();
         let redrive = requested.get(&QueueAttributeName::RedrivePolicy);
@@ -54,7 +41,7 @@ impl Serve for SetQueueAttributes {
             Some(_) => change_redrive(&service.shared, queue.arn(), policy.as_ref(), change)?,
             None => change()?,
         }
-        Ok(SetQueueAttributesOutput::default())
+        Ok(Self::Output::default())
     }
 }
 

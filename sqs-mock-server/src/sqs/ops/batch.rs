@@ -1,15 +1,8 @@
 //! Batches: the queue is locked once for all entries; each entry has a result.
 
-use sqs_client::operation::Operation as _;
-use sqs_client::operation::change_message_visibility_batch::{
-    ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput, ChangeMessageVisibilityBatchOutput,
-};
-use sqs_client::operation::delete_message_batch::{
-    DeleteMessageBatch, DeleteMessageBatchInput, DeleteMessageBatchOutput,
-};
-use sqs_client::operation::send_message_batch::{
-    SendMessageBatch, SendMessageBatchInput, SendMessageBatchOutput,
-};
+use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibilityBatch;
+use sqs_client::operation::delete_message_batch::DeleteMessageBatch;
+use sqs_client::operation::send_message_batch::SendMessageBatch;
 use sqs_client::types::{
     BatchResultErrorEntry, ChangeMessageVisibilityBatchResultEntry, DeleteMessageBatchResultEntry,
     SendMessageBatchRequestEntry, SendMessageBatchResultEntry,
@@ -21,7 +14,8 @@ use sqs_client::wire::validate::{BatchEntry, Draft, Validate, batch};
 
 use super::message::{Accepted, Prepared, with_receipt};
 use super::strict::Review;
-use super::{Context, FailedEntry, Serve, Service, built, seconds};
+use super::{Context, FailedEntry, Serve, Served, Service, built, seconds};
+use crate::service::faults::Entry;
 use crate::sqs::engine::{Metered, Queue};
 
 /// The results of a batch.
@@ -124,13 +118,25 @@ fn check_ids<E: BatchEntry>(context: &Context, entries: &[E]) -> Result<(), Serv
     }
 }
 
+/// Describes the entries of a batch to faults.
+fn describe<'e, E: BatchEntry>(entries: &'e [E], describe: impl Fn(&'e E) -> Entry<'e>) -> Vec<Entry<'e>> {
+    let entries = entries.iter().enumerate();
+    entries.map(|(index, entry)| Entry { index, id: Some(entry.id()), ..describe(entry) }).collect()
+}
+
+/// Removes entries from the output of a batch.
+macro_rules! omit_from_batch {
+    () => {
+        fn omit(output: &mut Self::Output, ids: &[String]) {
+            output.successful.retain(|entry| !ids.contains(&entry.id));
+            output.failed.retain(|entry| !ids.contains(&entry.id));
+        }
+    };
+}
+
 impl Serve for SendMessageBatch {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: SendMessageBatchInput,
-    ) -> Result<SendMessageBatchOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         check_ids(context, input.entries())?;
         let entries = input.entries.unwrap_or_default();
         let sender = queue.sender(&context.account);
@@ -166,8 +172,26 @@ impl Serve for SendMessageBatch {
             Ok::<_, ServiceError>(shuffle_failed(queue, sent))
         })??;
         let results = Results::of(results, accepted)?;
-        let output = SendMessageBatchOutput::builder().set_successful(Some(results.successful));
+        let output = Self::Output::builder().set_successful(Some(results.successful));
         built(output.set_failed(Some(results.failed)).build())
+    }
+
+    fn entries(input: &Self::Input) -> Vec<Entry<'_>> {
+        describe(input.entries(), |entry| Entry {
+            body: Some(&entry.message_body),
+            group: entry.message_group_id.as_deref(),
+            deduplication_id: entry.message_deduplication_id.as_deref(),
+            ..Entry::default()
+        })
+    }
+
+    omit_from_batch!();
+
+    fn corrupt(output: &mut Self::Output) -> bool {
+        for entry in &mut output.successful {
+            entry.md5_of_message_body = "0".repeat(32);
+        }
+        !output.successful.is_empty()
     }
 }
 
@@ -176,12 +200,8 @@ fn accepted(id: String, accepted: Accepted) -> Result<SendMessageBatchResultEntr
 }
 
 impl Serve for DeleteMessageBatch {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: DeleteMessageBatchInput,
-    ) -> Result<DeleteMessageBatchOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         check_ids(context, input.entries())?;
         input.validate()?;
         let results = queue.with(context, |queue| {
@@ -199,18 +219,23 @@ impl Serve for DeleteMessageBatch {
         })??;
         let succeed = |id, ()| built(DeleteMessageBatchResultEntry::builder().id(id).build());
         let results = Results::of(results, succeed)?;
-        let output = DeleteMessageBatchOutput::builder().set_successful(Some(results.successful));
+        let output = Self::Output::builder().set_successful(Some(results.successful));
         built(output.set_failed(Some(results.failed)).build())
     }
+
+    fn entries(input: &Self::Input) -> Vec<Entry<'_>> {
+        describe(input.entries(), |entry| Entry {
+            receipt_handle: Some(&entry.receipt_handle),
+            ..Entry::default()
+        })
+    }
+
+    omit_from_batch!();
 }
 
 impl Serve for ChangeMessageVisibilityBatch {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: ChangeMessageVisibilityBatchInput,
-    ) -> Result<ChangeMessageVisibilityBatchOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         check_ids(context, input.entries())?;
         input.validate()?;
         let results = queue.with(context, |queue| {
@@ -226,7 +251,16 @@ impl Serve for ChangeMessageVisibilityBatch {
         })??;
         let succeed = |id, ()| built(ChangeMessageVisibilityBatchResultEntry::builder().id(id).build());
         let results = Results::of(results, succeed)?;
-        let output = ChangeMessageVisibilityBatchOutput::builder().set_successful(Some(results.successful));
+        let output = Self::Output::builder().set_successful(Some(results.successful));
         built(output.set_failed(Some(results.failed)).build())
     }
+
+    fn entries(input: &Self::Input) -> Vec<Entry<'_>> {
+        describe(input.entries(), |entry| Entry {
+            receipt_handle: Some(&entry.receipt_handle),
+            ..Entry::default()
+        })
+    }
+
+    omit_from_batch!();
 }

@@ -9,6 +9,7 @@
 //! | [`access`] | access policies of queues |
 //! | [`accounts`], [`quota`] | accounts and regions; maximum number of queues |
 //! | [`usage`], [`trace`] | usage of the server; facts about a request for logs |
+//! | [`serve`] | operations, and their parts that faults need |
 //! | [`shared`], [`poll`] | a queue behind its lock; parked receives |
 //! | [`auto_create`] | creation of queues on first use |
 //! | [`queue`], [`attributes`], [`list`] | operations on queues |
@@ -47,6 +48,7 @@ mod reset;
 #[cfg(feature = "durable")]
 mod restore;
 mod selection;
+mod serve;
 mod service;
 mod shared;
 mod state;
@@ -61,10 +63,8 @@ mod usage;
 mod watchers;
 
 use std::fmt::Display;
-use std::future::Future;
 use std::time::Duration;
 
-use sqs_client::operation::Operation;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::error;
 
@@ -75,22 +75,11 @@ pub(crate) use access::Cause;
 pub(crate) use peek::{MAX_PEEKED, Shown};
 #[cfg(feature = "durable")]
 pub(crate) use restore::Restored;
+pub(crate) use serve::Serve;
+use serve::Served;
 pub(crate) use service::{Service, Start};
 pub(crate) use trace::Trace;
 pub(crate) use usage::QueueUsage;
-
-/// An operation that a [`Service`] implements.
-pub(crate) trait Serve: Operation {
-    /// Runs the operation.
-    ///
-    /// # Cancel safety
-    /// A receive that is dropped before it completes has taken no message. No other operation waits.
-    fn serve(
-        service: &Service,
-        context: &Context,
-        input: Self::Input,
-    ) -> impl Future<Output = Result<Self::Output, ServiceError>> + Send;
-}
 
 /// Facts about a request besides its input.
 #[derive(Clone, Debug, Default)]

@@ -5,15 +5,9 @@
 
 use std::sync::Arc;
 
-use sqs_client::operation::cancel_message_move_task::{
-    CancelMessageMoveTask, CancelMessageMoveTaskInput, CancelMessageMoveTaskOutput,
-};
-use sqs_client::operation::list_message_move_tasks::{
-    ListMessageMoveTasks, ListMessageMoveTasksInput, ListMessageMoveTasksOutput,
-};
-use sqs_client::operation::start_message_move_task::{
-    StartMessageMoveTask, StartMessageMoveTaskInput, StartMessageMoveTaskOutput,
-};
+use sqs_client::operation::cancel_message_move_task::CancelMessageMoveTask;
+use sqs_client::operation::list_message_move_tasks::ListMessageMoveTasks;
+use sqs_client::operation::start_message_move_task::StartMessageMoveTask;
 use sqs_client::types::ListMessageMoveTasksResultEntry;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::{Validate, error};
@@ -22,16 +16,12 @@ use super::accounts::AccountRegion;
 use super::mover::Mover;
 use super::shared::SharedQueue;
 use super::state::Shared;
-use super::{Context, Serve, Service};
+use super::{Context, Serve, Served, Service};
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::{MoveStatus, MoveTask, MoveTasks, NewMoveTask};
 
 impl Serve for StartMessageMoveTask {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        input: StartMessageMoveTaskInput,
-    ) -> Result<StartMessageMoveTaskOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {
         input.validate()?;
         let shared = &service.shared;
         let (source, queue) = find(shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
@@ -55,7 +45,11 @@ impl Serve for StartMessageMoveTask {
         let task = account.tasks(|tasks| tasks.start(now, shared.new_id(), order).cloned())?;
         let handle = task.handle();
         Mover::new(Arc::clone(shared), account, queue, task).spawn();
-        Ok(StartMessageMoveTaskOutput::builder().task_handle(handle).build())
+        Ok(Self::Output::builder().task_handle(handle).build())
+    }
+
+    fn queue(input: &Self::Input) -> Option<&str> {
+        input.source_arn()
     }
 }
 
@@ -71,17 +65,17 @@ fn check_destination(source: &QueueArn, destination: &QueueArn) -> Result<(), Se
 }
 
 impl Serve for ListMessageMoveTasks {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        input: ListMessageMoveTasksInput,
-    ) -> Result<ListMessageMoveTasksOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {
         input.validate()?;
         let (source, _) =
             find(&service.shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
         let most = usize::try_from(input.max_results.unwrap_or(1)).unwrap_or(1);
         let results = Some(service.move_tasks(&source, most)).filter(|results| !results.is_empty());
-        Ok(ListMessageMoveTasksOutput::builder().set_results(results).build())
+        Ok(Self::Output::builder().set_results(results).build())
+    }
+
+    fn queue(input: &Self::Input) -> Option<&str> {
+        input.source_arn()
     }
 }
 
@@ -97,11 +91,7 @@ impl Service {
 }
 
 impl Serve for CancelMessageMoveTask {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        input: CancelMessageMoveTaskInput,
-    ) -> Result<CancelMessageMoveTaskOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {
         input.validate()?;
         let shared = &service.shared;
         let handle = MoveTasks::read_handle(input.task_handle().unwrap_or_default())?;
@@ -111,7 +101,7 @@ impl Serve for CancelMessageMoveTask {
         let moved = account.tasks(|tasks| tasks.cancel(&source, &handle))?;
         account.cancelled.notify_waiters();
         let moved = i64::try_from(moved).unwrap_or(i64::MAX);
-        Ok(CancelMessageMoveTaskOutput::builder().approximate_number_of_messages_moved(moved).build())
+        Ok(Self::Output::builder().approximate_number_of_messages_moved(moved).build())
     }
 }
 

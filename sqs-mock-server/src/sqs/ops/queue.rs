@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use sqs_client::operation::Operation as _;
-use sqs_client::operation::create_queue::{CreateQueue, CreateQueueInput, CreateQueueOutput};
-use sqs_client::operation::delete_queue::{DeleteQueue, DeleteQueueInput, DeleteQueueOutput};
-use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput, GetQueueUrlOutput};
-use sqs_client::operation::purge_queue::{PurgeQueue, PurgeQueueInput, PurgeQueueOutput};
+use sqs_client::operation::create_queue::CreateQueue;
+use sqs_client::operation::delete_queue::DeleteQueue;
+use sqs_client::operation::get_queue_url::GetQueueUrl;
+use sqs_client::operation::purge_queue::PurgeQueue;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::Validate;
 
 use super::attributes::check_redrive;
 use super::shared::{SharedQueue, drop_in_background};
 use super::state::Shared;
-use super::{Context, Serve, Service};
+use super::{Context, Serve, Served, Service};
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::Tags;
 use crate::sqs::engine::attributes::Requested;
@@ -21,11 +21,7 @@ use crate::sqs::engine::queue::NewQueue;
 use crate::sqs::engine::{Attributes, Created, Queue};
 
 impl Serve for CreateQueue {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        input: CreateQueueInput,
-    ) -> Result<CreateQueueOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {
         input.validate()?;
         let name = input.queue_name.unwrap_or_default();
         let requested = input.attributes.unwrap_or_default();
@@ -38,7 +34,11 @@ impl Serve for CreateQueue {
         } else {
             create(&service.shared, &arn, &attributes, &tags, &requested)?;
         }
-        Ok(CreateQueueOutput::builder().queue_url(context.queue_url(&context.account, &name)).build())
+        Ok(Self::Output::builder().queue_url(context.queue_url(&context.account, &name)).build())
+    }
+
+    fn queue(input: &Self::Input) -> Option<&str> {
+        input.queue_name()
     }
 }
 
@@ -114,11 +114,7 @@ fn check_equal(
 }
 
 impl Serve for DeleteQueue {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: DeleteQueueInput,
-    ) -> Result<DeleteQueueOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
         let queue = service.existing_queue(context, &mut input.queue_url)?;
         service.check_access(context, Self::ACTION, &queue)?;
         let arn = queue.arn();
@@ -134,20 +130,16 @@ impl Serve for DeleteQueue {
         }
         service.shared.queues_changed.notify_waiters();
         account.tasks(|tasks| tasks.forget(arn));
-        Ok(DeleteQueueOutput::default())
+        Ok(Self::Output::default())
     }
 }
 
 impl Serve for PurgeQueue {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: PurgeQueueInput,
-    ) -> Result<PurgeQueueOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         let purged = queue.with(context, |queue| queue.purge(service.shared.clock.now()))??;
         drop_in_background(purged);
-        Ok(PurgeQueueOutput::default())
+        Ok(Self::Output::default())
     }
 }
 
@@ -161,16 +153,20 @@ fn no_such_name(context: &Context) -> ServiceError {
 }
 
 impl Serve for GetQueueUrl {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        input: GetQueueUrlInput,
-    ) -> Result<GetQueueUrlOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {
         input.validate()?;
         let account = input.queue_owner_aws_account_id().unwrap_or(&context.account);
         let name = input.queue_name().unwrap_or_default();
         let queue = service.found_or_created(context, account, name).ok_or_else(|| no_such_name(context))?;
         service.check_access(context, Self::ACTION, &queue)?;
-        Ok(GetQueueUrlOutput::builder().queue_url(context.queue_url(account, name)).build())
+        Ok(Self::Output::builder().queue_url(context.queue_url(account, name)).build())
+    }
+
+    fn queue(input: &Self::Input) -> Option<&str> {
+        input.queue_name()
+    }
+
+    fn owner(input: &Self::Input) -> Option<&str> {
+        input.queue_owner_aws_account_id()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use sqs_client::operation::Action;
+use sqs_client::operation::Operation;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::Context;
@@ -211,17 +211,16 @@ impl Service {
     ///
     /// # Errors
     /// `QueueDoesNotExist`, or as [`check_access`](Self::check_access).
-    pub(super) fn queue(
+    pub(super) fn queue<O: Operation>(
         &self,
         context: &Context,
-        action: Action,
         queue_url: &mut Option<String>,
     ) -> Result<Arc<SharedQueue>, ServiceError> {
         let found = address(context, queue_url)
             .and_then(|Address { account, name }| self.found_or_created(context, account, name));
         let found = found.ok_or_else(|| context.no_such_queue())?;
         context.trace.note_queue(found.arn());
-        self.check_access(context, action, &found)?;
+        self.check_access(context, O::ACTION, &found)?;
         Ok(found)
     }
 
