@@ -8,13 +8,13 @@ use http::request::Parts;
 use http::{Method, Response};
 use parking_lot::Mutex;
 use sqs_client::wire::protocol::Protocol;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_client::wire::sign::{Claim, VerifyError, verify_for};
 
 use super::api::{Access, Api, Call};
 use super::document::Document;
 use super::fault::injected;
 use super::form::Form;
-use super::metrics::{INJECTED_STATUS, Metrics, OK};
 use super::observer::Observer;
 use crate::http::{Guard, Reply, form_text};
 use crate::service::caller::{self, Caller, is_region};
@@ -22,7 +22,8 @@ use crate::service::clock::{self, Clock};
 use crate::service::faults::{Damage, Faults, Plan, Rejection, Request};
 use crate::service::journal::{self, Input, Journal, PendingRecord};
 use crate::service::keys::{Keys, verifiable};
-use crate::service::metrics::Exposition;
+use crate::service::metrics::{Counters, Exposition, INJECTED_STATUS, Kind};
+use crate::service::operation::ServiceName;
 use crate::service::query_error::QueryError;
 use crate::service::seed::{Seed, uuid};
 
@@ -48,7 +49,9 @@ pub(crate) struct Settings {
 pub(crate) struct Front {
     settings: Settings,
     journal: Arc<Journal>,
-    metrics: Metrics,
+    /// Requests by action and code.
+    sns: Counters<2>,
+    sts: Counters<2>,
     clock: Clock,
     faults: Faults,
     /// Held only to draw an id.
@@ -80,12 +83,20 @@ impl Front {
         seed: Seed,
     ) -> Self {
         let ids = Mutex::new(seed.generator("request ids of the Query protocol"));
-        Self { settings, journal, metrics: Metrics::default(), clock, faults, ids }
+        let requests = || Counters::new(["action", "code"]);
+        Self { settings, journal, sns: requests(), sts: requests(), clock, faults, ids }
     }
 
     /// Writes the metrics of requests.
     pub(crate) fn write_metrics(&self, text: &mut Exposition) {
-        self.metrics.write(text);
+        for (service, requests) in [(ServiceName::Sns, &self.sns), (ServiceName::Sts, &self.sts)] {
+            let name = format!("sqs_mock_{}_requests_total", service.as_str());
+            let help = format!(
+                "Requests to {service} by action and error code; the code of successful requests is OK."
+            );
+            text.family(&name, Kind::Counter, &help);
+            requests.write(text, &name);
+        }
     }
 
     /// The URL of this server for what no request of a caller causes, without a slash at the end.
@@ -104,24 +115,24 @@ impl Front {
         let form = form_text(head, body);
         let input = Input { protocol: Protocol::Query, path: head.uri.path(), content: &form };
         let pending = PendingRecord::open(&self.journal, &self.clock, A::SERVICE, &request_id, Some(input));
-        let mut observer = Observer::begin(&self.metrics, A::SERVICE, pending);
+        let requests = if A::SERVICE == ServiceName::Sts { &self.sts } else { &self.sns };
+        let mut observer = Observer { requests, pending };
         let document = Document { namespace: A::NAMESPACE, request_id: &request_id };
-        let reply = match self.respond(api, head, (body, &form), document, &mut observer).await {
-            Ok((response, damage)) => {
-                observer.ended(OK);
-                Reply::damaged(response, damage)
-            }
+        let pending = &mut observer.pending;
+        let reply = match self.respond(api, head, (body, &form), document, pending).await {
+            Ok((response, damage)) => Reply::damaged(response, damage),
             Err(Ended::Refused(error)) => {
-                observer.refused(&error);
+                pending.refused(&ErrorCode::from_name(&error.code));
                 document.error(&error).into()
             }
             Err(Ended::Foreign(status, body)) => {
-                observer.ended(INJECTED_STATUS);
+                pending.refused(&ErrorCode::from_name(INJECTED_STATUS));
                 Reply::foreign(status, body)
             }
             Err(Ended::Lost) => Reply::Lost,
         };
-        observer.answered(&reply);
+        pending.answered(reply.status());
+        pending.note(|record| record.answer = reply.body());
         reply
     }
 
@@ -131,12 +142,12 @@ impl Front {
         head: &Parts,
         (body, form): (&[u8], &[u8]),
         document: Document<'_>,
-        observer: &mut Observer<'_>,
+        pending: &mut PendingRecord<'_>,
     ) -> Result<(Response<Bytes>, Option<Damage>), Ended> {
         let form = Form::parse(form)?;
         let action = action::<A>(head, &form)?;
         let name = A::name(action);
-        observer.asked(name);
+        pending.asked(name);
         let claim = self.admit::<A>(head, body, A::access(action))?;
         let caller = claim.as_ref().map_or_else(|| claimed(head, &form), Caller::of_claim);
         let host = caller::host(head).unwrap_or(&self.settings.own_host);
@@ -152,7 +163,7 @@ impl Front {
             failing: &[],
             omitted: &[],
         };
-        observer.note(|record| {
+        pending.note(|record| {
             record.caller =
                 Some(journal::Caller { region: call.region.into(), account: call.account.into() });
             record.resource = A::resource(&call);
@@ -161,7 +172,7 @@ impl Front {
         let call = Call { failing: &plan.failing, omitted: &plan.omitted, ..call };
         let output = api.serve(action, &call).await?;
         tracing::debug!(action = name, request_id = document.request_id, notes = ?output.notes, "{}", A::SERVICE);
-        observer.note(|record| record.warnings = output.notes.into());
+        pending.note(|record| record.warnings = output.notes.into());
         Ok((document.answer(name, output.result.as_ref()), plan.damage))
     }
 

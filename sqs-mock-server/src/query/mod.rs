@@ -11,7 +11,6 @@ mod fault;
 mod form;
 mod front;
 mod journal;
-mod metrics;
 mod observer;
 mod xml;
 
