@@ -7,7 +7,7 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::faults::{FailingEntry, Failure, Request, Resource, ServiceName};
 use crate::sqs::engine::Metered;
-use crate::sqs::ops::{Cause, Context, FailedEntry, Serve};
+use crate::sqs::ops::{self, Cause, Context, Serve};
 
 /// Describes a request for faults.
 pub(super) fn request<'a, O: Serve>(
@@ -47,10 +47,14 @@ pub(super) fn error<O: Serve>(failure: Failure, context: &Context, input: &O::In
 }
 
 /// The injected error of an entry.
-pub(super) fn entry<O: Serve>(failing: FailingEntry, context: &Context, input: &O::Input) -> FailedEntry {
+pub(super) fn entry<O: Serve>(
+    failing: FailingEntry,
+    context: &Context,
+    input: &O::Input,
+) -> (usize, ops::Failure) {
     let error = error::<O>(failing.failure, context, input);
     let sender_fault = failing.sender_fault.unwrap_or(error.code.fault() == Blame::Sender);
-    FailedEntry { index: failing.index, error, sender_fault }
+    (failing.index, ops::Failure { error, sender_fault })
 }
 
 /// The text that AWS sends to callers without a policy for the action.
@@ -118,6 +122,7 @@ mod tests {
         let is_sender_fault = |code, sender_fault| {
             let failing = FailingEntry { index: 0, failure: failure(code), sender_fault };
             entry::<SendMessageBatch>(failing, &Context::default(), &SendMessageBatchInput::default())
+                .1
                 .sender_fault
         };
         assert!(!is_sender_fault("InternalFailure", None));

@@ -27,12 +27,6 @@ pub(crate) enum Cause {
     Denied,
 }
 
-/// A denied request, with the details for logs, which AWS does not tell.
-struct Denial {
-    cause: Cause,
-    details: String,
-}
-
 impl Service {
     /// Checks that a caller may perform an action on a queue. If policies are not enforced, this only reports a denial.
     ///
@@ -48,7 +42,7 @@ impl Service {
         if setting == Policies::Off {
             return Ok(());
         }
-        let Some(Denial { cause, details }) = self.denial(context, action, queue) else { return Ok(()) };
+        let Some((cause, details)) = self.denial(context, action, queue) else { return Ok(()) };
         context.trace.note_finding(self.report_denial(queue.arn(), details));
         if setting != Policies::Enforce {
             return Ok(());
@@ -68,7 +62,8 @@ impl Service {
         findings.report(finding)
     }
 
-    fn denial(&self, context: &Context, action: Action, queue: &SharedQueue) -> Option<Denial> {
+    /// Why AWS denies a request, with details for logs, which AWS does not tell.
+    fn denial(&self, context: &Context, action: Action, queue: &SharedQueue) -> Option<(Cause, String)> {
         let is_own = *context.account == *queue.arn().account;
         let policy = queue.policy();
         if is_own && policy.is_none() {
@@ -80,7 +75,7 @@ impl Service {
                 "account {} may not call {name}: no policy can allow this action to other accounts",
                 context.account
             );
-            return Some(Denial { cause: Cause::NoResourcePolicy, details });
+            return Some((Cause::NoResourcePolicy, details));
         }
         let request = policies::Context {
             principal: Principal::Account(&context.account),
@@ -89,12 +84,8 @@ impl Service {
             time: self.clock().now(),
         };
         match policies::evaluate(policy.as_ref().map(Policy::document), &request) {
-            Decision::Denied(why) if why.is_explicit() => {
-                Some(Denial { cause: Cause::Denied, details: why.to_string() })
-            }
-            Decision::Denied(why) if !is_own => {
-                Some(Denial { cause: Cause::NoResourcePolicy, details: why.to_string() })
-            }
+            Decision::Denied(why) if why.is_explicit() => Some((Cause::Denied, why.to_string())),
+            Decision::Denied(why) if !is_own => Some((Cause::NoResourcePolicy, why.to_string())),
             Decision::Allowed | Decision::Denied(_) => None,
         }
     }

@@ -17,7 +17,7 @@ impl Serve for GetQueueAttributes {
         let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         input.validate()?;
         let now = service.shared.clock.now();
-        let attributes = queue.with(context, |queue| queue.render(now, input.attribute_names()))??;
+        let attributes = queue.read(context, |queue| queue.render(now, input.attribute_names()))??;
         let attributes = Some(attributes).filter(|attributes| !attributes.is_empty());
         Ok(Self::Output::builder().set_attributes(attributes).build())
     }
@@ -53,7 +53,7 @@ fn change_redrive(
     change: impl FnOnce() -> Result<(), ServiceError>,
 ) -> Result<(), ServiceError> {
     // Without an account, the queue was deleted; `change` returns the error.
-    let Some(account) = shared.account(&source.region, &source.account) else {
+    let Some(account) = shared.account_of(source) else {
         return change();
     };
     let _one_at_a_time = account.redrive.lock();

@@ -23,7 +23,7 @@ impl Service {
             Action::GetQueueAttributes
             | Action::GetQueueUrl
             | Action::ListDeadLetterSourceQueues
-            | Action::ListQueueTags => self.auto_create,
+            | Action::ListQueueTags => self.start.auto_create,
             _ => true,
         }
     }
@@ -37,7 +37,7 @@ impl Service {
         name: &str,
     ) -> Option<Arc<SharedQueue>> {
         let found = self.shared.find(&context.region, account, name);
-        if found.is_some() || !self.auto_create || validate::queue::name(name).is_err() {
+        if found.is_some() || !self.start.auto_create || validate::queue::name(name).is_err() {
             return found;
         }
         let arn = QueueArn::new(&context.region, account, name);

@@ -14,39 +14,15 @@ use sqs_client::wire::validate::{BatchEntry, Draft, Validate, batch};
 
 use super::message::{Accepted, Prepared, with_receipt};
 use super::strict::Review;
-use super::{Context, FailedEntry, Serve, Served, Service, built, seconds};
+use super::{Context, Serve, Served, Service, built, seconds};
 use crate::service::faults::Entry;
 use crate::sqs::engine::{Metered, Queue};
 
-/// The results of a batch.
-#[derive(Debug)]
-struct Results<T> {
-    successful: Vec<T>,
-    failed: Vec<BatchResultErrorEntry>,
-}
-
-impl<T> Results<T> {
-    /// Splits results into successful and failed entries; `succeed` builds a successful entry.
-    fn of<R>(
-        results: Ended<R>,
-        succeed: impl Fn(String, R) -> Result<T, ServiceError>,
-    ) -> Result<Self, ServiceError> {
-        let mut sorted = Self { successful: Vec::new(), failed: Vec::new() };
-        for (id, result) in results {
-            match result {
-                Ok(result) => sorted.successful.push(succeed(id, result)?),
-                Err(failure) => sorted.failed.push(failure.entry(id)?),
-            }
-        }
-        Ok(sorted)
-    }
-}
-
 /// Why an entry failed, and whether the sender is reported as the cause.
-#[derive(Debug)]
-struct Failure {
-    error: ServiceError,
-    sender_fault: bool,
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub(crate) error: ServiceError,
+    pub(crate) sender_fault: bool,
 }
 
 impl Failure {
@@ -66,14 +42,23 @@ impl From<ServiceError> for Failure {
     }
 }
 
-impl From<&FailedEntry> for Failure {
-    fn from(failed: &FailedEntry) -> Self {
-        Self { error: failed.error.clone(), sender_fault: failed.sender_fault }
-    }
-}
-
 /// Results of entries by id.
 type Ended<R> = Vec<(String, Result<R, Failure>)>;
+
+/// Splits results into successful and failed entries; `succeed` builds a successful entry.
+fn split<R, T>(
+    results: Ended<R>,
+    succeed: impl Fn(String, R) -> Result<T, ServiceError>,
+) -> Result<(Vec<T>, Vec<BatchResultErrorEntry>), ServiceError> {
+    let (mut successful, mut failed) = (Vec::new(), Vec::new());
+    for (id, result) in results {
+        match result {
+            Ok(result) => successful.push(succeed(id, result)?),
+            Err(failure) => failed.push(failure.entry(id)?),
+        }
+    }
+    Ok((successful, failed))
+}
 
 /// AWS reports failed entries in any order.
 fn shuffle_failed<R>(queue: &mut Queue, results: Ended<R>) -> Ended<R> {
@@ -113,7 +98,7 @@ fn check_entry<E: BatchEntry>(context: &Context, index: usize, entry: &E) -> Res
 /// Rejects an entry without an id with the text of the Query protocol, where an empty list has one empty entry.
 fn check_ids<E: BatchEntry>(context: &Context, entries: &[E]) -> Result<(), ServiceError> {
     match entries.iter().position(|entry| entry.id().is_empty()) {
-        Some(index) if context.wsdl => Err(missing_parameter(&format!("{}.{}.Id", E::SHAPE, index + 1))),
+        Some(index) if context.is_query => Err(missing_parameter(&format!("{}.{}.Id", E::SHAPE, index + 1))),
         _ => Ok(()),
     }
 }
@@ -171,9 +156,9 @@ impl Serve for SendMessageBatch {
             let sent = sent.collect();
             Ok::<_, ServiceError>(shuffle_failed(queue, sent))
         })??;
-        let results = Results::of(results, accepted)?;
-        let output = Self::Output::builder().set_successful(Some(results.successful));
-        built(output.set_failed(Some(results.failed)).build())
+        let (successful, failed) = split(results, accepted)?;
+        let output = Self::Output::builder().set_successful(Some(successful));
+        built(output.set_failed(Some(failed)).build())
     }
 
     fn entries(input: &Self::Input) -> Vec<Entry<'_>> {
@@ -218,9 +203,9 @@ impl Serve for DeleteMessageBatch {
             Ok::<_, ServiceError>(shuffled(queue, deleted))
         })??;
         let succeed = |id, ()| built(DeleteMessageBatchResultEntry::builder().id(id).build());
-        let results = Results::of(results, succeed)?;
-        let output = Self::Output::builder().set_successful(Some(results.successful));
-        built(output.set_failed(Some(results.failed)).build())
+        let (successful, failed) = split(results, succeed)?;
+        let output = Self::Output::builder().set_successful(Some(successful));
+        built(output.set_failed(Some(failed)).build())
     }
 
     fn entries(input: &Self::Input) -> Vec<Entry<'_>> {
@@ -250,9 +235,9 @@ impl Serve for ChangeMessageVisibilityBatch {
             Ok::<_, ServiceError>(shuffle_failed(queue, changed))
         })??;
         let succeed = |id, ()| built(ChangeMessageVisibilityBatchResultEntry::builder().id(id).build());
-        let results = Results::of(results, succeed)?;
-        let output = Self::Output::builder().set_successful(Some(results.successful));
-        built(output.set_failed(Some(results.failed)).build())
+        let (successful, failed) = split(results, succeed)?;
+        let output = Self::Output::builder().set_successful(Some(successful));
+        built(output.set_failed(Some(failed)).build())
     }
 
     fn entries(input: &Self::Input) -> Vec<Entry<'_>> {

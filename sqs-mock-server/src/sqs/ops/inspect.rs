@@ -12,11 +12,8 @@ use crate::sqs::findings::Finding;
 impl Service {
     /// All queues of all accounts and regions, sorted.
     pub(crate) fn queues(&self) -> Vec<QueueArn> {
-        let mut arns = Vec::new();
-        for (region, id, account) in self.shared.accounts.named() {
-            let page = account.directory.read().list("", None, usize::MAX);
-            arns.extend(page.names.iter().map(|name| QueueArn::new(&region, &id, name)));
-        }
+        let mut arns: Vec<_> =
+            self.shared.all_queues().iter().map(|queue| QueueArn::clone(queue.arn())).collect();
         arns.sort_unstable();
         arns
     }
@@ -61,7 +58,7 @@ impl Service {
 
     /// Names of the queues whose dead-letter queue is `queue`.
     pub(crate) fn dead_letter_sources(&self, queue: &QueueArn) -> Vec<Arc<str>> {
-        let account = self.shared.account(&queue.region, &queue.account);
+        let account = self.shared.account_of(queue);
         let sources = |account: Arc<AccountRegion>| {
             account.directory.read().sources_of(&queue.name, None, usize::MAX).names
         };

@@ -34,7 +34,7 @@ impl Serve for ListDeadLetterSourceQueues {
         input.validate()?;
         let after = input.next_token().map(read_token).transpose()?;
         let arn = queue.arn();
-        let page = match service.shared.account(&arn.region, &arn.account) {
+        let page = match service.shared.account_of(arn) {
             Some(account) => {
                 account.directory.read().sources_of(&arn.name, after.as_deref(), page_size(input.max_results))
             }

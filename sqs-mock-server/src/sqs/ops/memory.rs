@@ -5,54 +5,46 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::sqs::engine::Room;
 
-/// The memory of one server. Clones share the count.
-#[derive(Clone, Debug)]
-pub(super) struct Memory(Arc<Shared>);
-
+/// The memory of one server.
 #[derive(Debug)]
-struct Shared {
-    ceiling: usize,
+pub(super) struct Memory {
+    /// The limit in bytes.
+    pub(super) ceiling: usize,
     used: AtomicUsize,
 }
 
 impl Memory {
-    /// Memory with a limit in bytes.
     pub(super) fn new(ceiling: usize) -> Self {
-        Self(Arc::new(Shared { ceiling, used: AtomicUsize::new(0) }))
+        Self { ceiling, used: AtomicUsize::new(0) }
     }
 
     /// Bytes used by all queues.
     pub(super) fn used(&self) -> usize {
-        self.0.used.load(Ordering::Relaxed)
-    }
-
-    /// The limit in bytes.
-    pub(super) fn ceiling(&self) -> usize {
-        self.0.ceiling
+        self.used.load(Ordering::Relaxed)
     }
 }
 
 /// The memory of one queue, returned on drop.
 #[derive(Debug)]
 pub(super) struct Share {
-    memory: Memory,
+    memory: Arc<Memory>,
     bytes: usize,
 }
 
 impl Share {
-    pub(super) fn new(memory: Memory) -> Self {
+    pub(super) fn new(memory: Arc<Memory>) -> Self {
         Self { memory, bytes: 0 }
     }
 
     /// The room of this queue.
     pub(super) fn room(&self) -> Room {
         let elsewhere = self.memory.used().saturating_sub(self.bytes);
-        Room { ceiling: self.memory.ceiling(), elsewhere }
+        Room { ceiling: self.memory.ceiling, elsewhere }
     }
 
     /// Sets the bytes used by this queue.
     pub(super) fn set(&mut self, bytes: usize) {
-        let used = &self.memory.0.used;
+        let used = &self.memory.used;
         match bytes.checked_sub(self.bytes) {
             Some(0) => {}
             Some(more) => drop(used.fetch_add(more, Ordering::Relaxed)),
@@ -74,7 +66,7 @@ mod tests {
 
     #[test]
     fn room_of_a_queue_counts_other_queues_only() {
-        let memory = Memory::new(100);
+        let memory = Arc::new(Memory::new(100));
         let (mut one, mut other) = (Share::new(memory.clone()), Share::new(memory.clone()));
         one.set(30);
         other.set(50);

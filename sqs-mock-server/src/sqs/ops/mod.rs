@@ -16,7 +16,6 @@
 //! | [`message`], [`receive`], [`batch`] | operations on messages and batches |
 //! | `deliver` | messages of other services |
 //! | [`strict`] | findings of strict mode about sends and deletes |
-//! | [`throughput`] | throughput quotas of each queue |
 //! | [`tags`], [`permission`] | operations on tags and permissions |
 //! | [`changes`], `restore` | changes for a store, and the state that it kept |
 //! | [`move_task`], [`mover`] | move tasks, and the background task of each |
@@ -56,11 +55,9 @@ mod strict;
 mod tags;
 #[cfg(test)]
 mod tests;
-mod throughput;
 mod trace;
 mod until;
 mod usage;
-mod watchers;
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -72,6 +69,7 @@ use sqs_client::wire::validate::error;
 pub(crate) use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 
 pub(crate) use access::Cause;
+pub(crate) use batch::Failure;
 pub(crate) use peek::{MAX_PEEKED, Shown};
 #[cfg(feature = "durable")]
 pub(crate) use restore::Restored;
@@ -93,13 +91,13 @@ pub(crate) struct Context {
     /// The configured `base_url`. Without one, it has the host that the caller uses.
     pub(crate) public_url: Option<String>,
     /// Whether the request came by the Query protocol, which has another text for unknown queues.
-    pub(crate) wsdl: bool,
+    pub(crate) is_query: bool,
     /// The URL of a request in the Query protocol, unless its path is `/`. It names the queue if the input does not.
     pub(crate) request_url: Option<String>,
     /// The header `X-Amzn-Trace-Id`, the default for the system attribute `AWSTraceHeader`.
     pub(crate) trace_header: Option<String>,
-    /// Batch entries with an injected failure.
-    pub(crate) failing: Vec<FailedEntry>,
+    /// The positions of batch entries with an injected failure.
+    pub(crate) failing: Vec<(usize, Failure)>,
     /// Whether the request is a retry by an SDK.
     pub(crate) is_retry: bool,
     /// Whether standard queues deliver the messages of this receive once more.
@@ -108,24 +106,16 @@ pub(crate) struct Context {
     pub(crate) trace: Trace,
 }
 
-/// A batch entry with an injected failure.
-#[derive(Clone, Debug)]
-pub(crate) struct FailedEntry {
-    /// The position in the batch.
-    pub(crate) index: usize,
-    pub(crate) error: ServiceError,
-    pub(crate) sender_fault: bool,
-}
-
 impl Context {
     /// Returns the injected failure of a batch entry as an error, if any.
-    fn injected_failure(&self, index: usize) -> Result<(), &FailedEntry> {
-        self.failing.iter().find(|failed| failed.index == index).map_or(Ok(()), Err)
+    fn injected_failure(&self, index: usize) -> Result<(), Failure> {
+        let failing = self.failing.iter().find(|(failing, _)| *failing == index);
+        failing.map_or(Ok(()), |(_, failure)| Err(failure.clone()))
     }
 
     /// The error for a queue that does not exist, with the text of the request's protocol.
     pub(crate) fn no_such_queue(&self) -> ServiceError {
-        if !self.wsdl {
+        if !self.is_query {
             return error::queue_does_not_exist();
         }
         let message = "The specified queue does not exist for this wsdl version.";

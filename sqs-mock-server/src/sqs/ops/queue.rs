@@ -72,15 +72,7 @@ pub(super) fn create(
                 settings: shared.settings,
                 recorded: shared.reader.is_some(),
             };
-            let mut queue = Queue::new(now, new);
-            queue.set_quotas(shared.throughput.of(arn));
-            SharedQueue::new(
-                queue,
-                shared.memory.clone(),
-                shared.reader.clone(),
-                shared.findings.clone(),
-                quota_share,
-            )
+            shared.share(Queue::new(now, new), quota_share)
         })?;
         if let (Created::New, Some(policy)) = (&created, &attributes.redrive) {
             directory.set_dead_letter_queue(&arn.name, Some(&policy.target.name));
@@ -118,8 +110,7 @@ impl Serve for DeleteQueue {
         let queue = service.existing_queue(context, &mut input.queue_url)?;
         service.check_access(context, Self::ACTION, &queue)?;
         let arn = queue.arn();
-        let account =
-            service.shared.account(&arn.region, &arn.account).ok_or_else(|| context.no_such_queue())?;
+        let account = service.shared.account_of(arn).ok_or_else(|| context.no_such_queue())?;
         {
             // Prevents a concurrent change of the redrive policy from adding a relation for a later queue of the same
             // name.
@@ -130,6 +121,7 @@ impl Serve for DeleteQueue {
         }
         service.shared.queues_changed.notify_waiters();
         account.tasks(|tasks| tasks.forget(arn));
+        service.shared.denied_deliveries.forget(arn);
         Ok(Self::Output::default())
     }
 }
@@ -145,7 +137,7 @@ impl Serve for PurgeQueue {
 
 /// The error of `GetQueueUrl` for an unknown name, which has a text of its own in the Query protocol.
 fn no_such_name(context: &Context) -> ServiceError {
-    if !context.wsdl {
+    if !context.is_query {
         return context.no_such_queue();
     }
     let text = "The specified queue does not exist or you do not have access to it.";
@@ -158,6 +150,7 @@ impl Serve for GetQueueUrl {
         let account = input.queue_owner_aws_account_id().unwrap_or(&context.account);
         let name = input.queue_name().unwrap_or_default();
         let queue = service.found_or_created(context, account, name).ok_or_else(|| no_such_name(context))?;
+        context.trace.note_queue(queue.arn());
         service.check_access(context, Self::ACTION, &queue)?;
         Ok(Self::Output::builder().queue_url(context.queue_url(account, name)).build())
     }

@@ -1,48 +1,34 @@
 //! The maximum number of queues of a server.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The number of queues in all accounts and regions, and its limit.
 #[derive(Debug)]
 pub(super) struct QueueQuota {
     limit: usize,
-    used: Arc<AtomicUsize>,
-}
-
-/// Counts one queue until it is dropped.
-#[derive(Debug)]
-pub(super) struct QuotaShare {
-    used: Arc<AtomicUsize>,
+    free: Arc<Semaphore>,
 }
 
 impl QueueQuota {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, used: Arc::default() }
+        let limit = limit.min(Semaphore::MAX_PERMITS);
+        Self { limit, free: Arc::new(Semaphore::new(limit)) }
     }
 
     /// Number of queues.
     pub(super) fn used(&self) -> usize {
-        self.used.load(Ordering::Relaxed)
+        self.limit - self.free.available_permits()
     }
 
-    /// Counts one more queue.
+    /// Counts one more queue, until the permit is dropped.
     ///
     /// # Errors
     /// `OverLimit`, which SDKs do not retry.
-    pub(super) fn take(&self) -> Result<QuotaShare, ServiceError> {
-        let share = QuotaShare { used: Arc::clone(&self.used) };
-        // If the limit is exceeded, dropping the share undoes this.
-        let before = self.used.fetch_add(1, Ordering::Relaxed);
-        if before < self.limit { Ok(share) } else { Err(refusal(self.limit)) }
-    }
-}
-
-impl Drop for QuotaShare {
-    fn drop(&mut self) {
-        self.used.fetch_sub(1, Ordering::Relaxed);
+    pub(super) fn take(&self) -> Result<OwnedSemaphorePermit, ServiceError> {
+        Arc::clone(&self.free).try_acquire_owned().map_err(|_| refusal(self.limit))
     }
 }
 

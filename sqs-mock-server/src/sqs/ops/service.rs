@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use sqs_client::operation::Operation;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
@@ -24,10 +23,7 @@ use crate::sqs::findings::Findings;
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(super) shared: Arc<Shared>,
-    /// Whether queues are created on first use.
-    pub(super) auto_create: bool,
-    /// The initial time of the clock (`None`: the system's time), and whether the clock is frozen.
-    pub(super) clock_start: (Option<Timestamp>, bool),
+    pub(super) start: Start,
     pub(super) initial_state: InitialState,
 }
 
@@ -37,7 +33,7 @@ pub(crate) struct Start {
     /// The default is a random seed.
     pub(crate) seed: Option<u64>,
     /// The initial time of the clock. The default is the system's time.
-    pub(crate) time: Option<SystemTime>,
+    pub(crate) time: Option<Timestamp>,
     /// Whether the clock is frozen.
     pub(crate) frozen: bool,
     /// Whether queues are created on first use.
@@ -62,39 +58,14 @@ impl fmt::Debug for InitialState {
 
 impl Service {
     /// A service without queues. Its changes go to `reader`.
-    pub(crate) fn new(start: &Start, settings: Settings, reader: Option<Arc<dyn ChangeReader>>) -> Self {
-        let time = start.time.map(Timestamp::from);
-        let clock = time.map_or_else(Clock::real, Clock::starting_at);
+    pub(crate) fn new(start: Start, settings: Settings, reader: Option<Arc<dyn ChangeReader>>) -> Self {
+        let clock = start.time.map_or_else(Clock::real, Clock::starting_at);
         if start.frozen {
             clock.freeze();
         }
-        let mut service =
-            Self::with_reader(clock, start.seed.map_or_else(Seed::random, Seed), settings, reader);
-        service.auto_create = start.auto_create;
-        service.clock_start = (time, start.frozen);
-        service
-    }
-
-    /// A service from its parts.
-    #[cfg(test)]
-    pub(crate) fn assemble(clock: Clock, seed: Seed, settings: Settings) -> Self {
-        Self::with_reader(clock, seed, settings, None)
-    }
-
-    /// A service with a reader of its changes.
-    pub(super) fn with_reader(
-        clock: Clock,
-        seed: Seed,
-        settings: Settings,
-        reader: Option<Arc<dyn ChangeReader>>,
-    ) -> Self {
-        let shared = Shared::new(clock, seed, settings, reader);
-        Self {
-            shared: Arc::new(shared),
-            auto_create: false,
-            clock_start: (None, false),
-            initial_state: InitialState::default(),
-        }
+        let seed = start.seed.map_or_else(Seed::random, Seed);
+        let shared = Arc::new(Shared::new(clock, seed, settings, reader));
+        Self { shared, start, initial_state: InitialState::default() }
     }
 
     /// Sets the initial state, which each reset creates at its end.
@@ -179,12 +150,12 @@ impl Service {
 
     /// The throughput quotas that are set.
     pub(crate) fn quotas(&self) -> QuotaTable {
-        self.shared.throughput.table()
+        self.shared.throughput.read().clone()
     }
 
     /// The throughput quotas that apply to a queue, whether it exists or not.
     pub(crate) fn quotas_of(&self, arn: &QueueArn) -> Option<ThroughputQuotas> {
-        self.shared.throughput.of(arn)
+        self.shared.throughput.read().of(arn)
     }
 
     /// The findings of strict mode; `None` without it.
@@ -194,14 +165,11 @@ impl Service {
 
     /// Changes throughput quotas. When this returns, they apply to all queues.
     pub(crate) fn change_quotas<T>(&self, change: impl FnOnce(&mut QuotaTable) -> T) -> T {
-        let Shared { throughput, accounts, .. } = &*self.shared;
-        let result = throughput.change(change);
+        let result = change(&mut self.shared.throughput.write());
         // Queues that are created meanwhile have the new quotas.
-        for account in accounts.all() {
-            let queues: Vec<_> = account.directory.read().all().cloned().collect();
-            for queue in queues {
-                queue.even_deleted(|state| state.set_quotas(throughput.of(queue.arn())));
-            }
+        for queue in self.shared.all_queues() {
+            // Read while the queue is locked, so that the latest change is the last one to arrive.
+            queue.even_deleted(|state| state.set_quotas(self.quotas_of(queue.arn())));
         }
         result
     }

@@ -28,7 +28,7 @@ impl Serve for UntagQueue {
 impl Serve for ListQueueTags {
     async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
         let queue = service.queue::<Self>(context, &mut input.queue_url)?;
-        let tags = queue.with(context, |queue| queue.tags().clone())?;
+        let tags = queue.read(context, |queue| queue.tags().clone())?;
         let tags = (!tags.is_empty()).then(|| tags.into_iter().collect());
         Ok(Self::Output::builder().set_tags(tags).build())
     }

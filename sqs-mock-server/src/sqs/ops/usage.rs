@@ -1,7 +1,6 @@
 //! Usage of a server at a point in time, for monitoring.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::Service;
@@ -35,31 +34,15 @@ pub(crate) struct QueueUsage {
     pub(crate) stored_bytes: usize,
 }
 
-/// Counts a parked receive until it is dropped.
-pub(super) struct Parked<'a>(&'a AtomicUsize);
-
-impl<'a> Parked<'a> {
-    pub(super) fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for Parked<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl Service {
     /// Total usage of all queues.
     pub(crate) fn usage(&self) -> Usage {
         let shared = &self.shared;
         Usage {
             queues: shared.quota.used(),
-            parked: shared.parked.load(Ordering::Relaxed),
+            parked: shared.parked.count(),
             stored_bytes: shared.memory.used(),
-            max_memory: shared.memory.ceiling(),
+            max_memory: shared.memory.ceiling,
         }
     }
 
@@ -69,10 +52,7 @@ impl Service {
     /// # Cancel safety
     /// Changes nothing.
     pub(crate) async fn usage_by_queue(&self) -> Vec<QueueUsage> {
-        let mut queues: Vec<Arc<SharedQueue>> = Vec::new();
-        for account in self.shared.accounts.all() {
-            queues.extend(account.directory.read().all().map(Arc::clone));
-        }
+        let mut queues = self.shared.all_queues();
         queues.sort_unstable_by(|a, b| a.arn().cmp(b.arn()));
         let mut usage = Vec::with_capacity(queues.len());
         for some in queues.chunks(AT_ONCE) {
@@ -84,7 +64,7 @@ impl Service {
 
     fn usage_of(&self, queue: &SharedQueue) -> Option<QueueUsage> {
         let now = self.clock().now();
-        queue.unless_deleted(|queue| QueueUsage {
+        queue.look(|queue| QueueUsage {
             arn: Arc::clone(queue.arn()),
             counts: queue.counts(now),
             oldest_age: queue.oldest(now).map(|oldest| now.saturating_since(oldest)).unwrap_or_default(),
