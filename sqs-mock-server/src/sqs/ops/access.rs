@@ -1,4 +1,4 @@
-//! Access policies of queues: whether a caller may perform an action.
+//! Access policies of queues: whether a caller may perform an action, and the permissions that add statements to them.
 //!
 //! Callers of other accounts need a statement that allows the action. Callers of the own account are only stopped by a
 //! statement that denies: on AWS they need an identity policy too, which this server does not have.
@@ -6,11 +6,14 @@
 use std::sync::Arc;
 
 use sqs_client::operation::Action;
+use sqs_client::operation::add_permission::AddPermission;
+use sqs_client::operation::remove_permission::RemovePermission;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::Validate;
 use sqs_client::wire::validate::permission::is_shareable;
 
 use super::shared::SharedQueue;
-use super::{Context, Service};
+use super::{Context, Serve, Served, Service};
 use crate::service::arn::QueueArn;
 use crate::service::policies::{self, Decision, Policies, Principal};
 use crate::sqs::engine::policy::Policy;
@@ -119,5 +122,28 @@ impl Cause {
         format!(
             "User: arn:aws:iam::{account}:root is not authorized to perform: sqs:{action} on resource: {queue} {reason}"
         )
+    }
+}
+
+impl Serve for AddPermission {
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
+        input.validate()?;
+        let now = service.shared.clock.now();
+        let label = input.label().unwrap_or_default();
+        queue.with(context, |queue| {
+            queue.add_permission(now, label, input.aws_account_ids(), input.actions())
+        })??;
+        Ok(Self::Output::default())
+    }
+}
+
+impl Serve for RemovePermission {
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
+        input.validate()?;
+        let label = input.label().unwrap_or_default();
+        queue.with(context, |queue| queue.remove_permission(service.shared.clock.now(), label))??;
+        Ok(Self::Output::default())
     }
 }

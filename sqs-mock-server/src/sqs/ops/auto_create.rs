@@ -9,11 +9,9 @@ use sqs_client::wire::validate;
 use super::queue::create;
 use super::shared::SharedQueue;
 use super::{Context, Service};
-use crate::service::arn::QueueArn;
-use crate::service::arn::is_fifo_name;
-use crate::sqs::engine::Attributes;
-use crate::sqs::engine::Tags;
+use crate::service::arn::{QueueArn, is_fifo_name};
 use crate::sqs::engine::attributes::Requested;
+use crate::sqs::engine::{Attributes, Tags};
 
 impl Service {
     /// Whether an action can change anything. With creation on first use, naming a queue can create it.

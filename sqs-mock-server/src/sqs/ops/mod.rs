@@ -6,20 +6,20 @@
 //! | Module | Contents |
 //! |---|---|
 //! | [`service`] | accounts, clock, shutdown; finding queues |
-//! | [`access`] | access policies of queues |
-//! | [`accounts`], [`quota`] | accounts and regions; maximum number of queues |
-//! | [`usage`], [`trace`] | usage of the server; facts about a request for logs |
+//! | [`access`] | access policies of queues, and their permissions |
+//! | [`accounts`], [`limits`] | accounts and regions; maximum number of queues and memory |
+//! | [`trace`] | facts about a request for logs |
 //! | [`serve`] | operations, and their parts that faults need |
 //! | [`shared`], [`poll`] | a queue behind its lock; parked receives |
 //! | [`auto_create`] | creation of queues on first use |
-//! | [`queue`], [`attributes`], [`list`] | operations on queues |
+//! | [`queue`], [`attributes`], [`list`] | operations on queues, their attributes and tags |
 //! | [`message`], [`receive`], [`batch`] | operations on messages and batches |
 //! | `deliver` | messages of other services |
 //! | [`strict`] | findings of strict mode about sends and deletes |
-//! | [`tags`], [`permission`] | operations on tags and permissions |
 //! | [`changes`], `restore` | changes for a store, and the state that it kept |
 //! | [`move_task`], [`mover`] | move tasks, and the background task of each |
-//! | [`inspect`], [`peek`], [`until`], [`reset`] | not in SQS: inspecting, peeking, waiting for conditions, resetting |
+//! | [`inspect`], [`peek`] | not in SQS: inspecting queues and the usage of the server; peeking |
+//! | [`until`], [`reset`] | not in SQS: waiting for conditions; resetting |
 //! | [`address`], [`selection`] | queue URLs; attributes that a receive returns |
 
 mod access;
@@ -32,16 +32,14 @@ pub(crate) mod changes;
 #[cfg(any(feature = "s3", feature = "sns"))]
 mod deliver;
 mod inspect;
+mod limits;
 mod list;
-mod memory;
 mod message;
 mod move_task;
 mod mover;
 mod peek;
-mod permission;
 mod poll;
 mod queue;
-mod quota;
 mod receive;
 mod reset;
 #[cfg(feature = "durable")]
@@ -52,12 +50,10 @@ mod service;
 mod shared;
 mod state;
 mod strict;
-mod tags;
 #[cfg(test)]
 mod tests;
 mod trace;
 mod until;
-mod usage;
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -70,6 +66,7 @@ pub(crate) use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, Vis
 
 pub(crate) use access::Cause;
 pub(crate) use batch::Failure;
+pub(crate) use inspect::QueueUsage;
 pub(crate) use peek::{MAX_PEEKED, Shown};
 #[cfg(feature = "durable")]
 pub(crate) use restore::Restored;
@@ -77,7 +74,6 @@ pub(crate) use serve::Serve;
 use serve::Served;
 pub(crate) use service::{Service, Start};
 pub(crate) use trace::Trace;
-pub(crate) use usage::QueueUsage;
 
 /// Facts about a request besides its input.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +92,7 @@ pub(crate) struct Context {
     pub(crate) request_url: Option<String>,
     /// The header `X-Amzn-Trace-Id`, the default for the system attribute `AWSTraceHeader`.
     pub(crate) trace_header: Option<String>,
-    /// The positions of batch entries with an injected failure.
+    /// Batch entries with an injected failure, by position.
     pub(crate) failing: Vec<(usize, Failure)>,
     /// Whether the request is a retry by an SDK.
     pub(crate) is_retry: bool,

@@ -15,10 +15,9 @@ use super::shared::{SharedQueue, drop_in_background};
 use super::state::Shared;
 use super::{Context, Serve, Served, Service};
 use crate::service::arn::QueueArn;
-use crate::sqs::engine::Tags;
 use crate::sqs::engine::attributes::Requested;
 use crate::sqs::engine::queue::NewQueue;
-use crate::sqs::engine::{Attributes, Created, Queue};
+use crate::sqs::engine::{Attributes, Created, Queue, Tags};
 
 impl Serve for CreateQueue {
     async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {

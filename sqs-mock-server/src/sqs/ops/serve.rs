@@ -1,4 +1,4 @@
-//! What an operation has for the HTTP layer: its implementation, and its parts that faults need.
+//! Operations: how each runs, and its parts that faults need.
 
 use std::future::Future;
 

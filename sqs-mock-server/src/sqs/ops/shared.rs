@@ -17,7 +17,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use super::Context;
 use super::changes::{Change, ChangeReader};
-use super::memory::{Memory, Share};
+use super::limits::{Memory, Share};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::metrics::Gauge;

@@ -8,8 +8,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
 
 use super::accounts::{AccountRegion, Accounts};
 use super::changes::ChangeReader;
-use super::memory::Memory;
-use super::quota::QueueQuota;
+use super::limits::{Memory, QueueQuota};
 use super::shared::SharedQueue;
 use crate::service::arn::QueueArn;
 use crate::service::clock::{Clock, Timestamp};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sqs_client::operation::delete_queue::DeleteQueueInput;
 use sqs_client::operation::purge_queue::PurgeQueueInput;
 use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
-use sqs_client::types::{MessageAttributeValue, QueueAttributeName, MessageSystemAttributeName as Name};
+use sqs_client::types::{MessageAttributeValue, MessageSystemAttributeName as Name, QueueAttributeName};
 use sqs_client::wire::checksum::md5_of_attributes;
 
 use super::*;
