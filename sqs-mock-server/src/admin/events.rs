@@ -142,7 +142,7 @@ impl Body for Stream {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Break>>> {
         loop {
-            if self.services.sqs.is_shut_down() {
+            if self.services.sqs.service().is_shut_down() {
                 return Poll::Ready(None);
             }
             ready!(self.pause.as_mut().poll(cx));
@@ -155,7 +155,7 @@ impl Body for Stream {
 
 /// `GET /_mock/events`.
 pub(super) fn stream(services: &Arc<Services>) -> Result<Response<Live>, Refusal> {
-    if services.sqs.is_shut_down() {
+    if services.sqs.service().is_shut_down() {
         return Err(Refusal::stopping());
     }
     let body = Stream {

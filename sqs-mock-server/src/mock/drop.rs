@@ -27,7 +27,7 @@ impl Drop for MockSqs {
     /// During a panic, this prints the seed and the latest requests. Otherwise it verifies leftover messages if
     /// `verify_on_drop` was set.
     fn drop(&mut self) {
-        self.services.sqs.shut_down();
+        self.services.sqs.service().shut_down();
         if std::thread::panicking() {
             eprint!("{}", FailureReport(self));
         } else if let Some(Err(leftovers)) =

@@ -239,7 +239,7 @@ impl MockSqs {
     /// # Cancel safety
     /// If the future is dropped, the server stops immediately.
     pub async fn shutdown(mut self) {
-        self.services.sqs.shut_down();
+        self.services.sqs.service().shut_down();
         let server = self.server.take();
         let stop = async move {
             if let Some(server) = server {

@@ -95,7 +95,7 @@ pub(super) fn service(config: &Config) -> io::Result<(Service, Kept)> {
 fn empty_service(config: &Config, reader: Option<Arc<dyn ChangeReader>>) -> Service {
     let start = Start {
         seed: config.seed,
-        time: config.clock_start,
+        time: config.clock_start.map(Into::into),
         frozen: config.clock_frozen,
         auto_create: config.auto_create,
     };
@@ -108,5 +108,5 @@ fn empty_service(config: &Config, reader: Option<Arc<dyn ChangeReader>>) -> Serv
         max_queues: config.limits.max_queues,
         ..Settings::default()
     };
-    Service::new(&start, settings, reader)
+    Service::new(start, settings, reader)
 }

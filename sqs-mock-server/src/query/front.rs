@@ -8,19 +8,20 @@ use http::request::Parts;
 use http::{Method, Response};
 use parking_lot::Mutex;
 use sqs_client::wire::protocol::Protocol;
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_client::wire::sign::{Claim, VerifyError};
 
 use super::api::{Access, Api, Call, Origin};
 use super::document::Document;
 use super::form::Form;
-use super::metrics::{INJECTED_STATUS, Metrics, OK};
 use super::observer::Observer;
 use crate::http::{Denied, Names, Reply, form_text};
 use crate::service::caller::{Caller, is_region};
 use crate::service::clock::Clock;
 use crate::service::faults::{Damage, Faults, Plan, Rejection, Request};
 use crate::service::journal::{self, Input, Journal, PendingRecord};
-use crate::service::metrics::Exposition;
+use crate::service::metrics::{Counters, Exposition, INJECTED_STATUS, Kind};
+use crate::service::operation::ServiceName;
 use crate::service::query_error::QueryError;
 use crate::service::seed::{Seed, uuid};
 
@@ -29,7 +30,9 @@ use crate::service::seed::{Seed, uuid};
 pub(crate) struct Front {
     names: Arc<Names>,
     journal: Arc<Journal>,
-    metrics: Metrics,
+    /// Requests by action and code.
+    sns: Counters<2>,
+    sts: Counters<2>,
     clock: Clock,
     faults: Faults,
     /// Held only to draw an id.
@@ -61,12 +64,20 @@ impl Front {
         seed: Seed,
     ) -> Self {
         let ids = Mutex::new(seed.generator("request ids of the Query protocol"));
-        Self { names, journal, metrics: Metrics::default(), clock, faults, ids }
+        let requests = || Counters::new(["action", "code"]);
+        Self { names, journal, sns: requests(), sts: requests(), clock, faults, ids }
     }
 
     /// Writes the metrics of requests.
     pub(crate) fn write_metrics(&self, text: &mut Exposition) {
-        self.metrics.write(text);
+        for (service, requests) in [(ServiceName::Sns, &self.sns), (ServiceName::Sts, &self.sts)] {
+            let name = format!("sqs_mock_{}_requests_total", service.as_str());
+            let help = format!(
+                "Requests to {service} by action and error code; the code of successful requests is OK."
+            );
+            text.family(&name, Kind::Counter, &help);
+            requests.write(text, &name);
+        }
     }
 
     /// Answers a request.
@@ -78,24 +89,24 @@ impl Front {
         let form = form_text(head, body);
         let input = Input { protocol: Protocol::Query, path: head.uri.path(), content: &form };
         let pending = PendingRecord::open(&self.journal, &self.clock, A::SERVICE, &request_id, Some(input));
-        let mut observer = Observer::begin(&self.metrics, A::SERVICE, pending);
+        let requests = if A::SERVICE == ServiceName::Sts { &self.sts } else { &self.sns };
+        let mut observer = Observer { requests, pending };
         let document = Document { namespace: A::NAMESPACE, request_id: &request_id };
-        let reply = match self.respond(api, head, (body, &form), document, &mut observer).await {
-            Ok((response, damage)) => {
-                observer.ended(OK);
-                Reply::damaged(response, damage)
-            }
+        let pending = &mut observer.pending;
+        let reply = match self.respond(api, head, (body, &form), document, pending).await {
+            Ok((response, damage)) => Reply::damaged(response, damage),
             Err(Ended::Refused(error)) => {
-                observer.refused(&error);
+                pending.refused(&ErrorCode::from_name(&error.code));
                 document.error(&error).into()
             }
             Err(Ended::Foreign(status, body)) => {
-                observer.ended(INJECTED_STATUS);
+                pending.refused(&ErrorCode::from_name(INJECTED_STATUS));
                 Reply::foreign(status, body)
             }
             Err(Ended::Lost) => Reply::Lost,
         };
-        observer.answered(&reply);
+        pending.answered(reply.status());
+        pending.note(|record| record.answer = reply.body());
         reply
     }
 
@@ -105,12 +116,12 @@ impl Front {
         head: &Parts,
         (body, form): (&[u8], &[u8]),
         document: Document<'_>,
-        observer: &mut Observer<'_>,
+        pending: &mut PendingRecord<'_>,
     ) -> Result<(Response<Bytes>, Option<Damage>), Ended> {
         let form = Form::parse(form)?;
         let action = action::<A>(head, &form)?;
         let name = A::name(action);
-        observer.asked(name);
+        pending.asked(name);
         let claim = self.admit::<A>(head, body, A::access(action))?;
         let caller = claim.as_ref().map_or_else(|| claimed(head, &form), Caller::of_claim);
         let host = self.names.host(head);
@@ -125,7 +136,7 @@ impl Front {
             failing: &[],
             omitted: &[],
         };
-        observer.note(|record| {
+        pending.note(|record| {
             record.caller =
                 Some(journal::Caller { region: call.region.into(), account: call.account.into() });
             record.resource = A::resource(&call);
@@ -134,7 +145,7 @@ impl Front {
         let call = Call { failing: &plan.failing, omitted: &plan.omitted, ..call };
         let output = api.serve(action, &call).await?;
         tracing::debug!(action = name, request_id = document.request_id, notes = ?output.notes, "{}", A::SERVICE);
-        observer.note(|record| record.warnings = output.notes.into());
+        pending.note(|record| record.warnings = output.notes.into());
         Ok((document.answer(name, output.result.as_ref()), plan.damage))
     }
 

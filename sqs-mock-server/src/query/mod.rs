@@ -10,7 +10,6 @@ mod document;
 mod form;
 mod front;
 mod journal;
-mod metrics;
 mod observer;
 mod xml;
 

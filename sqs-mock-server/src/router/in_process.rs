@@ -46,7 +46,7 @@ impl InProcess {
 impl Transport for InProcess {
     fn send(&self, request: Request<Bytes>) -> TransportFuture<'_> {
         Box::pin(async move {
-            if self.services.sqs.is_shut_down() {
+            if self.services.sqs.service().is_shut_down() {
                 return Err(TransportError::new(TransportErrorKind::Connect, "the server has stopped"));
             }
             match super::answer(&self.services, request).await {

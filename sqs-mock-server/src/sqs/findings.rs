@@ -196,6 +196,11 @@ impl DeniedDeliveries {
         self.0.lock().lost.get(queue).cloned()
     }
 
+    /// Forgets why deliveries are not in a queue, because a later one is, or the queue was deleted.
+    pub(crate) fn forget(&self, queue: &QueueArn) {
+        self.0.lock().lost.remove(queue);
+    }
+
     /// Forgets all.
     pub(crate) fn clear(&self) {
         *self.0.lock() = Denied::default();

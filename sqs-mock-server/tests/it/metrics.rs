@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::MockSqs;
+use sqs_mock_server::faults::Fault;
 
 use crate::exposition::{Samples, parse};
 use crate::wire::{FORM, Wire};
@@ -69,13 +71,15 @@ async fn requests_are_counted_by_action_and_code() {
 }
 
 #[tokio::test]
-async fn oversized_body_is_counted() {
+async fn oversized_body_is_counted_like_other_requests() {
     let mut limits = sqs_mock_server::Limits::default();
     limits.max_body = 10;
     let server = MockSqs::builder().limits(limits).start().await.unwrap();
     let refused = Wire::connect(&server).await.form("/", "Action=ListQueues").await;
     assert_eq!(refused.status, 413);
-    assert_eq!(requests(&scrape(&server).await, "unknown", "RequestEntityTooLarge"), 1.0);
+    let samples = scrape(&server).await;
+    assert_eq!(requests(&samples, "unknown", "RequestEntityTooLarge"), 1.0);
+    assert_eq!(samples["sqs_mock_request_duration_seconds_count{action=\"unknown\"}"], 1.0);
 }
 
 #[tokio::test]
@@ -162,4 +166,16 @@ async fn requests_run_while_thousands_of_queues_are_scraped() {
         parse(&text).keys().filter(|series| series.starts_with("sqs_mock_queue_messages_available")).count(),
         5000
     );
+}
+
+#[tokio::test]
+async fn injected_codes_have_their_own_label() {
+    let (server, mut wire) = Wire::with_queue().await;
+    for fault in [Fault::status(503, "busy"), Fault::error(ErrorCode::from_name("Whim"))] {
+        server.faults().inject(fault.times(1));
+        wire.form("/000000000000/q", "Action=PurgeQueue").await;
+    }
+    let samples = scrape(&server).await;
+    assert_eq!(requests(&samples, "PurgeQueue", "InjectedStatus"), 1.0);
+    assert_eq!(requests(&samples, "PurgeQueue", "Whim"), 1.0);
 }

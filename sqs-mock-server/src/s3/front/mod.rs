@@ -163,15 +163,15 @@ impl Site for Front {
         let has_body =
             !is_head && ![StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status());
         if is_reset || damage == Some(Damage::Lost) || (damage == Some(Damage::Truncated) && !has_body) {
-            observer.answered(None);
+            observer.pending.answered(None);
             return Err(Break::Reset);
         }
-        observer.answered(Some(response.status()));
+        observer.pending.answered(Some(response.status()));
         Ok(damaged(response, damage, state.pace()))
     }
 
     fn connected(&self) -> impl Drop + Send {
-        self.observers.metrics.connections.open()
+        self.observers.metrics.connections.enter()
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use http::StatusCode;
-
 use super::state::RequestState;
 use crate::s3::metrics::Metrics;
 use crate::s3::request_context::RequestContext;
@@ -25,22 +23,14 @@ pub(super) struct Observer<'a> {
     metrics: &'a Metrics,
     context: &'a RequestContext,
     state: &'a RequestState,
-    pending: PendingRecord<'a>,
-    status: Option<u16>,
+    /// Takes the status.
+    pub(super) pending: PendingRecord<'a>,
 }
 
 impl Observers {
     pub(super) fn begin<'a>(&'a self, context: &'a RequestContext, state: &'a RequestState) -> Observer<'a> {
         let pending = PendingRecord::open(&self.journal, &self.clock, ServiceName::S3, &context.id, None);
-        Observer { metrics: &self.metrics, context, state, pending, status: None }
-    }
-}
-
-impl Observer<'_> {
-    /// Sets the status; `None` if a fault broke the connection.
-    pub(super) fn answered(&mut self, status: Option<StatusCode>) {
-        self.status = status.map(|status| status.as_u16());
-        self.pending.answered(status);
+        Observer { metrics: &self.metrics, context, state, pending }
     }
 }
 
@@ -48,11 +38,14 @@ impl Drop for Observer<'_> {
     fn drop(&mut self) {
         let info = self.state.info();
         let operation = info.map(|info| info.operation.as_str());
+        let status = self.pending.ending().status();
         let resource = info.and_then(|info| info.resource.as_ref());
-        tracing::debug!(operation, ?resource, status = self.status, "S3");
-        self.metrics.count(operation.and_then(S3Action::from_name), self.status);
+        tracing::debug!(operation, ?resource, status, "S3");
+        self.metrics.count(operation.and_then(S3Action::from_name), status);
+        if let Some(operation) = operation {
+            self.pending.asked(operation.to_owned());
+        }
         self.pending.note(|record| {
-            record.operation = operation.map(|name| name.to_owned().into());
             record.resource = resource.cloned();
             record.warnings = self.context.take_notes().into();
         });

@@ -12,8 +12,10 @@ use super::ring::Ring;
 #[derive(Debug)]
 pub(crate) struct Journal {
     capacity: usize,
-    /// Every request locks it. Records are built before locking and shared afterwards, so nothing is copied under the
-    /// lock. Holders take no other lock.
+    /// The number of the latest request. Numbers of records are assigned while the ring is locked.
+    latest: AtomicU64,
+    /// Every recorded request locks it. Records are built before locking and shared afterwards, so nothing is copied
+    /// under the lock. Holders take no other lock.
     ring: Mutex<Ring>,
     generation: AtomicU64,
 }
@@ -21,7 +23,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// A journal of at most `capacity` requests; with 0 it records nothing.
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { capacity, ring: Mutex::default(), generation: AtomicU64::new(0) }
+        Self { capacity, latest: AtomicU64::new(0), ring: Mutex::default(), generation: AtomicU64::new(0) }
     }
 
     /// Whether it records anything.
@@ -36,7 +38,8 @@ impl Journal {
 
     /// The number of the latest request, and how many requests are kept.
     pub(crate) fn latest(&self) -> (u64, usize) {
-        self.ring.lock().latest()
+        let ring = self.ring.lock();
+        (self.latest.load(Ordering::Relaxed), ring.len())
     }
 
     /// Removes all records. Requests in progress are not recorded.
@@ -59,16 +62,20 @@ impl Journal {
         taken.len()
     }
 
-    /// Counts a request that is not recorded, so that whoever compares [`latest`](Self::latest) notices it.
-    pub(super) fn count(&self) {
-        self.ring.lock().count();
+    /// Counts a request and returns its number. Requests that are not recorded count too, so that whoever compares
+    /// [`latest`](Self::latest) notices them.
+    pub(super) fn count(&self) -> u64 {
+        self.latest.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Adds a request that began in this generation.
     pub(super) fn record(&self, record: Record, generation: u64) {
-        let record = Arc::new(record);
+        let mut record = Arc::new(record);
         let mut ring = self.ring.lock();
         if generation == self.generation() {
+            if let Some(record) = Arc::get_mut(&mut record) {
+                record.number = self.count();
+            }
             ring.push(record, self.capacity);
         }
     }

@@ -1,5 +1,6 @@
 //! A request in progress, before it is recorded.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -18,6 +19,10 @@ use crate::service::operation::ServiceName;
 #[derive(Debug)]
 pub(crate) struct PendingRecord<'a> {
     journal: &'a Journal,
+    pub(crate) operation: Option<Cow<'static, str>>,
+    error: Option<ErrorCode>,
+    ending: Ending,
+    /// The rest of the record; `None` while the journal is off.
     open: Option<Open<'a>>,
 }
 
@@ -35,7 +40,6 @@ struct Open<'a> {
     generation: u64,
     start: Instant,
     input: Option<Input<'a>>,
-    error: Option<ErrorCode>,
     record: Record,
 }
 
@@ -64,39 +68,54 @@ impl<'a> PendingRecord<'a> {
                 answer: None,
                 elapsed: Duration::ZERO,
             };
-            Open { generation: journal.generation(), start, input, error: None, record }
+            Open { generation: journal.generation(), start, input, record }
         };
-        Self { journal, open: journal.is_on().then(open) }
+        Self {
+            journal,
+            operation: None,
+            error: None,
+            ending: Ending::Abandoned,
+            open: journal.is_on().then(open),
+        }
     }
 
-    /// Updates the record, for example with the operation once it is known.
+    /// Updates the parts of the record that only the journal has.
     pub(crate) fn note(&mut self, change: impl FnOnce(&mut Record)) {
         if let Some(open) = &mut self.open {
             change(&mut open.record);
         }
     }
 
+    /// Sets the operation.
+    pub(crate) fn asked(&mut self, operation: impl Into<Cow<'static, str>>) {
+        self.operation = Some(operation.into());
+    }
+
     /// Sets the error code.
     pub(crate) fn refused(&mut self, code: &ErrorCode) {
-        if let Some(open) = &mut self.open {
-            open.error = Some(code.clone());
-        }
+        self.error = Some(code.clone());
     }
 
     /// Sets the status; `None` if a fault broke the connection.
     pub(crate) fn answered(&mut self, status: Option<StatusCode>) {
-        if let Some(open) = &mut self.open {
-            open.record.ending = match status {
-                Some(status) => Ending::Answered { status: status.as_u16(), error: open.error.take() },
-                None => Ending::Broken,
-            };
-        }
+        self.ending = match status {
+            Some(status) => Ending::Answered { status: status.as_u16(), error: self.error.take() },
+            None => Ending::Broken,
+        };
+    }
+
+    /// How the request ended so far.
+    pub(crate) fn ending(&self) -> &Ending {
+        &self.ending
     }
 }
 
 impl Drop for PendingRecord<'_> {
     fn drop(&mut self) {
-        let Some(open) = self.open.take() else { return self.journal.count() };
+        let Some(open) = self.open.take() else {
+            self.journal.count();
+            return;
+        };
         let input = open.input.map(|Input { protocol, path, content }| RecordedInput {
             protocol,
             // Only Query requests can name the queue in the path.
@@ -104,6 +123,9 @@ impl Drop for PendingRecord<'_> {
             content: content::kept(protocol, content),
         });
         let elapsed = Instant::now().saturating_duration_since(open.start);
-        self.journal.record(Record { input, elapsed, ..open.record }, open.generation);
+        let operation = self.operation.take();
+        let ending = std::mem::replace(&mut self.ending, Ending::Abandoned);
+        let record = Record { operation, input, ending, elapsed, ..open.record };
+        self.journal.record(record, open.generation);
     }
 }

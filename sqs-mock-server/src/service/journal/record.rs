@@ -9,6 +9,7 @@ use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::ErrorCode;
 
 use crate::service::clock::Timestamp;
+use crate::service::metrics::{ABORTED, OK};
 use crate::service::operation::ServiceName;
 use crate::service::resource::Resource;
 
@@ -77,6 +78,15 @@ impl Ending {
         match self {
             Self::Answered { status, .. } => Some(*status),
             Self::Abandoned | Self::Broken => None,
+        }
+    }
+
+    /// The code in metrics and logs.
+    pub(crate) fn code(&self) -> &str {
+        match self {
+            Self::Answered { error: Some(code), .. } => code.query_code(),
+            Self::Answered { error: None, .. } => OK,
+            Self::Abandoned | Self::Broken => ABORTED,
         }
     }
 

@@ -12,16 +12,11 @@ pub(super) const MAX_BYTES: usize = 16 << 20;
 pub(super) struct Ring {
     records: VecDeque<Arc<Record>>,
     bytes: usize,
-    recorded: u64,
 }
 
 impl Ring {
-    /// Adds a record, which must not be shared yet, and removes the oldest ones over the limits.
-    pub(super) fn push(&mut self, mut record: Arc<Record>, capacity: usize) {
-        self.recorded += 1;
-        if let Some(record) = Arc::get_mut(&mut record) {
-            record.number = self.recorded;
-        }
+    /// Adds a record, and removes the oldest ones over the limits.
+    pub(super) fn push(&mut self, record: Arc<Record>, capacity: usize) {
         self.bytes += record.bytes();
         self.records.push_back(record);
         while self.records.len() > capacity || (self.bytes > MAX_BYTES && self.records.len() > 1) {
@@ -30,20 +25,15 @@ impl Ring {
         }
     }
 
-    /// Counts a request that is not recorded.
-    pub(super) fn count(&mut self) {
-        self.recorded += 1;
-    }
-
     /// Takes all records, so that the caller can drop them after it releases the lock.
     pub(super) fn take(&mut self) -> VecDeque<Arc<Record>> {
         self.bytes = 0;
         std::mem::take(&mut self.records)
     }
 
-    /// The number of the latest request, and how many there are.
-    pub(super) fn latest(&self) -> (u64, usize) {
-        (self.recorded, self.records.len())
+    /// How many records there are.
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
     }
 
     /// All records, shared.

@@ -219,8 +219,8 @@ impl Shared {
         tracing::warn!("late delivery of a topic: {note}");
         let id = waiting.number.to_string();
         let mut record = PendingRecord::open(&self.journal, &self.clock, ServiceName::Sns, &id, None);
+        record.asked(LATE);
         record.note(|record| {
-            record.operation = Some(LATE.into());
             record.resource = TopicArn::of(waiting.delivery.as_delivery().source.arn).map(Resource::Topic);
             record.warnings = [note].into();
         });

@@ -1,28 +1,34 @@
-//! Finds the protocol and the action of a request, without decoding its input.
+//! Finds the action of a request, without decoding its input.
 
+use http::Method;
 use http::request::Parts;
 use sqs_client::operation::{Action, Input};
 use sqs_client::wire::protocol::{DecodeError, Detected, Form, Protocol};
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 /// A request whose action is known.
-pub(super) enum Call<'a> {
-    /// AWS JSON: the body is the input.
-    AwsJson(Action, &'a [u8]),
-    /// The Query protocol: the form is the input.
-    Query(Action, Form<'a>),
+pub(super) struct Call<'a> {
+    pub(super) action: Action,
+    body: &'a [u8],
+    /// The input in the Query protocol; in AWS JSON, the body is the input.
+    form: Option<Form<'a>>,
 }
 
-/// The reason why a request has no action.
+/// A request that gets no answer of its action.
 #[derive(Debug)]
-pub(super) enum NoCall {
-    /// The request is invalid.
-    Refused(ServiceError),
+pub(super) enum Ended {
+    /// Neither GET nor POST.
+    MethodNotAllowed,
     /// The URL of a queue without an action, as opened in a browser.
     NoAction,
+    Refused(ServiceError),
+    /// A fault replaces the response, as if by a proxy.
+    Foreign(u16, String),
+    /// A fault breaks the connection.
+    Lost,
 }
 
-impl From<ServiceError> for NoCall {
+impl From<ServiceError> for Ended {
     fn from(error: ServiceError) -> Self {
         Self::Refused(error)
     }
@@ -35,55 +41,34 @@ impl<'a> Call<'a> {
         head: &Parts,
         body: &'a [u8],
         form: &'a [u8],
-    ) -> Result<Self, NoCall> {
-        match detected {
-            Detected::AwsJson(Ok(action)) => Ok(Self::AwsJson(*action, body)),
-            Detected::AwsJson(Err(_)) => Err(ServiceError::bare(ErrorCode::UnknownOperation).into()),
-            Detected::Query => {
-                Self::read_form(head.uri.path(), Form::parse(form).map_err(|error| malformed(&error))?)
-            }
+    ) -> Result<Self, Ended> {
+        if head.method != Method::POST && head.method != Method::GET {
+            return Err(Ended::MethodNotAllowed);
         }
-    }
-
-    fn read_form(path: &str, form: Form<'a>) -> Result<Self, NoCall> {
-        match form.action() {
-            None => Err(NoCall::NoAction),
-            Some(Ok(Action::ListQueues | Action::CreateQueue)) if path != "/" => {
+        let form = match detected {
+            Detected::AwsJson(Ok(action)) => return Ok(Self { action: *action, body, form: None }),
+            Detected::AwsJson(Err(_)) => return Err(ServiceError::bare(ErrorCode::UnknownOperation).into()),
+            Detected::Query => Form::parse(form).map_err(|error| malformed(&error))?,
+        };
+        match form.action().ok_or(Ended::NoAction)? {
+            Ok(Action::ListQueues | Action::CreateQueue) if head.uri.path() != "/" => {
                 Err(invalid_action(&form).into())
             }
-            Some(Ok(action)) => Ok(Self::Query(action, form)),
-            Some(Err(_)) => Err(invalid_action(&form).into()),
-        }
-    }
-
-    /// The action.
-    pub(super) fn action(&self) -> Action {
-        match self {
-            Self::AwsJson(action, _) | Self::Query(action, _) => *action,
-        }
-    }
-
-    /// The protocol of the request and its response.
-    pub(super) fn protocol(&self) -> Protocol {
-        match self {
-            Self::AwsJson(..) => Protocol::AwsJson,
-            Self::Query(..) => Protocol::Query,
+            Ok(action) => Ok(Self { action, body, form: Some(form) }),
+            Err(_) => Err(invalid_action(&form).into()),
         }
     }
 
     /// A parameter of the form; AWS JSON has none.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
-        match self {
-            Self::AwsJson(..) => None,
-            Self::Query(_, form) => form.get(name),
-        }
+        self.form.as_ref()?.get(name)
     }
 
     /// Decodes the input.
     pub(super) fn input<I: Input>(self) -> Result<I, ServiceError> {
-        let input = match self {
-            Self::AwsJson(_, body) => Protocol::AwsJson.decode_request(body),
-            Self::Query(_, form) => form.read(),
+        let input = match self.form {
+            None => Protocol::AwsJson.decode_request(self.body),
+            Some(form) => form.read(),
         };
         input.map_err(|error| malformed(&error))
     }

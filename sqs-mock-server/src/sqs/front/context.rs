@@ -23,14 +23,14 @@ impl Endpoint {
         let of_host = || Some(Styled::of(host)?.region);
         let region = caller.region.or_else(of_host).unwrap_or(&self.names().region);
         let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
-        let wsdl = protocol == Protocol::Query;
-        let path = Some(head.uri.path()).filter(|path| wsdl && *path != "/");
+        let is_query = protocol == Protocol::Query;
+        let path = Some(head.uri.path()).filter(|path| is_query && *path != "/");
         Context {
             account: caller.account.unwrap_or(&self.names().account).to_owned(),
             region: region.to_owned(),
             base_url: self.base_url(host, region),
             public_url: self.names().public_url.clone(),
-            wsdl,
+            is_query,
             request_url: path.map(|path| format!("http://{host}{path}")),
             trace_header: trace_header.map(str::to_owned),
             failing: Vec::new(),

@@ -6,11 +6,10 @@ use sqs_client::operation::Action;
 use sqs_client::wire::protocol::EncodedResponse;
 use sqs_client::wire::service_error::ServiceError;
 
-use super::call::Call;
+use super::call::{Call, Ended};
 use super::faults;
 use super::foreign;
 use super::respond::Style;
-use super::target::Target;
 use crate::service::faults::{Damage, Rejection, Rule};
 use crate::sqs::ops::{Context, Serve, Service};
 
@@ -23,22 +22,8 @@ macro_rules! by_action {
     };
 }
 
-/// The result of a call.
-#[derive(Debug)]
-pub(super) enum Dispatched {
-    /// An output or an error, with the damage of a fault to the response.
-    Answered(Result<EncodedResponse, ServiceError>, Option<Damage>),
-    /// A fault replaces the response, as if by a proxy.
-    Foreign { status: u16, body: String },
-    /// A fault breaks the connection.
-    Lost,
-}
-
-impl From<ServiceError> for Dispatched {
-    fn from(error: ServiceError) -> Self {
-        Self::Answered(Err(error), None)
-    }
-}
+/// An output or an error, with the damage of a fault to the response.
+pub(super) type Answered = (Result<EncodedResponse, ServiceError>, Option<Damage>);
 
 /// Decodes the input, runs the operation and encodes its output in the protocol of the request and the form that it
 /// accepts. Faults may reject the request or damage the response.
@@ -48,8 +33,8 @@ pub(super) async fn dispatch(
     call: Call<'_>,
     style: Style,
     request_id: &str,
-) -> Dispatched {
-    by_action! { call.action(), run(service, context, call, style, request_id);
+) -> Result<Answered, Ended> {
+    by_action! { call.action, run(service, context, call, style, request_id);
         AddPermission in add_permission;
         CancelMessageMoveTask in cancel_message_move_task;
         ChangeMessageVisibility in change_message_visibility;
@@ -76,31 +61,25 @@ pub(super) async fn dispatch(
     }
 }
 
-async fn run<O: Serve + Target>(
+async fn run<O: Serve>(
     service: &Service,
     context: &mut Context,
     call: Call<'_>,
     style: Style,
     request_id: &str,
-) -> Dispatched {
-    let input = match call.input::<O::Input>() {
-        Ok(input) => input,
-        Err(error) => return error.into(),
-    };
-    if let Err(error) = foreign::check(service, context, O::queue(&input).or(context.request_url.as_deref()))
-    {
-        return error.into();
-    }
+) -> Result<Answered, Ended> {
+    let input = call.input::<O::Input>()?;
+    foreign::check(service, context, O::queue(&input).or(context.request_url.as_deref()))?;
     let plan = service.faults().plan(|| faults::request::<O>(context, &input, service.clock().now()));
     let was_shut_down = service.is_shut_down();
     if !service.faults().delay(plan.latency).await || service.is_shut_down() != was_shut_down {
         // The client does not retry this error.
-        return context.no_such_queue().into();
+        return Err(context.no_such_queue().into());
     }
     match plan.rejection {
-        Some(Rejection::Error(failure)) => return faults::error::<O>(failure, context, &input).into(),
-        Some(Rejection::Status(status, body)) => return Dispatched::Foreign { status, body },
-        Some(Rejection::Reset) => return Dispatched::Lost,
+        Some(Rejection::Error(failure)) => return Err(faults::error::<O>(failure, context, &input).into()),
+        Some(Rejection::Status(status, body)) => return Err(Ended::Foreign(status, body)),
+        Some(Rejection::Reset) => return Err(Ended::Lost),
         None => {}
     }
     let redelivery = Redelivery(plan.redeliver);
@@ -119,7 +98,7 @@ async fn run<O: Serve + Target>(
         }
         style.output::<O>(&output, request_id)
     });
-    Dispatched::Answered(result, damage)
+    Ok((result, damage))
 }
 
 /// Faults that redeliver the messages of a receive. On drop, their hits are reverted: the receive was refused, aborted, or

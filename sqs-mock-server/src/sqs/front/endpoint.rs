@@ -2,35 +2,25 @@
 
 use std::sync::Arc;
 
-use http::Method;
 use http::request::Parts;
 use sqs_client::operation::Action;
 use sqs_client::wire::protocol::{Detected, Protocol};
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::sign::Claim;
 
-use super::call::{Call, NoCall};
-use super::dispatch::{Dispatched, dispatch};
+use super::call::{Call, Ended};
+use super::dispatch::{Answered, dispatch};
 use super::metrics::{self, Metrics};
-use super::observer::{Observer, Observers};
+use super::observer::Observer;
 use super::queue_url::QueueUrlStyle;
 use super::respond::{self, Style};
 use super::signature;
 use crate::http::{Denied, Names, Reply, form_text};
 use crate::service::caller::Caller;
-use crate::service::journal::Journal;
-use crate::service::metrics::Exposition;
+use crate::service::journal::{Input, Journal, PendingRecord};
+use crate::service::metrics::{Exposition, INJECTED_STATUS};
 use crate::service::operation::ServiceName;
 use crate::sqs::ops::Service;
-
-/// A request before its action is known.
-struct Known<'a> {
-    head: &'a Parts,
-    body: &'a [u8],
-    form: &'a [u8],
-    detected: Detected,
-    style: Style,
-}
 
 /// SQS without a transport.
 #[derive(Debug)]
@@ -64,62 +54,74 @@ impl Endpoint {
         let style = Style::of(&detected, head);
         let form = form_text(head, body);
         let input = if style.protocol == Protocol::Query { &*form } else { body };
-        let mut observer = Observer::begin(self.observers(), &request_id, head, style.protocol, input);
-        let request = Known { head, body, form: &form, detected, style };
-        let reply = self.respond(request, &mut observer).await;
-        observer.end(&reply);
+        let mut observer = self.observe(&request_id, head, style.protocol, input);
+        let call = Call::read(&detected, head, body, &form);
+        let answered = self.respond(head, body, call, style, &mut observer).await;
+        let mut refuse = |error: &ServiceError| {
+            observer.refused(&error.code, error.message.as_deref());
+            respond::refuse(style, error, &request_id)
+        };
+        let reply = match answered {
+            Ok((Ok(encoded), damage)) => Reply::damaged(respond::answer(encoded), damage),
+            Ok((Err(error), damage)) => Reply::damaged(refuse(&error), damage),
+            Err(Ended::Refused(error)) => refuse(&error).into(),
+            Err(Ended::MethodNotAllowed) => {
+                observer.refused(&ErrorCode::from_name("MethodNotAllowed"), None);
+                respond::method_not_allowed(style, &request_id).into()
+            }
+            Err(Ended::NoAction) => {
+                observer.refused(&ErrorCode::from_name("NoAction"), None);
+                respond::no_action().into()
+            }
+            Err(Ended::Foreign(status, body)) => {
+                observer.refused(&ErrorCode::from_name(INJECTED_STATUS), None);
+                Reply::foreign(status, body)
+            }
+            Err(Ended::Lost) => Reply::Lost,
+        };
+        observer.end(reply.status(), || reply.body());
         reply
     }
 
-    async fn respond(&self, request: Known<'_>, observer: &mut Observer<'_>) -> Reply {
-        let Known { head, body, form, detected, style } = request;
-        let refuse = |error: &ServiceError, id: &str| respond::refuse(style, error, id);
-        if head.method != Method::POST && head.method != Method::GET {
-            let code = ErrorCode::from_name("MethodNotAllowed");
-            return respond::method_not_allowed(style, observer.refused_as(&code)).into();
-        }
-        let call = match Call::read(&detected, head, body, form) {
-            Ok(call) => call,
-            Err(NoCall::NoAction) => {
-                observer.refused_as(&ErrorCode::from_name("NoAction"));
-                return respond::no_action().into();
-            }
-            Err(NoCall::Refused(error)) => return refuse(&error, observer.refused(&error)).into(),
-        };
-        observer.asked(call.action());
-        let claim = match self.admit(head, body, call.action()) {
-            Ok(claim) => claim,
-            Err(error) => return refuse(&error, observer.refused(&error)).into(),
-        };
+    async fn respond(
+        &self,
+        head: &Parts,
+        body: &[u8],
+        call: Result<Call<'_>, Ended>,
+        style: Style,
+        observer: &mut Observer<'_>,
+    ) -> Result<Answered, Ended> {
+        let call = call?;
+        observer.asked(call.action);
+        let claim = self.admit(head, body, call.action)?;
         let caller = claim.as_ref().map_or_else(|| claimed(head, &call), Caller::of_claim);
-        let request_id = observer.request_id();
-        let context = observer.caller(self.context(head, caller, call.protocol()));
-        if let Err(error) = self.check_store(call.action()) {
-            return refuse(&error, observer.refused(&error)).into();
+        let request_id = observer.request_id;
+        let context = observer.caller(self.context(head, caller, style.protocol));
+        // Changes that cannot be stored would wait in memory without bound.
+        if self.service.changes(call.action) {
+            self.service.check_store()?;
         }
         let dispatched = dispatch(&self.service, context, call, style, request_id).await;
         let settled = self.service.settled().await;
         let (answer, damage) = match dispatched {
-            Dispatched::Answered(answer, damage) => (settled.and(answer), damage),
-            Dispatched::Foreign { status, body } => {
-                observer.refused_as(&ErrorCode::from_name("InjectedStatus"));
-                return Reply::foreign(status, body);
-            }
-            Dispatched::Lost => return Reply::Lost,
+            Err(Ended::Refused(error)) => (Err(error), None),
+            other => other?,
         };
-        let response = match answer {
-            Ok(encoded) => {
-                observer.answered();
-                respond::answer(encoded)
-            }
-            Err(error) => refuse(&error, observer.refused(&error)),
-        };
-        Reply::damaged(response, damage)
+        Ok((settled.and(answer), damage))
     }
 
-    /// The observers of requests: metrics, log and journal.
-    pub(super) fn observers(&self) -> Observers<'_> {
-        Observers { metrics: &self.metrics, journal: &self.journal, clock: self.service.clock() }
+    /// Begins to observe a request. `input` is the body in AWS JSON, or the form in the Query protocol.
+    pub(super) fn observe<'a>(
+        &'a self,
+        request_id: &'a str,
+        head: &'a Parts,
+        protocol: Protocol,
+        input: &'a [u8],
+    ) -> Observer<'a> {
+        let input = Input { protocol, path: head.uri.path(), content: input };
+        let clock = self.service.clock();
+        let pending = PendingRecord::open(&self.journal, clock, ServiceName::Sqs, request_id, Some(input));
+        Observer::new(&self.metrics, pending, request_id)
     }
 
     /// The metrics of requests and queues.
@@ -132,7 +134,7 @@ impl Endpoint {
 
     /// Counts a connection as open until the returned guard is dropped.
     pub(crate) fn count_connection(&self) -> impl Drop + '_ {
-        self.metrics.connection()
+        self.metrics.connections.enter()
     }
 
     /// Rejects pages of other sites, and wrong signatures if signatures are required.
@@ -146,24 +148,9 @@ impl Endpoint {
         })
     }
 
-    /// Refuses changes while they cannot be stored: they would wait in memory without bound.
-    fn check_store(&self, action: Action) -> Result<(), ServiceError> {
-        if self.service.changes(action) { self.service.check_store() } else { Ok(()) }
-    }
-
     /// The service.
     pub(crate) fn service(&self) -> &Service {
         &self.service
-    }
-
-    /// Ends move tasks, and long polls with empty responses.
-    pub(crate) fn shut_down(&self) {
-        self.service.shut_down();
-    }
-
-    /// Whether [`shut_down`](Self::shut_down) was called.
-    pub(crate) fn is_shut_down(&self) -> bool {
-        self.service.is_shut_down()
     }
 
     /// The settings.

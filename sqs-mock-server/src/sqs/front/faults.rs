@@ -3,15 +3,14 @@
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
 
-use super::target::Target;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::faults::{FailingEntry, Failure, Request, Resource, ServiceName};
 use crate::sqs::engine::Metered;
-use crate::sqs::ops::{Cause, Context, FailedEntry};
+use crate::sqs::ops::{self, Cause, Context, Serve};
 
 /// Describes a request for faults.
-pub(super) fn request<'a, O: Target>(
+pub(super) fn request<'a, O: Serve>(
     context: &'a Context,
     input: &'a O::Input,
     time: Timestamp,
@@ -31,14 +30,14 @@ pub(super) fn request<'a, O: Target>(
 }
 
 /// The queue that a request addresses, whether it exists or not.
-fn queue<O: Target>(context: &Context, input: &O::Input) -> Option<QueueArn> {
+fn queue<O: Serve>(context: &Context, input: &O::Input) -> Option<QueueArn> {
     let text = O::queue(input).or(context.request_url.as_deref())?;
     let account = O::owner(input).unwrap_or(&context.account);
     Some(QueueArn::named(text, &context.region, account))
 }
 
 /// The injected error of a request.
-pub(super) fn error<O: Target>(failure: Failure, context: &Context, input: &O::Input) -> ServiceError {
+pub(super) fn error<O: Serve>(failure: Failure, context: &Context, input: &O::Input) -> ServiceError {
     let code = failure.code.map_or(ErrorCode::RequestThrottled, |code| ErrorCode::from_name(&code));
     let message = failure.message.unwrap_or_else(|| match code {
         ErrorCode::AccessDenied => denial::<O>(context, input),
@@ -48,14 +47,18 @@ pub(super) fn error<O: Target>(failure: Failure, context: &Context, input: &O::I
 }
 
 /// The injected error of an entry.
-pub(super) fn entry<O: Target>(failing: FailingEntry, context: &Context, input: &O::Input) -> FailedEntry {
+pub(super) fn entry<O: Serve>(
+    failing: FailingEntry,
+    context: &Context,
+    input: &O::Input,
+) -> (usize, ops::Failure) {
     let error = error::<O>(failing.failure, context, input);
     let sender_fault = failing.sender_fault.unwrap_or(error.code.fault() == Blame::Sender);
-    FailedEntry { index: failing.index, error, sender_fault }
+    (failing.index, ops::Failure { error, sender_fault })
 }
 
 /// The text that AWS sends to callers without a policy for the action.
-fn denial<O: Target>(context: &Context, input: &O::Input) -> String {
+fn denial<O: Serve>(context: &Context, input: &O::Input) -> String {
     let Context { account, region, .. } = context;
     let queue = queue::<O>(context, input).unwrap_or_else(|| QueueArn::new(region, account, ""));
     Cause::NoIdentityPolicy.text(account, O::ACTION, &queue)
@@ -92,7 +95,7 @@ mod tests {
         Failure { code: Some(code.to_owned()), message: None }
     }
 
-    fn text<O: Target<Input: Default>>(failure: Failure) -> String {
+    fn text<O: Serve<Input: Default>>(failure: Failure) -> String {
         error::<O>(failure, &Context::default(), &O::Input::default()).message.unwrap_or_default()
     }
 
@@ -119,6 +122,7 @@ mod tests {
         let is_sender_fault = |code, sender_fault| {
             let failing = FailingEntry { index: 0, failure: failure(code), sender_fault };
             entry::<SendMessageBatch>(failing, &Context::default(), &SendMessageBatchInput::default())
+                .1
                 .sender_fault
         };
         assert!(!is_sender_fault("InternalFailure", None));

@@ -19,7 +19,6 @@ mod query_json;
 mod queue_url;
 mod respond;
 mod signature;
-mod target;
 mod unread;
 
 pub(crate) use endpoint::Endpoint;

@@ -8,11 +8,8 @@ use sqs_client::wire::protocol::{Detected, Protocol};
 use sqs_client::wire::service_error::ErrorCode;
 
 use super::endpoint::Endpoint;
-use super::observer::Observers;
 use super::respond::{self, Style};
 use crate::http::{BodyError, Limits};
-use crate::service::journal::{Input, PendingRecord};
-use crate::service::operation::ServiceName;
 
 impl Endpoint {
     /// The error for a request whose body could not be read.
@@ -68,13 +65,11 @@ impl Endpoint {
         status: StatusCode,
         (code, message): (&str, String),
     ) -> Response<Bytes> {
-        let Observers { metrics, journal, clock } = self.observers();
-        metrics.count_unread(&ErrorCode::from_name(code));
         let request_id = self.service().request_id();
-        let input = Input { protocol: style.protocol, path: head.uri.path(), content: b"" };
-        let mut pending = PendingRecord::open(journal, clock, ServiceName::Sqs, &request_id, Some(input));
-        pending.refused(&ErrorCode::from_name(code));
-        pending.answered(Some(status));
-        respond::refuse_with_status(style, status, code, message, &request_id)
+        let mut observer = self.observe(&request_id, head, style.protocol, b"");
+        observer.refused(&ErrorCode::from_name(code), Some(&message));
+        let response = respond::refuse_with_status(style, status, code, message, &request_id);
+        observer.end(Some(status), || None);
+        response
     }
 }

@@ -1,7 +1,6 @@
 //! The journal of SQS for tests: typed requests, filters and expectations.
 
 mod brief;
-mod named;
 mod record;
 mod requests;
 mod times;

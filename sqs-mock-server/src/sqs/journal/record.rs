@@ -1,14 +1,15 @@
 //! One request to SQS.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Deserialize;
 use sqs_client::operation::{Action, Input, Operation};
 use sqs_client::wire::protocol::{Form, Protocol};
 use sqs_client::wire::service_error::ErrorCode;
 
-use super::named::Named;
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::journal::{Ending, Record};
@@ -151,3 +152,31 @@ impl fmt::Display for NotThisInput {
 }
 
 impl std::error::Error for NotThisInput {}
+
+/// The members that name a queue.
+#[derive(Deserialize)]
+pub(super) struct Named<'a> {
+    #[serde(borrow, rename = "QueueUrl")]
+    pub(super) url: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "QueueName")]
+    pub(super) name: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "SourceArn")]
+    pub(super) source: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "QueueOwnerAWSAccountId")]
+    pub(super) owner: Option<Cow<'a, str>>,
+}
+
+impl Named<'static> {
+    /// Reads a form. A path replaces a missing queue URL.
+    pub(super) fn in_form(form: &Form<'_>, path: Option<&str>) -> Self {
+        let get =
+            |name: &str| form.get(name).filter(|text| !text.is_empty()).map(str::to_owned).map(Cow::Owned);
+        let path = || path.map(str::to_owned).map(Cow::Owned);
+        Self {
+            url: get("QueueUrl").or_else(path),
+            name: get("QueueName"),
+            source: get("SourceArn"),
+            owner: get("QueueOwnerAWSAccountId"),
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! Access policies of queues: whether a caller may perform an action.
+//! Access policies of queues: whether a caller may perform an action, and the permissions that add statements to them.
 //!
 //! Callers of other accounts need a statement that allows the action. Callers of the own account are only stopped by a
 //! statement that denies: on AWS they need an identity policy too, which this server does not have.
@@ -6,11 +6,14 @@
 use std::sync::Arc;
 
 use sqs_client::operation::Action;
+use sqs_client::operation::add_permission::AddPermission;
+use sqs_client::operation::remove_permission::RemovePermission;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::Validate;
 use sqs_client::wire::validate::permission::is_shareable;
 
 use super::shared::SharedQueue;
-use super::{Context, Service};
+use super::{Context, Serve, Served, Service};
 use crate::service::arn::QueueArn;
 use crate::service::policies::{self, Policies, Principal};
 use crate::sqs::engine::policy::Policy;
@@ -25,12 +28,6 @@ pub(crate) enum Cause {
     NoResourcePolicy,
     /// A statement of the queue's policy denies the action.
     Denied,
-}
-
-/// A denied request, with the details for logs, which AWS does not tell.
-struct Denial {
-    cause: Cause,
-    details: String,
 }
 
 impl Service {
@@ -48,7 +45,7 @@ impl Service {
         if setting == Policies::Off {
             return Ok(());
         }
-        let Some(Denial { cause, details }) = self.denial(context, action, queue) else { return Ok(()) };
+        let Some((cause, details)) = self.denial(context, action, queue) else { return Ok(()) };
         context.trace.note_finding(self.report_denial(queue.arn(), details));
         if setting != Policies::Enforce {
             return Ok(());
@@ -68,7 +65,8 @@ impl Service {
         findings.report(finding)
     }
 
-    fn denial(&self, context: &Context, action: Action, queue: &SharedQueue) -> Option<Denial> {
+    /// Why AWS denies a request, with details for logs, which AWS does not tell.
+    fn denial(&self, context: &Context, action: Action, queue: &SharedQueue) -> Option<(Cause, String)> {
         let is_own = *context.account == *queue.arn().account;
         let policy = queue.policy();
         if is_own && policy.is_none() {
@@ -80,7 +78,7 @@ impl Service {
                 "account {} may not call {name}: no policy can allow this action to other accounts",
                 context.account
             );
-            return Some(Denial { cause: Cause::NoResourcePolicy, details });
+            return Some((Cause::NoResourcePolicy, details));
         }
         let request = policies::Context {
             principal: Principal::Account(&context.account),
@@ -95,7 +93,7 @@ impl Service {
             policies::denial(document, &request)?
         };
         let cause = if why.is_explicit { Cause::Denied } else { Cause::NoResourcePolicy };
-        Some(Denial { cause, details: why.text })
+        Some((cause, why.text))
     }
 }
 
@@ -127,5 +125,28 @@ impl Cause {
         format!(
             "User: arn:aws:iam::{account}:root is not authorized to perform: sqs:{action} on resource: {queue} {reason}"
         )
+    }
+}
+
+impl Serve for AddPermission {
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
+        input.validate()?;
+        let now = service.shared.clock.now();
+        let label = input.label().unwrap_or_default();
+        queue.with(context, |queue| {
+            queue.add_permission(now, label, input.aws_account_ids(), input.actions())
+        })??;
+        Ok(Self::Output::default())
+    }
+}
+
+impl Serve for RemovePermission {
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
+        input.validate()?;
+        let label = input.label().unwrap_or_default();
+        queue.with(context, |queue| queue.remove_permission(service.shared.clock.now(), label))??;
+        Ok(Self::Output::default())
     }
 }

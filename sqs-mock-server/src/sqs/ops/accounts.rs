@@ -137,14 +137,6 @@ impl Accounts {
         self.table.write().deletions = deletions;
     }
 
-    /// All accounts with region and account id, in no particular order.
-    pub(super) fn named(&self) -> Vec<(Box<str>, Box<str>, Arc<AccountRegion>)> {
-        let table = self.table.read();
-        let by_account = table.by_region.iter();
-        let named = by_account.flat_map(|(region, accounts)| accounts.iter().map(move |it| (region, it)));
-        named.map(|(region, (id, account))| (region.clone(), id.clone(), Arc::clone(account))).collect()
-    }
-
     /// All accounts, in no particular order.
     pub(super) fn all(&self) -> Vec<Arc<AccountRegion>> {
         self.table.read().by_region.values().flat_map(HashMap::values).map(Arc::clone).collect()

@@ -1,43 +1,33 @@
-//! Reading and changing attributes of queues.
+//! Reading and changing attributes and tags of queues.
 
-use sqs_client::operation::Operation as _;
-use sqs_client::operation::get_queue_attributes::{
-    GetQueueAttributes, GetQueueAttributesInput, GetQueueAttributesOutput,
-};
-use sqs_client::operation::set_queue_attributes::{
-    SetQueueAttributes, SetQueueAttributesInput, SetQueueAttributesOutput,
-};
+use sqs_client::operation::get_queue_attributes::GetQueueAttributes;
+use sqs_client::operation::list_queue_tags::ListQueueTags;
+use sqs_client::operation::set_queue_attributes::SetQueueAttributes;
+use sqs_client::operation::tag_queue::TagQueue;
+use sqs_client::operation::untag_queue::UntagQueue;
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::service_error::ServiceError;
 use sqs_client::wire::validate::Validate;
 
 use super::state::Shared;
-use super::{Context, Serve, Service};
+use super::{Context, Serve, Served, Service};
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::RedrivePolicy;
 
 impl Serve for GetQueueAttributes {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: GetQueueAttributesInput,
-    ) -> Result<GetQueueAttributesOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         input.validate()?;
         let now = service.shared.clock.now();
-        let attributes = queue.with(context, |queue| queue.render(now, input.attribute_names()))?;
+        let attributes = queue.read(context, |queue| queue.render(now, input.attribute_names()))?;
         let attributes = Some(attributes).filter(|attributes| !attributes.is_empty());
-        Ok(GetQueueAttributesOutput::builder().set_attributes(attributes).build())
+        Ok(Self::Output::builder().set_attributes(attributes).build())
     }
 }
 
 impl Serve for SetQueueAttributes {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: SetQueueAttributesInput,
-    ) -> Result<SetQueueAttributesOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         input.validate()?;
         let requested = input.attributes.unwrap_or_default();
         let redrive = requested.get(&QueueAttributeName::RedrivePolicy);
@@ -53,7 +43,7 @@ impl Serve for SetQueueAttributes {
             Some(_) => change_redrive(&service.shared, queue.arn(), policy.as_ref(), change)?,
             None => change()?,
         }
-        Ok(SetQueueAttributesOutput::default())
+        Ok(Self::Output::default())
     }
 }
 
@@ -65,7 +55,7 @@ fn change_redrive(
     change: impl FnOnce() -> Result<(), ServiceError>,
 ) -> Result<(), ServiceError> {
     // Without an account, the queue was deleted; `change` returns the error.
-    let Some(account) = shared.account(&source.region, &source.account) else {
+    let Some(account) = shared.account_of(source) else {
         return change();
     };
     let _one_at_a_time = account.redrive.lock();
@@ -89,4 +79,31 @@ pub(super) fn check_redrive(
         target.map(|target| target.attribute(|attributes| attributes.allows_source(source)))
     };
     policy.check(source, allows_source)
+}
+
+impl Serve for TagQueue {
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
+        input.validate()?;
+        queue.with(context, |queue| queue.tag(input.tags.unwrap_or_default()))??;
+        Ok(Self::Output::default())
+    }
+}
+
+impl Serve for UntagQueue {
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
+        input.validate()?;
+        queue.with(context, |queue| queue.untag(input.tag_keys().iter().map(String::as_str)))?;
+        Ok(Self::Output::default())
+    }
+}
+
+impl Serve for ListQueueTags {
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
+        let tags = queue.read(context, |queue| queue.tags().all().clone())?;
+        let tags = (!tags.is_empty()).then(|| tags.into_iter().collect());
+        Ok(Self::Output::builder().set_tags(tags).build())
+    }
 }

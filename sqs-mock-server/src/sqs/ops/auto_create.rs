@@ -9,11 +9,9 @@ use sqs_client::wire::validate;
 use super::queue::create;
 use super::shared::SharedQueue;
 use super::{Context, Service};
-use crate::service::arn::QueueArn;
-use crate::service::arn::is_fifo_name;
-use crate::sqs::engine::Attributes;
-use crate::sqs::engine::Tags;
+use crate::service::arn::{QueueArn, is_fifo_name};
 use crate::sqs::engine::attributes::Requested;
+use crate::sqs::engine::{Attributes, Tags};
 
 impl Service {
     /// Whether an action can change anything. With creation on first use, naming a queue can create it.
@@ -23,7 +21,7 @@ impl Service {
             Action::GetQueueAttributes
             | Action::GetQueueUrl
             | Action::ListDeadLetterSourceQueues
-            | Action::ListQueueTags => self.auto_create,
+            | Action::ListQueueTags => self.start.auto_create,
             _ => true,
         }
     }
@@ -37,7 +35,7 @@ impl Service {
         name: &str,
     ) -> Option<Arc<SharedQueue>> {
         let found = self.shared.find(&context.region, account, name);
-        if found.is_some() || !self.auto_create || validate::queue::name(name).is_err() {
+        if found.is_some() || !self.start.auto_create || validate::queue::name(name).is_err() {
             return found;
         }
         let arn = QueueArn::new(&context.region, account, name);

@@ -1,15 +1,8 @@
 //! Batches: the queue is locked once for all entries; each entry has a result.
 
-use sqs_client::operation::Operation as _;
-use sqs_client::operation::change_message_visibility_batch::{
-    ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput, ChangeMessageVisibilityBatchOutput,
-};
-use sqs_client::operation::delete_message_batch::{
-    DeleteMessageBatch, DeleteMessageBatchInput, DeleteMessageBatchOutput,
-};
-use sqs_client::operation::send_message_batch::{
-    SendMessageBatch, SendMessageBatchInput, SendMessageBatchOutput,
-};
+use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibilityBatch;
+use sqs_client::operation::delete_message_batch::DeleteMessageBatch;
+use sqs_client::operation::send_message_batch::SendMessageBatch;
 use sqs_client::types::{
     BatchResultErrorEntry, ChangeMessageVisibilityBatchResultEntry, DeleteMessageBatchResultEntry,
     SendMessageBatchRequestEntry, SendMessageBatchResultEntry,
@@ -21,38 +14,15 @@ use sqs_client::wire::validate::{BatchEntry, Draft, Validate, batch};
 
 use super::message::{Accepted, Prepared, with_receipt};
 use super::strict::Review;
-use super::{Context, FailedEntry, Serve, Service, built, seconds};
+use super::{Context, Serve, Served, Service, built, seconds};
+use crate::service::faults::Entry;
 use crate::sqs::engine::{Metered, Queue};
 
-/// The results of a batch.
-#[derive(Debug)]
-struct Results<T> {
-    successful: Vec<T>,
-    failed: Vec<BatchResultErrorEntry>,
-}
-
-impl<T> Results<T> {
-    /// Splits results into successful and failed entries; `succeed` builds a successful entry.
-    fn of<R>(
-        results: Ended<R>,
-        succeed: impl Fn(String, R) -> Result<T, ServiceError>,
-    ) -> Result<Self, ServiceError> {
-        let mut sorted = Self { successful: Vec::new(), failed: Vec::new() };
-        for (id, result) in results {
-            match result {
-                Ok(result) => sorted.successful.push(succeed(id, result)?),
-                Err(failure) => sorted.failed.push(failure.entry(id)?),
-            }
-        }
-        Ok(sorted)
-    }
-}
-
 /// Why an entry failed, and whether the sender is reported as the cause.
-#[derive(Debug)]
-struct Failure {
-    error: ServiceError,
-    sender_fault: bool,
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub(crate) error: ServiceError,
+    pub(crate) sender_fault: bool,
 }
 
 impl Failure {
@@ -72,14 +42,23 @@ impl From<ServiceError> for Failure {
     }
 }
 
-impl From<&FailedEntry> for Failure {
-    fn from(failed: &FailedEntry) -> Self {
-        Self { error: failed.error.clone(), sender_fault: failed.sender_fault }
-    }
-}
-
 /// Results of entries by id.
 type Ended<R> = Vec<(String, Result<R, Failure>)>;
+
+/// Splits results into successful and failed entries; `succeed` builds a successful entry.
+fn split<R, T>(
+    results: Ended<R>,
+    succeed: impl Fn(String, R) -> Result<T, ServiceError>,
+) -> Result<(Vec<T>, Vec<BatchResultErrorEntry>), ServiceError> {
+    let (mut successful, mut failed) = (Vec::new(), Vec::new());
+    for (id, result) in results {
+        match result {
+            Ok(result) => successful.push(succeed(id, result)?),
+            Err(failure) => failed.push(failure.entry(id)?),
+        }
+    }
+    Ok((successful, failed))
+}
 
 /// AWS reports failed entries in any order.
 fn shuffle_failed<R>(queue: &mut Queue, results: Ended<R>) -> Ended<R> {
@@ -119,18 +98,30 @@ fn check_entry<E: BatchEntry>(context: &Context, index: usize, entry: &E) -> Res
 /// Rejects an entry without an id with the text of the Query protocol, where an empty list has one empty entry.
 fn check_ids<E: BatchEntry>(context: &Context, entries: &[E]) -> Result<(), ServiceError> {
     match entries.iter().position(|entry| entry.id().is_empty()) {
-        Some(index) if context.wsdl => Err(missing_parameter(&format!("{}.{}.Id", E::SHAPE, index + 1))),
+        Some(index) if context.is_query => Err(missing_parameter(&format!("{}.{}.Id", E::SHAPE, index + 1))),
         _ => Ok(()),
     }
 }
 
+/// Describes the entries of a batch to faults.
+fn describe<'e, E: BatchEntry>(entries: &'e [E], describe: impl Fn(&'e E) -> Entry<'e>) -> Vec<Entry<'e>> {
+    let entries = entries.iter().enumerate();
+    entries.map(|(index, entry)| Entry { index, id: Some(entry.id()), ..describe(entry) }).collect()
+}
+
+/// Removes entries from the output of a batch.
+macro_rules! omit_from_batch {
+    () => {
+        fn omit(output: &mut Self::Output, ids: &[String]) {
+            output.successful.retain(|entry| !ids.contains(&entry.id));
+            output.failed.retain(|entry| !ids.contains(&entry.id));
+        }
+    };
+}
+
 impl Serve for SendMessageBatch {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: SendMessageBatchInput,
-    ) -> Result<SendMessageBatchOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         check_ids(context, input.entries())?;
         let entries = input.entries.unwrap_or_default();
         let sender = queue.sender(&context.account);
@@ -165,9 +156,27 @@ impl Serve for SendMessageBatch {
             let sent = sent.collect();
             Ok::<_, ServiceError>(shuffle_failed(queue, sent))
         })??;
-        let results = Results::of(results, accepted)?;
-        let output = SendMessageBatchOutput::builder().set_successful(Some(results.successful));
-        built(output.set_failed(Some(results.failed)).build())
+        let (successful, failed) = split(results, accepted)?;
+        let output = Self::Output::builder().set_successful(Some(successful));
+        built(output.set_failed(Some(failed)).build())
+    }
+
+    fn entries(input: &Self::Input) -> Vec<Entry<'_>> {
+        describe(input.entries(), |entry| Entry {
+            body: Some(&entry.message_body),
+            group: entry.message_group_id.as_deref(),
+            deduplication_id: entry.message_deduplication_id.as_deref(),
+            ..Entry::default()
+        })
+    }
+
+    omit_from_batch!();
+
+    fn corrupt(output: &mut Self::Output) -> bool {
+        for entry in &mut output.successful {
+            entry.md5_of_message_body = "0".repeat(32);
+        }
+        !output.successful.is_empty()
     }
 }
 
@@ -176,12 +185,8 @@ fn accepted(id: String, accepted: Accepted) -> Result<SendMessageBatchResultEntr
 }
 
 impl Serve for DeleteMessageBatch {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: DeleteMessageBatchInput,
-    ) -> Result<DeleteMessageBatchOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         check_ids(context, input.entries())?;
         input.validate()?;
         let results = queue.with(context, |queue| {
@@ -198,19 +203,24 @@ impl Serve for DeleteMessageBatch {
             Ok::<_, ServiceError>(shuffled(queue, deleted))
         })??;
         let succeed = |id, ()| built(DeleteMessageBatchResultEntry::builder().id(id).build());
-        let results = Results::of(results, succeed)?;
-        let output = DeleteMessageBatchOutput::builder().set_successful(Some(results.successful));
-        built(output.set_failed(Some(results.failed)).build())
+        let (successful, failed) = split(results, succeed)?;
+        let output = Self::Output::builder().set_successful(Some(successful));
+        built(output.set_failed(Some(failed)).build())
     }
+
+    fn entries(input: &Self::Input) -> Vec<Entry<'_>> {
+        describe(input.entries(), |entry| Entry {
+            receipt_handle: Some(&entry.receipt_handle),
+            ..Entry::default()
+        })
+    }
+
+    omit_from_batch!();
 }
 
 impl Serve for ChangeMessageVisibilityBatch {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: ChangeMessageVisibilityBatchInput,
-    ) -> Result<ChangeMessageVisibilityBatchOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         check_ids(context, input.entries())?;
         input.validate()?;
         let results = queue.with(context, |queue| {
@@ -225,8 +235,17 @@ impl Serve for ChangeMessageVisibilityBatch {
             Ok::<_, ServiceError>(shuffle_failed(queue, changed))
         })??;
         let succeed = |id, ()| built(ChangeMessageVisibilityBatchResultEntry::builder().id(id).build());
-        let results = Results::of(results, succeed)?;
-        let output = ChangeMessageVisibilityBatchOutput::builder().set_successful(Some(results.successful));
-        built(output.set_failed(Some(results.failed)).build())
+        let (successful, failed) = split(results, succeed)?;
+        let output = Self::Output::builder().set_successful(Some(successful));
+        built(output.set_failed(Some(failed)).build())
     }
+
+    fn entries(input: &Self::Input) -> Vec<Entry<'_>> {
+        describe(input.entries(), |entry| Entry {
+            receipt_handle: Some(&entry.receipt_handle),
+            ..Entry::default()
+        })
+    }
+
+    omit_from_batch!();
 }

@@ -55,6 +55,7 @@ impl Queues for Service {
             queue.send(self.shared.clock.now(), room, message)
         });
         sent.ok_or(Undelivered::NoQueue)?.map_err(undelivered)?;
+        self.shared.denied_deliveries.forget(queue.arn());
         if damage.is_some() {
             return Err(unavailable("A fault damaged the answer."));
         }
@@ -101,7 +102,7 @@ impl Service {
             None => Ok(plan.damage),
             Some(Rejection::Error(Failure { code, message })) => {
                 let code = code.map_or(ErrorCode::RequestThrottled, |code| ErrorCode::from_name(&code));
-                let message = message.unwrap_or_else(|| "A fault was injected.".to_owned());
+                let message = message.unwrap_or_else(|| "This failure was injected.".to_owned());
                 Err(undelivered(ServiceError::new(code, message)))
             }
             Some(Rejection::Status(status, _)) if status < 500 => {

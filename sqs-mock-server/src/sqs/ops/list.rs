@@ -1,23 +1,16 @@
 //! Paginated lists: queues, and sources of a dead-letter queue.
 
-use sqs_client::operation::Operation as _;
-use sqs_client::operation::list_dead_letter_source_queues::{
-    ListDeadLetterSourceQueues, ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput,
-};
-use sqs_client::operation::list_queues::{ListQueues, ListQueuesInput, ListQueuesOutput};
+use sqs_client::operation::list_dead_letter_source_queues::ListDeadLetterSourceQueues;
+use sqs_client::operation::list_queues::ListQueues;
 use sqs_client::wire::limits::LIST_RESULTS;
 use sqs_client::wire::service_error::ServiceError;
 use sqs_client::wire::validate::{Validate, error};
 
-use super::{Context, Serve, Service, built};
+use super::{Context, Serve, Served, Service, built};
 use crate::sqs::engine::Page;
 
 impl Serve for ListQueues {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        input: ListQueuesInput,
-    ) -> Result<ListQueuesOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {
         input.validate()?;
         let after = input.next_token().map(read_token).transpose()?;
         let prefix = input.queue_name_prefix().unwrap_or_default();
@@ -28,7 +21,7 @@ impl Serve for ListQueues {
             None => Page::default(),
         };
         let urls = urls(context, &context.account, &page);
-        Ok(ListQueuesOutput::builder()
+        Ok(Self::Output::builder()
             .set_queue_urls(Some(urls).filter(|urls| !urls.is_empty()))
             .set_next_token(next_token(&page, input.max_results))
             .build())
@@ -36,22 +29,18 @@ impl Serve for ListQueues {
 }
 
 impl Serve for ListDeadLetterSourceQueues {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: ListDeadLetterSourceQueuesInput,
-    ) -> Result<ListDeadLetterSourceQueuesOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         input.validate()?;
         let after = input.next_token().map(read_token).transpose()?;
         let arn = queue.arn();
-        let page = match service.shared.account(&arn.region, &arn.account) {
+        let page = match service.shared.account_of(arn) {
             Some(account) => {
                 account.directory.read().sources_of(&arn.name, after.as_deref(), page_size(input.max_results))
             }
             None => Page::default(),
         };
-        let output = ListDeadLetterSourceQueuesOutput::builder()
+        let output = Self::Output::builder()
             .set_queue_urls(Some(urls(context, &arn.account, &page)))
             .set_next_token(next_token(&page, input.max_results));
         built(output.build())

@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use sqs_client::operation::Operation as _;
-use sqs_client::operation::change_message_visibility::{
-    ChangeMessageVisibility, ChangeMessageVisibilityInput, ChangeMessageVisibilityOutput,
-};
-use sqs_client::operation::delete_message::{DeleteMessage, DeleteMessageInput, DeleteMessageOutput};
-use sqs_client::operation::send_message::{SendMessage, SendMessageInput, SendMessageOutput};
+use sqs_client::operation::change_message_visibility::ChangeMessageVisibility;
+use sqs_client::operation::delete_message::DeleteMessage;
+use sqs_client::operation::send_message::SendMessage;
 use sqs_client::types::{
     MessageSystemAttributeNameForSends as SystemName, MessageSystemAttributeValue,
     SendMessageBatchRequestEntry,
@@ -16,9 +13,11 @@ use sqs_client::wire::checksum::{Md5Hex, md5_of_attributes, md5_of_body};
 use sqs_client::wire::service_error::ServiceError;
 use sqs_client::wire::validate::{Draft, Validate};
 
+use super::serve::break_sum;
 use super::strict::Review;
-use super::{Context, Serve, Service, seconds};
+use super::{Context, Serve, Served, Service, seconds};
 use crate::service::clock::Timestamp;
+use crate::service::faults::Entry;
 use crate::sqs::engine::{Checksums, Metered, NewMessage, Payload, Queue, Room, Sent};
 
 /// Writes an [`Accepted`] into the builder of an output or of a batch entry: two types with the same setters.
@@ -35,12 +34,8 @@ macro_rules! with_receipt {
 pub(super) use with_receipt;
 
 impl Serve for SendMessage {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: SendMessageInput,
-    ) -> Result<SendMessageOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         input.validate()?;
         let draft = Draft::from(&input);
         let md5 = md5_of_body(draft.body);
@@ -57,7 +52,20 @@ impl Serve for SendMessage {
             review.send(queue, has_id, sent.as_ref().map(|accepted| accepted.sent));
             sent
         })??;
-        Ok(with_receipt!(SendMessageOutput::builder(), accepted).build())
+        Ok(with_receipt!(Self::Output::builder(), accepted).build())
+    }
+
+    fn entries(input: &Self::Input) -> Vec<Entry<'_>> {
+        vec![Entry {
+            body: input.message_body(),
+            group: input.message_group_id(),
+            deduplication_id: input.message_deduplication_id(),
+            ..Entry::default()
+        }]
+    }
+
+    fn corrupt(output: &mut Self::Output) -> bool {
+        break_sum(&mut output.md5_of_message_body)
     }
 }
 
@@ -116,12 +124,8 @@ fn trace_header_of(given: Option<&MessageSystemAttributeValue>, context: &Contex
 }
 
 impl Serve for DeleteMessage {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: DeleteMessageInput,
-    ) -> Result<DeleteMessageOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         input.validate()?;
         let handle = input.receipt_handle().unwrap_or_default();
         queue.with(context, |queue| {
@@ -131,17 +135,17 @@ impl Serve for DeleteMessage {
             Review { shared: &service.shared, context, now }.delete(queue, deleted);
             Ok::<_, ServiceError>(())
         })??;
-        Ok(DeleteMessageOutput::default())
+        Ok(Self::Output::default())
+    }
+
+    fn entries(input: &Self::Input) -> Vec<Entry<'_>> {
+        vec![Entry { receipt_handle: input.receipt_handle(), ..Entry::default() }]
     }
 }
 
 impl Serve for ChangeMessageVisibility {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: ChangeMessageVisibilityInput,
-    ) -> Result<ChangeMessageVisibilityOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         input.validate()?;
         let handle = input.receipt_handle().unwrap_or_default();
         let timeout = seconds(input.visibility_timeout.unwrap_or_default());
@@ -150,6 +154,10 @@ impl Serve for ChangeMessageVisibility {
             queue.accept_call(now, Metered::ChangeVisibility)?;
             queue.change_visibility(now, handle, timeout).map_err(|refusal| refusal.of_request(handle))
         })??;
-        Ok(ChangeMessageVisibilityOutput::default())
+        Ok(Self::Output::default())
+    }
+
+    fn entries(input: &Self::Input) -> Vec<Entry<'_>> {
+        vec![Entry { receipt_handle: input.receipt_handle(), ..Entry::default() }]
     }
 }

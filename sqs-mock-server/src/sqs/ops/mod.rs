@@ -6,20 +6,20 @@
 //! | Module | Contents |
 //! |---|---|
 //! | [`service`] | accounts, clock, shutdown; finding queues |
-//! | [`access`] | access policies of queues |
-//! | [`accounts`], [`quota`] | accounts and regions; maximum number of queues |
-//! | [`usage`], [`trace`] | usage of the server; facts about a request for logs |
+//! | [`access`] | access policies of queues, and their permissions |
+//! | [`accounts`], [`limits`] | accounts and regions; maximum number of queues and memory |
+//! | [`trace`] | facts about a request for logs |
+//! | [`serve`] | operations, and their parts that faults need |
 //! | [`shared`], [`poll`] | a queue behind its lock; parked receives |
 //! | [`auto_create`] | creation of queues on first use |
-//! | [`queue`], [`attributes`], [`list`] | operations on queues |
+//! | [`queue`], [`attributes`], [`list`] | operations on queues, their attributes and tags |
 //! | [`message`], [`receive`], [`batch`] | operations on messages and batches |
 //! | `deliver` | messages of other services |
 //! | [`strict`] | findings of strict mode about sends and deletes |
-//! | [`throughput`] | throughput quotas of each queue |
-//! | [`tags`], [`permission`] | operations on tags and permissions |
 //! | [`changes`], `restore` | changes for a store, and the state that it kept |
 //! | [`move_task`], [`mover`] | move tasks, and the background task of each |
-//! | [`inspect`], [`peek`], [`until`], [`reset`] | not in SQS: inspecting, peeking, waiting for conditions, resetting |
+//! | [`inspect`], [`peek`] | not in SQS: inspecting queues and the usage of the server; peeking |
+//! | [`until`], [`reset`] | not in SQS: waiting for conditions; resetting |
 //! | [`address`], [`selection`] | queue URLs; attributes that a receive returns |
 
 mod access;
@@ -32,39 +32,32 @@ pub(crate) mod changes;
 #[cfg(any(feature = "s3", feature = "sns"))]
 mod deliver;
 mod inspect;
+mod limits;
 mod list;
-mod memory;
 mod message;
 mod move_task;
 mod mover;
 mod peek;
-mod permission;
 mod poll;
 mod queue;
-mod quota;
 mod receive;
 mod reset;
 #[cfg(feature = "durable")]
 mod restore;
 mod selection;
+mod serve;
 mod service;
 mod shared;
 mod state;
 mod strict;
-mod tags;
 #[cfg(test)]
 mod tests;
-mod throughput;
 mod trace;
 mod until;
-mod usage;
-mod watchers;
 
 use std::fmt::Display;
-use std::future::Future;
 use std::time::Duration;
 
-use sqs_client::operation::Operation;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::error;
 
@@ -72,25 +65,15 @@ use sqs_client::wire::validate::error;
 pub(crate) use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 
 pub(crate) use access::Cause;
+pub(crate) use batch::Failure;
+pub(crate) use inspect::QueueUsage;
 pub(crate) use peek::{Kinds, fitting};
 #[cfg(feature = "durable")]
 pub(crate) use restore::Restored;
+pub(crate) use serve::Serve;
+use serve::Served;
 pub(crate) use service::{Service, Start};
 pub(crate) use trace::Trace;
-pub(crate) use usage::QueueUsage;
-
-/// An operation that a [`Service`] implements.
-pub(crate) trait Serve: Operation {
-    /// Runs the operation.
-    ///
-    /// # Cancel safety
-    /// A receive that is dropped before it completes has taken no message. No other operation waits.
-    fn serve(
-        service: &Service,
-        context: &Context,
-        input: Self::Input,
-    ) -> impl Future<Output = Result<Self::Output, ServiceError>> + Send;
-}
 
 /// Facts about a request besides its input.
 #[derive(Clone, Debug, Default)]
@@ -104,13 +87,13 @@ pub(crate) struct Context {
     /// The configured `base_url`. Without one, it has the host that the caller uses.
     pub(crate) public_url: Option<String>,
     /// Whether the request came by the Query protocol, which has another text for unknown queues.
-    pub(crate) wsdl: bool,
+    pub(crate) is_query: bool,
     /// The URL of a request in the Query protocol, unless its path is `/`. It names the queue if the input does not.
     pub(crate) request_url: Option<String>,
     /// The header `X-Amzn-Trace-Id`, the default for the system attribute `AWSTraceHeader`.
     pub(crate) trace_header: Option<String>,
-    /// Batch entries with an injected failure.
-    pub(crate) failing: Vec<FailedEntry>,
+    /// Batch entries with an injected failure, by position.
+    pub(crate) failing: Vec<(usize, Failure)>,
     /// Whether the request is a retry by an SDK.
     pub(crate) is_retry: bool,
     /// Whether standard queues deliver the messages of this receive once more.
@@ -119,24 +102,16 @@ pub(crate) struct Context {
     pub(crate) trace: Trace,
 }
 
-/// A batch entry with an injected failure.
-#[derive(Clone, Debug)]
-pub(crate) struct FailedEntry {
-    /// The position in the batch.
-    pub(crate) index: usize,
-    pub(crate) error: ServiceError,
-    pub(crate) sender_fault: bool,
-}
-
 impl Context {
     /// Returns the injected failure of a batch entry as an error, if any.
-    fn injected_failure(&self, index: usize) -> Result<(), &FailedEntry> {
-        self.failing.iter().find(|failed| failed.index == index).map_or(Ok(()), Err)
+    fn injected_failure(&self, index: usize) -> Result<(), Failure> {
+        let failing = self.failing.iter().find(|(failing, _)| *failing == index);
+        failing.map_or(Ok(()), |(_, failure)| Err(failure.clone()))
     }
 
     /// The error for a queue that does not exist, with the text of the request's protocol.
     pub(crate) fn no_such_queue(&self) -> ServiceError {
-        if !self.wsdl {
+        if !self.is_query {
             return error::queue_does_not_exist();
         }
         let message = "The specified queue does not exist for this wsdl version.";

@@ -5,15 +5,9 @@
 
 use std::sync::Arc;
 
-use sqs_client::operation::cancel_message_move_task::{
-    CancelMessageMoveTask, CancelMessageMoveTaskInput, CancelMessageMoveTaskOutput,
-};
-use sqs_client::operation::list_message_move_tasks::{
-    ListMessageMoveTasks, ListMessageMoveTasksInput, ListMessageMoveTasksOutput,
-};
-use sqs_client::operation::start_message_move_task::{
-    StartMessageMoveTask, StartMessageMoveTaskInput, StartMessageMoveTaskOutput,
-};
+use sqs_client::operation::cancel_message_move_task::CancelMessageMoveTask;
+use sqs_client::operation::list_message_move_tasks::ListMessageMoveTasks;
+use sqs_client::operation::start_message_move_task::StartMessageMoveTask;
 use sqs_client::types::ListMessageMoveTasksResultEntry;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::{Validate, error};
@@ -22,41 +16,41 @@ use super::accounts::AccountRegion;
 use super::mover::Mover;
 use super::shared::SharedQueue;
 use super::state::Shared;
-use super::{Context, Serve, Service};
+use super::{Context, Serve, Served, Service};
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::move_task::TaskHandle;
 use crate::sqs::engine::{MoveStatus, MoveTask, NewMoveTask};
 
 impl Serve for StartMessageMoveTask {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        input: StartMessageMoveTaskInput,
-    ) -> Result<StartMessageMoveTaskOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {
         input.validate()?;
         let shared = &service.shared;
-        let (source, queue) = find(shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
-        let account =
-            shared.account(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
+        let queue = find(shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
+        let source = queue.arn();
+        let account = shared.account_of(source).ok_or_else(|| context.no_such_queue())?;
         if !account.directory.read().is_dead_letter_queue(&source.name) {
             return Err(error::invalid_parameter("Source queue must be configured as a Dead Letter Queue."));
         }
         let destination =
             input.destination_arn().map(|arn| find(shared, context, "DestinationArn", arn)).transpose()?;
-        if let Some((arn, _)) = &destination {
-            check_destination(&source, arn)?;
+        if let Some(destination) = &destination {
+            check_destination(source, destination.arn())?;
         }
         let now = shared.clock.now();
         let order = NewMoveTask {
-            destination: destination.map(|(arn, _)| Arc::new(arn)),
+            destination: destination.map(|queue| Arc::clone(queue.arn())),
             rate: input.max_number_of_messages_per_second.and_then(|rate| u32::try_from(rate).ok()),
             to_move: queue.with(context, |queue| queue.counts(now).available)?.try_into().unwrap_or(u64::MAX),
-            source: Arc::new(source),
+            source: Arc::clone(source),
         };
         let task = account.tasks(|tasks| tasks.start(now, shared.new_id(), order).cloned())?;
         let handle = task.handle();
-        Mover::new(Arc::clone(shared), account, queue, task).spawn();
-        Ok(StartMessageMoveTaskOutput::builder().task_handle(handle).build())
+        Mover { shared: Arc::clone(shared), account, source: queue, task }.spawn();
+        Ok(Self::Output::builder().task_handle(handle).build())
+    }
+
+    fn queue(input: &Self::Input) -> Option<&str> {
+        input.source_arn()
     }
 }
 
@@ -72,24 +66,23 @@ fn check_destination(source: &QueueArn, destination: &QueueArn) -> Result<(), Se
 }
 
 impl Serve for ListMessageMoveTasks {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        input: ListMessageMoveTasksInput,
-    ) -> Result<ListMessageMoveTasksOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {
         input.validate()?;
-        let (source, _) =
-            find(&service.shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
+        let source = find(&service.shared, context, "SourceArn", input.source_arn().unwrap_or_default())?;
         let most = usize::try_from(input.max_results.unwrap_or(1)).unwrap_or(1);
-        let results = Some(service.move_tasks(&source, most)).filter(|results| !results.is_empty());
-        Ok(ListMessageMoveTasksOutput::builder().set_results(results).build())
+        let results = Some(service.move_tasks(source.arn(), most)).filter(|results| !results.is_empty());
+        Ok(Self::Output::builder().set_results(results).build())
+    }
+
+    fn queue(input: &Self::Input) -> Option<&str> {
+        input.source_arn()
     }
 }
 
 impl Service {
     /// The latest move tasks of a queue, at most so many.
     pub(crate) fn move_tasks(&self, source: &QueueArn, most: usize) -> Vec<ListMessageMoveTasksResultEntry> {
-        let account = self.shared.account(&source.region, &source.account);
+        let account = self.shared.account_of(source);
         let list = |account: Arc<AccountRegion>| {
             account.tasks(|tasks| tasks.list(source).take(most).map(entry).collect())
         };
@@ -98,21 +91,16 @@ impl Service {
 }
 
 impl Serve for CancelMessageMoveTask {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        input: CancelMessageMoveTaskInput,
-    ) -> Result<CancelMessageMoveTaskOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {
         input.validate()?;
         let shared = &service.shared;
         let handle = TaskHandle::read(input.task_handle().unwrap_or_default())?;
-        let (source, _) = find(shared, context, "SourceArn", &handle.source_arn)?;
-        let account =
-            shared.account(&source.region, &source.account).ok_or_else(|| context.no_such_queue())?;
-        let moved = account.tasks(|tasks| tasks.cancel(&source, &handle))?;
+        let source = find(shared, context, "SourceArn", &handle.source_arn)?;
+        let account = shared.account_of(source.arn()).ok_or_else(|| context.no_such_queue())?;
+        let moved = account.tasks(|tasks| tasks.cancel(source.arn(), &handle))?;
         account.cancelled.notify_waiters();
         let moved = i64::try_from(moved).unwrap_or(i64::MAX);
-        Ok(CancelMessageMoveTaskOutput::builder().approximate_number_of_messages_moved(moved).build())
+        Ok(Self::Output::builder().approximate_number_of_messages_moved(moved).build())
     }
 }
 
@@ -121,14 +109,15 @@ fn find(
     context: &Context,
     parameter: &str,
     arn: &str,
-) -> Result<(QueueArn, Arc<SharedQueue>), ServiceError> {
+) -> Result<Arc<SharedQueue>, ServiceError> {
     let arn = arn.parse().ok();
     let own = arn.filter(|arn: &QueueArn| *arn.region == *context.region && *arn.account == *context.account);
-    let found = own.and_then(|arn| shared.find_arn(&arn).map(|queue| (arn, queue)));
-    found.ok_or_else(|| {
+    let found = own.and_then(|arn| shared.find_arn(&arn)).ok_or_else(|| {
         let message = format!("The resource that you specified for the {parameter} parameter doesn't exist.");
         ServiceError::new(ErrorCode::ResourceNotFoundException, message)
-    })
+    })?;
+    context.trace.note_queue(found.arn());
+    Ok(found)
 }
 
 fn entry(task: &MoveTask) -> ListMessageMoveTasksResultEntry {

@@ -16,22 +16,13 @@ use crate::service::clock::Timestamp;
 use crate::sqs::engine::{FailureReason, MoveStatus, MoveStep, MoveTask};
 
 pub(super) struct Mover {
-    shared: Arc<Shared>,
-    account: Arc<AccountRegion>,
-    source: Arc<SharedQueue>,
-    task: MoveTask,
+    pub(super) shared: Arc<Shared>,
+    pub(super) account: Arc<AccountRegion>,
+    pub(super) source: Arc<SharedQueue>,
+    pub(super) task: MoveTask,
 }
 
 impl Mover {
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        account: Arc<AccountRegion>,
-        source: Arc<SharedQueue>,
-        task: MoveTask,
-    ) -> Self {
-        Self { shared, account, source, task }
-    }
-
     pub(super) fn spawn(self) {
         tokio::spawn(async move {
             let stopped = self.shared.stopped();

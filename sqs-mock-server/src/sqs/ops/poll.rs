@@ -9,7 +9,6 @@
 //! A receive takes messages and returns them in one step without an await: a receive that is dropped has taken nothing.
 //! Each step moves a limited number of dead letters.
 
-use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +18,6 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use super::Context;
 use super::shared::SharedQueue;
 use super::state::Shared;
-use super::usage::Parked;
 use crate::service::clock::Timestamp;
 use crate::service::stopwatch::Stopwatch;
 use crate::sqs::engine::{Delivery, InTransit, Metered, Queue, Receive, Received};
@@ -56,7 +54,7 @@ impl Poll<'_> {
         let Self { shared, queue, .. } = self;
         let mut stopped = pin!(shared.stopped());
         let mut deadline = pin!(shared.clock.sleep_until(shared.clock.now() + wait));
-        let _parked = Parked::new(&shared.parked);
+        let _parked = shared.parked.enter();
         let mut watch = None;
         // Enabled before the queue is checked, so that no arrival in between is missed. Kept across iterations, so that
         // the receive keeps its place in line.
@@ -91,7 +89,7 @@ impl Poll<'_> {
             return messages;
         }
         let now = self.shared.clock.now();
-        let available = self.queue.unless_deleted(|queue| queue.counts(now).available);
+        let available = self.queue.look(|queue| queue.counts(now).available);
         if available.is_some_and(|available| available > 0) {
             self.queue.arrival.notify_one();
         }
@@ -162,16 +160,10 @@ async fn end_before(
 
 /// Waits until the queue can have a message without a request, or until that time has changed.
 async fn next_moment(shared: &Shared, queue: &SharedQueue, wake_at: Option<Timestamp>) {
-    let moment = async {
-        match wake_at {
-            Some(moment) => shared.clock.sleep_until(moment).await,
-            None => pending().await,
-        }
-    };
     tokio::select! {
         biased;
         () = queue.sooner.notified() => {}
-        () = moment => {}
+        () = shared.moment(wake_at) => {}
     }
 }
 
@@ -201,7 +193,7 @@ fn over_limit() -> ServiceError {
 
 #[cfg(test)]
 mod tests {
-    use std::future::ready;
+    use std::future::{pending, ready};
 
     use tokio::sync::Notify;
 

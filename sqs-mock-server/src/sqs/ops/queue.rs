@@ -3,28 +3,23 @@
 use std::sync::Arc;
 
 use sqs_client::operation::Operation as _;
-use sqs_client::operation::create_queue::{CreateQueue, CreateQueueInput, CreateQueueOutput};
-use sqs_client::operation::delete_queue::{DeleteQueue, DeleteQueueInput, DeleteQueueOutput};
-use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput, GetQueueUrlOutput};
-use sqs_client::operation::purge_queue::{PurgeQueue, PurgeQueueInput, PurgeQueueOutput};
+use sqs_client::operation::create_queue::CreateQueue;
+use sqs_client::operation::delete_queue::DeleteQueue;
+use sqs_client::operation::get_queue_url::GetQueueUrl;
+use sqs_client::operation::purge_queue::PurgeQueue;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::Validate;
 
 use super::attributes::check_redrive;
 use super::shared::{SharedQueue, drop_in_background};
 use super::state::Shared;
-use super::{Context, Serve, Service};
+use super::{Context, Serve, Served, Service};
 use crate::service::arn::QueueArn;
-use crate::sqs::engine::Tags;
 use crate::sqs::engine::attributes::Requested;
-use crate::sqs::engine::{Attributes, Creation, Queue, QueueId};
+use crate::sqs::engine::{Attributes, Creation, Queue, QueueId, Tags};
 
 impl Serve for CreateQueue {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        input: CreateQueueInput,
-    ) -> Result<CreateQueueOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {
         input.validate()?;
         let name = input.queue_name.unwrap_or_default();
         let requested = input.attributes.unwrap_or_default();
@@ -37,7 +32,11 @@ impl Serve for CreateQueue {
         } else {
             create(&service.shared, &arn, &attributes, &tags, &requested)?;
         }
-        Ok(CreateQueueOutput::builder().queue_url(context.queue_url(&context.account, &name)).build())
+        Ok(Self::Output::builder().queue_url(context.queue_url(&context.account, &name)).build())
+    }
+
+    fn queue(input: &Self::Input) -> Option<&str> {
+        input.queue_name()
     }
 }
 
@@ -66,15 +65,8 @@ pub(super) fn create(
             let (attributes, tags) = (attributes.clone(), tags.clone());
             let creation = Creation { at: now, seed, attributes, tags };
             let id = QueueId { arn: Arc::new(arn.clone()), incarnation };
-            let mut queue = Queue::new(id, creation, shared.settings, shared.reader.is_some());
-            queue.set_quotas(shared.throughput.of(arn));
-            SharedQueue::new(
-                queue,
-                shared.memory.clone(),
-                shared.reader.clone(),
-                shared.findings.clone(),
-                quota_share,
-            )
+            let queue = Queue::new(id, creation, shared.settings, shared.reader.is_some());
+            shared.share(queue, quota_share)
         })?;
         if let (None, Some(policy)) = (&existing, &attributes.redrive) {
             directory.set_dead_letter_queue(&arn.name, Some(&policy.target.name));
@@ -106,16 +98,11 @@ fn check_equal(
 }
 
 impl Serve for DeleteQueue {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: DeleteQueueInput,
-    ) -> Result<DeleteQueueOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
         let queue = service.existing_queue(context, &mut input.queue_url)?;
         service.check_access(context, Self::ACTION, &queue)?;
         let arn = queue.arn();
-        let account =
-            service.shared.account(&arn.region, &arn.account).ok_or_else(|| context.no_such_queue())?;
+        let account = service.shared.account_of(arn).ok_or_else(|| context.no_such_queue())?;
         {
             // Prevents a concurrent change of the redrive policy from adding a relation for a later queue of the same
             // name.
@@ -126,26 +113,23 @@ impl Serve for DeleteQueue {
         }
         service.shared.queues_changed.notify_waiters();
         account.tasks(|tasks| tasks.forget(arn));
-        Ok(DeleteQueueOutput::default())
+        service.shared.denied_deliveries.forget(arn);
+        Ok(Self::Output::default())
     }
 }
 
 impl Serve for PurgeQueue {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: PurgeQueueInput,
-    ) -> Result<PurgeQueueOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         let purged = queue.with(context, |queue| queue.purge(service.shared.clock.now()))??;
         drop_in_background(purged);
-        Ok(PurgeQueueOutput::default())
+        Ok(Self::Output::default())
     }
 }
 
 /// The error of `GetQueueUrl` for an unknown name, which has a text of its own in the Query protocol.
 fn no_such_name(context: &Context) -> ServiceError {
-    if !context.wsdl {
+    if !context.is_query {
         return context.no_such_queue();
     }
     let text = "The specified queue does not exist or you do not have access to it.";
@@ -153,16 +137,21 @@ fn no_such_name(context: &Context) -> ServiceError {
 }
 
 impl Serve for GetQueueUrl {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        input: GetQueueUrlInput,
-    ) -> Result<GetQueueUrlOutput, ServiceError> {
+    async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {
         input.validate()?;
         let account = input.queue_owner_aws_account_id().unwrap_or(&context.account);
         let name = input.queue_name().unwrap_or_default();
         let queue = service.found_or_created(context, account, name).ok_or_else(|| no_such_name(context))?;
+        context.trace.note_queue(queue.arn());
         service.check_access(context, Self::ACTION, &queue)?;
-        Ok(GetQueueUrlOutput::builder().queue_url(context.queue_url(account, name)).build())
+        Ok(Self::Output::builder().queue_url(context.queue_url(account, name)).build())
+    }
+
+    fn queue(input: &Self::Input) -> Option<&str> {
+        input.queue_name()
+    }
+
+    fn owner(input: &Self::Input) -> Option<&str> {
+        input.queue_owner_aws_account_id()
     }
 }

@@ -2,25 +2,20 @@
 
 use std::collections::HashMap;
 
-use sqs_client::operation::Operation as _;
-use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
+use sqs_client::operation::receive_message::ReceiveMessage;
 use sqs_client::types::{Message, MessageSystemAttributeName as Name};
 use sqs_client::wire::checksum::md5_of_attributes;
-use sqs_client::wire::service_error::ServiceError;
 use sqs_client::wire::validate::Validate;
 
 use super::poll::Poll;
 use super::selection::Selection;
-use super::{Context, Serve, Service, seconds};
+use super::serve::break_sum;
+use super::{Context, Serve, Served, Service, seconds};
 use crate::sqs::engine::{Delivery, PeekedMessage, Receive, Room};
 
 impl Serve for ReceiveMessage {
-    async fn serve(
-        service: &Service,
-        context: &Context,
-        mut input: ReceiveMessageInput,
-    ) -> Result<ReceiveMessageOutput, ServiceError> {
-        let queue = service.queue(context, Self::ACTION, &mut input.queue_url)?;
+    async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
+        let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         input.validate()?;
         let request = Receive {
             at_most: input.max_number_of_messages.map_or(1, |most| usize::try_from(most).unwrap_or(1)),
@@ -43,7 +38,16 @@ impl Serve for ReceiveMessage {
             .map(|Delivery { message, receipt_handle }| received(&message, receipt_handle, selection))
             .collect();
         let messages = Some(messages).filter(|messages| !messages.is_empty());
-        Ok(ReceiveMessageOutput::builder().set_messages(messages).build())
+        Ok(Self::Output::builder().set_messages(messages).build())
+    }
+
+    fn delivers(output: &Self::Output) -> bool {
+        !output.messages().is_empty()
+    }
+
+    fn corrupt(output: &mut Self::Output) -> bool {
+        let messages = output.messages.iter_mut().flatten();
+        messages.map(|message| break_sum(&mut message.md5_of_body)).fold(false, |any, broken| any | broken)
     }
 }
 

@@ -10,13 +10,12 @@ impl Service {
         let shared = &self.shared;
         shared.faults.end_delays();
         // Before the queues, so that no queue is created by the earlier clock: receives that wake may create their queue on demand.
-        let (start, frozen) = self.clock_start;
-        shared.clock.restart(start, frozen);
+        shared.clock.restart(self.start.time, self.start.frozen);
         for account in shared.accounts.take_all() {
             account.clear(shared.clock.now());
         }
         shared.faults.clear();
-        shared.throughput.change(|table| *table = QuotaTable::default());
+        *shared.throughput.write() = QuotaTable::default();
         self.forget_findings();
         shared.queues_changed.notify_waiters();
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::Service;
 use super::mover::Mover;
-use super::shared::SharedQueue;
 use crate::service::arn::QueueArn;
 use crate::service::clock::{ClockSetting, Timestamp};
 use crate::sqs::engine::{MoveTask, Queue, QueueId, QueueState};
@@ -57,7 +56,7 @@ impl Service {
     /// Allows a name that an earlier process has deleted.
     #[cfg(feature = "config-file")]
     pub(crate) fn unblock(&self, arn: &QueueArn) {
-        if let Some(account) = self.shared.account(&arn.region, &arn.account) {
+        if let Some(account) = self.shared.account_of(arn) {
             account.directory.write().unblock(&arn.name);
         }
     }
@@ -71,10 +70,7 @@ impl Service {
             io::Error::new(io::ErrorKind::InvalidInput, text)
         })?;
         let dead_letter_queue = state.attributes.redrive.as_ref().map(|policy| policy.target.name.clone());
-        let mut queue = Queue::restore(now, id, state, shared.settings);
-        queue.set_quotas(shared.throughput.of(&arn));
-        let (reader, findings) = (shared.reader.clone(), shared.findings.clone());
-        let queue = SharedQueue::new(queue, shared.memory.clone(), reader, findings, quota_share);
+        let queue = shared.share(Queue::restore(now, id, state, shared.settings), quota_share);
         // Counts its memory.
         queue.look(|_| ());
         let account = shared.accounts.get_or_new(&arn.region, &arn.account);
@@ -91,7 +87,7 @@ impl Service {
         let account = shared.accounts.get_or_new(&source.region, &source.account);
         account.tasks(|tasks| tasks.restore(task.clone()));
         if task.status.is_active() && tokio::runtime::Handle::try_current().is_ok() {
-            Mover::new(Arc::clone(shared), account, queue, task).spawn();
+            Mover { shared: Arc::clone(shared), account, source: queue, task }.spawn();
         }
     }
 }

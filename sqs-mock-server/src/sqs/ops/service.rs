@@ -1,9 +1,8 @@
 //! A service: accounts, clock and shutdown of a server.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use sqs_client::operation::Action;
+use sqs_client::operation::Operation;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use super::Context;
@@ -23,10 +22,7 @@ use crate::sqs::findings::Findings;
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(super) shared: Arc<Shared>,
-    /// Whether queues are created on first use.
-    pub(super) auto_create: bool,
-    /// The initial time of the clock (`None`: the system's time), and whether the clock is frozen.
-    pub(super) clock_start: (Option<Timestamp>, bool),
+    pub(super) start: Start,
 }
 
 /// How a service starts.
@@ -35,7 +31,7 @@ pub(crate) struct Start {
     /// The default is a random seed.
     pub(crate) seed: Option<u64>,
     /// The initial time of the clock. The default is the system's time.
-    pub(crate) time: Option<SystemTime>,
+    pub(crate) time: Option<Timestamp>,
     /// Whether the clock is frozen.
     pub(crate) frozen: bool,
     /// Whether queues are created on first use.
@@ -44,34 +40,14 @@ pub(crate) struct Start {
 
 impl Service {
     /// A service without queues. Its changes go to `reader`.
-    pub(crate) fn new(start: &Start, settings: Settings, reader: Option<Arc<dyn ChangeReader>>) -> Self {
-        let time = start.time.map(Timestamp::from);
-        let clock = time.map_or_else(Clock::real, Clock::starting_at);
+    pub(crate) fn new(start: Start, settings: Settings, reader: Option<Arc<dyn ChangeReader>>) -> Self {
+        let clock = start.time.map_or_else(Clock::real, Clock::starting_at);
         if start.frozen {
             clock.freeze();
         }
-        let mut service =
-            Self::with_reader(clock, start.seed.map_or_else(Seed::random, Seed), settings, reader);
-        service.auto_create = start.auto_create;
-        service.clock_start = (time, start.frozen);
-        service
-    }
-
-    /// A service from its parts.
-    #[cfg(test)]
-    pub(crate) fn assemble(clock: Clock, seed: Seed, settings: Settings) -> Self {
-        Self::with_reader(clock, seed, settings, None)
-    }
-
-    /// A service with a reader of its changes.
-    pub(super) fn with_reader(
-        clock: Clock,
-        seed: Seed,
-        settings: Settings,
-        reader: Option<Arc<dyn ChangeReader>>,
-    ) -> Self {
-        let shared = Shared::new(clock, seed, settings, reader);
-        Self { shared: Arc::new(shared), auto_create: false, clock_start: (None, false) }
+        let seed = start.seed.map_or_else(Seed::random, Seed);
+        let shared = Arc::new(Shared::new(clock, seed, settings, reader));
+        Self { shared, start }
     }
 
     /// The clock of all queues.
@@ -151,12 +127,12 @@ impl Service {
 
     /// The throughput quotas that are set.
     pub(crate) fn quotas(&self) -> QuotaTable {
-        self.shared.throughput.table()
+        self.shared.throughput.read().clone()
     }
 
     /// The throughput quotas that apply to a queue, whether it exists or not.
     pub(crate) fn quotas_of(&self, arn: &QueueArn) -> Option<ThroughputQuotas> {
-        self.shared.throughput.of(arn)
+        self.shared.throughput.read().of(arn)
     }
 
     /// The findings of strict mode; `None` without it.
@@ -166,14 +142,11 @@ impl Service {
 
     /// Changes throughput quotas. When this returns, they apply to all queues.
     pub(crate) fn change_quotas<T>(&self, change: impl FnOnce(&mut QuotaTable) -> T) -> T {
-        let Shared { throughput, accounts, .. } = &*self.shared;
-        let result = throughput.change(change);
+        let result = change(&mut self.shared.throughput.write());
         // Queues that are created meanwhile have the new quotas.
-        for account in accounts.all() {
-            let queues: Vec<_> = account.directory.read().all().cloned().collect();
-            for queue in queues {
-                queue.even_deleted(|state| state.set_quotas(throughput.of(queue.arn())));
-            }
+        for queue in self.shared.all_queues() {
+            // Read while the queue is locked, so that the latest change is the last one to arrive.
+            queue.even_deleted(|state| state.set_quotas(self.quotas_of(queue.arn())));
         }
         result
     }
@@ -183,17 +156,16 @@ impl Service {
     ///
     /// # Errors
     /// `QueueDoesNotExist`, or as [`check_access`](Self::check_access).
-    pub(super) fn queue(
+    pub(super) fn queue<O: Operation>(
         &self,
         context: &Context,
-        action: Action,
         queue_url: &mut Option<String>,
     ) -> Result<Arc<SharedQueue>, ServiceError> {
         let found = address(context, queue_url)
             .and_then(|Address { account, name }| self.found_or_created(context, account, name));
         let found = found.ok_or_else(|| context.no_such_queue())?;
         context.trace.note_queue(found.arn());
-        self.check_access(context, action, &found)?;
+        self.check_access(context, O::ACTION, &found)?;
         Ok(found)
     }
 

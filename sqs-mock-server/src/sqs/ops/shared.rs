@@ -13,15 +13,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use sqs_client::wire::service_error::ServiceError;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use super::Context;
 use super::changes::{Change, ChangeReader};
-use super::memory::{Memory, Share};
-use super::quota::QuotaShare;
-use super::watchers::Watchers;
+use super::limits::{Memory, Share};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
+use crate::service::metrics::Gauge;
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::{Attributes, Dropped, Lapse, Queue, Room, Wakeups};
 use crate::sqs::findings::Findings;
@@ -44,13 +43,15 @@ pub(super) struct SharedQueue {
     /// here to replace it, so that the change wakes one receive, not all.
     pub(super) watch: tokio::sync::Mutex<()>,
     /// Tests that wait for a state of the queue.
-    pub(super) watchers: Watchers,
+    pub(super) watchers: Gauge,
+    /// Notifies the watchers of each change.
+    pub(super) changed: Notify,
     reader: Option<Arc<dyn ChangeReader>>,
     /// Findings of strict mode; `None` without it.
     findings: Option<Arc<Findings>>,
     /// Whether the queue has an access policy. Spares requests to most queues a second lock.
     has_policy: AtomicBool,
-    _quota_share: QuotaShare,
+    _quota_share: OwnedSemaphorePermit,
 }
 
 #[derive(Debug)]
@@ -62,10 +63,10 @@ struct State {
 impl SharedQueue {
     pub(super) fn new(
         mut queue: Queue,
-        memory: Memory,
+        memory: Arc<Memory>,
         reader: Option<Arc<dyn ChangeReader>>,
         findings: Option<Arc<Findings>>,
-        quota_share: QuotaShare,
+        quota_share: OwnedSemaphorePermit,
     ) -> Self {
         pass_on(&mut queue, reader.as_deref());
         let has_policy = queue.attributes().policy.is_some();
@@ -76,7 +77,8 @@ impl SharedQueue {
             arrival: Notify::new(),
             sooner: Notify::new(),
             watch: tokio::sync::Mutex::new(()),
-            watchers: Watchers::default(),
+            watchers: Gauge::default(),
+            changed: Notify::new(),
             reader,
             findings,
             has_policy: has_policy.into(),
@@ -113,7 +115,17 @@ impl SharedQueue {
     ) -> Result<T, ServiceError> {
         let act = |queue: &mut Queue, room| (!queue.is_deleted()).then(|| act(queue, room));
         let result = self.locked(Some(context), act);
-        self.watchers.notify();
+        self.notify_watchers();
+        result.ok_or_else(|| context.no_such_queue())
+    }
+
+    /// Like [`with`](Self::with), for actions that change nothing, so watchers need not look.
+    pub(super) fn read<T>(
+        &self,
+        context: &Context,
+        read: impl FnOnce(&mut Queue) -> T,
+    ) -> Result<T, ServiceError> {
+        let result = self.locked(Some(context), |queue, _| (!queue.is_deleted()).then(|| read(queue)));
         result.ok_or_else(|| context.no_such_queue())
     }
 
@@ -125,14 +137,14 @@ impl SharedQueue {
     /// Like [`with_room`](Self::with_room), for work without a request to SQS.
     pub(super) fn with_room_unless_deleted<T>(&self, act: impl FnOnce(&mut Queue, Room) -> T) -> Option<T> {
         let result = self.locked(None, |queue, room| (!queue.is_deleted()).then(|| act(queue, room)));
-        self.watchers.notify();
+        self.notify_watchers();
         result
     }
 
     /// Like [`with`](Self::with), for actions that must also run on a deleted queue.
     pub(super) fn even_deleted<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> T {
         let result = self.locked(None, |queue, _| act(queue));
-        self.watchers.notify();
+        self.notify_watchers();
         result
     }
 
@@ -186,6 +198,14 @@ impl SharedQueue {
             if let (Some(finding), Some(context)) = (finding, context) {
                 context.trace.note_finding(finding);
             }
+        }
+    }
+
+    /// Wakes all watchers, after the lock of the queue is released. A watcher registers before it locks the queue to
+    /// look, so a change that it did not see comes after its registration. Without watchers, this costs one load.
+    fn notify_watchers(&self) {
+        if self.watchers.count() > 0 {
+            self.changed.notify_waiters();
         }
     }
 

@@ -1,22 +1,21 @@
 //! The state that operations and background tasks share.
 
+use std::future::pending;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
-use parking_lot::Mutex;
-use tokio::sync::{Notify, watch};
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
 
 use super::accounts::{AccountRegion, Accounts};
 use super::changes::ChangeReader;
-use super::memory::Memory;
-use super::quota::QueueQuota;
+use super::limits::{Memory, QueueQuota};
 use super::shared::SharedQueue;
-use super::throughput::ThroughputSettings;
 use crate::service::arn::QueueArn;
-use crate::service::clock::Clock;
+use crate::service::clock::{Clock, Timestamp};
 use crate::service::faults::Faults;
+use crate::service::metrics::Gauge;
 use crate::service::seed::{Seed, uuid};
-use crate::sqs::engine::Settings;
+use crate::sqs::engine::{Queue, QuotaTable, Settings};
 use crate::sqs::findings::{DeniedDeliveries, Findings};
 
 /// The state of a server.
@@ -27,14 +26,16 @@ pub(super) struct Shared {
     pub(super) settings: Settings,
     pub(super) accounts: Accounts,
     pub(super) quota: QueueQuota,
-    pub(super) memory: Memory,
-    pub(super) throughput: ThroughputSettings,
+    pub(super) memory: Arc<Memory>,
+    /// The throughput quotas that are set. While this is locked, nothing else may be locked. Each queue has a copy of its
+    /// quotas, so that requests do not lock this.
+    pub(super) throughput: RwLock<QuotaTable>,
     /// Findings of strict mode; `None` without it.
     pub(super) findings: Option<Arc<Findings>>,
     pub(super) denied_deliveries: DeniedDeliveries,
     pub(super) reader: Option<Arc<dyn ChangeReader>>,
-    /// Number of parked receives.
-    pub(super) parked: AtomicUsize,
+    /// Parked receives.
+    pub(super) parked: Gauge,
     ids: Mutex<fastrand::Rng>,
     pub(super) stop: watch::Sender<bool>,
     pub(super) faults: Faults,
@@ -55,12 +56,12 @@ impl Shared {
             settings,
             accounts: Accounts::new(settings, reader.clone()),
             quota: QueueQuota::new(settings.max_queues),
-            memory: Memory::new(settings.max_memory),
-            throughput: ThroughputSettings::default(),
+            memory: Arc::new(Memory::new(settings.max_memory)),
+            throughput: RwLock::default(),
             findings: settings.strict.then(Arc::default),
             denied_deliveries: DeniedDeliveries::default(),
             reader,
-            parked: AtomicUsize::new(0),
+            parked: Gauge::default(),
             ids: Mutex::new(seed.generator("request ids")),
             stop: watch::Sender::new(false),
             faults: Faults::new(seed),
@@ -72,12 +73,32 @@ impl Shared {
         self.accounts.get(region, account)
     }
 
+    pub(super) fn account_of(&self, queue: &QueueArn) -> Option<Arc<AccountRegion>> {
+        self.account(&queue.region, &queue.account)
+    }
+
     pub(super) fn find(&self, region: &str, account: &str, name: &str) -> Option<Arc<SharedQueue>> {
         self.account(region, account)?.directory.read().get(name).map(Arc::clone)
     }
 
     pub(super) fn find_arn(&self, arn: &QueueArn) -> Option<Arc<SharedQueue>> {
         self.find(&arn.region, &arn.account, &arn.name)
+    }
+
+    /// All queues of all accounts and regions, in no particular order.
+    pub(super) fn all_queues(&self) -> Vec<Arc<SharedQueue>> {
+        let mut queues = Vec::new();
+        for account in self.accounts.all() {
+            queues.extend(account.directory.read().all().map(Arc::clone));
+        }
+        queues
+    }
+
+    /// Shares a queue of this server.
+    pub(super) fn share(&self, mut queue: Queue, quota_share: OwnedSemaphorePermit) -> SharedQueue {
+        queue.set_quotas(self.throughput.read().of(queue.arn()));
+        let (reader, findings) = (self.reader.clone(), self.findings.clone());
+        SharedQueue::new(queue, Arc::clone(&self.memory), reader, findings, quota_share)
     }
 
     /// Makes the ids of this process differ from those of earlier ones with the same seed.
@@ -90,6 +111,14 @@ impl Shared {
 
     pub(super) fn new_id(&self) -> crate::service::seed::Uuid {
         uuid(&mut self.ids.lock())
+    }
+
+    /// Waits until a time; `None` never comes.
+    pub(super) async fn moment(&self, moment: Option<Timestamp>) {
+        match moment {
+            Some(moment) => self.clock.sleep_until(moment).await,
+            None => pending().await,
+        }
     }
 
     /// Waits until the service is shut down.

@@ -8,13 +8,11 @@
 //! ```
 //! `look` does not count as a change, so waiting tests do not wake each other.
 
-use std::future::pending;
 use std::pin::pin;
 
 use super::Service;
 use super::shared::SharedQueue;
 use crate::service::arn::QueueArn;
-use crate::service::clock::Timestamp;
 
 impl Service {
     /// Waits until `look` returns a value. It is called at once and after each change of the queue, which may be
@@ -51,8 +49,8 @@ impl Service {
         look: &mut impl FnMut() -> Option<T>,
         created_or_deleted: impl Future<Output = ()>,
     ) -> Option<T> {
-        let watching = queue.watchers.watch();
-        let mut changed = pin!(watching.changed().notified());
+        let _watching = queue.watchers.enter();
+        let mut changed = pin!(queue.changed.notified());
         changed.as_mut().enable();
         // The next change is read before the look: if it happens in between, it causes a second look.
         let now = self.clock().now();
@@ -63,15 +61,8 @@ impl Service {
         tokio::select! {
             () = created_or_deleted => {}
             () = changed => {}
-            () = self.moment(next) => {}
+            () = self.shared.moment(next) => {}
         }
         None
-    }
-
-    async fn moment(&self, moment: Option<Timestamp>) {
-        match moment {
-            Some(moment) => self.clock().sleep_until(moment).await,
-            None => pending().await,
-        }
     }
 }

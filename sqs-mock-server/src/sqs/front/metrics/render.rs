@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Metrics, action_label, code_label};
+use super::{Metrics, action_label};
 use crate::service::commits::Commits;
-use crate::service::metrics::{Exposition, Kind};
+use crate::service::metrics::{Exposition, Kind, OK};
 use crate::sqs::ops::{QueueUsage, Service};
 
 /// Renders all metrics. Queues are read one by one, with other requests in between.
@@ -19,8 +19,14 @@ pub(in crate::sqs::front) async fn render(metrics: &Metrics, service: &Service) 
         store(&mut text, commits);
     }
     let queues = service.usage_by_queue().await;
-    for family in QUEUE_FAMILIES {
-        family.write(&mut text, &queues);
+    for (name, help, value) in QUEUE_FAMILIES {
+        let name = format!("sqs_mock_queue_{name}");
+        text.family(&name, Kind::Gauge, help);
+        for queue in &queues {
+            let arn = &queue.arn;
+            let labels = [("region", &*arn.region), ("account", &*arn.account), ("queue", &*arn.name)];
+            text.sample(&name, &labels, value(queue));
+        }
         tokio::task::yield_now().await;
     }
     text
@@ -35,15 +41,13 @@ impl Metrics {
             Kind::Counter,
             "Requests by action and error code; the code of successful requests is OK.",
         );
-        for (action, codes) in self.requests.iter().enumerate() {
-            for (code, counter) in codes.iter().enumerate() {
-                let count = counter.load(Ordering::Relaxed);
-                if count > 0 {
-                    let labels = [("action", action_label(action)), ("code", code_label(code))];
-                    text.sample(name, &labels, count);
-                }
+        for (action, counter) in self.successful.iter().enumerate() {
+            let count = counter.load(Ordering::Relaxed);
+            if count > 0 {
+                text.sample(name, &[("action", action_label(action)), ("code", OK)], count);
             }
         }
+        self.failed.write(text, name);
         let name = "sqs_mock_request_duration_seconds";
         text.family(name, Kind::Histogram, "Time to answer a request, without the wait of long polls.");
         for (action, durations) in self.durations.iter().enumerate() {
@@ -93,51 +97,24 @@ fn store(text: &mut Exposition, commits: &Commits) {
     }
 }
 
-/// A gauge with one sample per queue.
-struct QueueFamily {
-    name: &'static str,
-    help: &'static str,
-    value: fn(&QueueUsage) -> f64,
-}
+/// Name, help and value of a gauge with one sample per queue.
+type QueueFamily = (&'static str, &'static str, fn(&QueueUsage) -> f64);
 
 const QUEUE_FAMILIES: [QueueFamily; 5] = [
-    QueueFamily {
-        name: "sqs_mock_queue_messages_available",
-        help: "Visible messages.",
-        value: |queue| number(queue.counts.available),
-    },
-    QueueFamily {
-        name: "sqs_mock_queue_messages_in_flight",
-        help: "Messages that were received and are still invisible.",
-        value: |queue| number(queue.counts.in_flight),
-    },
-    QueueFamily {
-        name: "sqs_mock_queue_messages_delayed",
-        help: "Delayed messages.",
-        value: |queue| number(queue.counts.delayed),
-    },
-    QueueFamily {
-        name: "sqs_mock_queue_oldest_message_age_seconds",
-        help: "Age of the oldest message by the mock clock; 0 without messages.",
-        value: |queue| queue.oldest_age.as_secs_f64(),
-    },
-    QueueFamily {
-        name: "sqs_mock_queue_stored_bytes",
-        help: "Memory of the messages, with the deduplication ids of a FIFO queue.",
-        value: |queue| number(queue.stored_bytes),
-    },
+    ("messages_available", "Visible messages.", |queue| number(queue.counts.available)),
+    ("messages_in_flight", "Messages that were received and are still invisible.", |queue| {
+        number(queue.counts.in_flight)
+    }),
+    ("messages_delayed", "Delayed messages.", |queue| number(queue.counts.delayed)),
+    (
+        "oldest_message_age_seconds",
+        "Age of the oldest message by the mock clock; 0 without messages.",
+        |queue| queue.oldest_age.as_secs_f64(),
+    ),
+    ("stored_bytes", "Memory of the messages, with the deduplication ids of a FIFO queue.", |queue| {
+        number(queue.stored_bytes)
+    }),
 ];
-
-impl QueueFamily {
-    fn write(&self, text: &mut Exposition, queues: &[QueueUsage]) {
-        text.family(self.name, Kind::Gauge, self.help);
-        for queue in queues {
-            let arn = &queue.arn;
-            let labels = [("region", &*arn.region), ("account", &*arn.account), ("queue", &*arn.name)];
-            text.sample(self.name, &labels, (self.value)(queue));
-        }
-    }
-}
 
 /// Prometheus supports only floating-point numbers.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53 messages and bytes")]

@@ -15,7 +15,7 @@ use sqs_client::types::QueueAttributeName;
 
 use super::*;
 use crate::sqs::engine::{DeliveryMode, MoveTask, MoveTaskChange, QueueChange, QueueId, QueueState};
-use crate::sqs::ops::FailedEntry;
+use crate::sqs::ops::Failure;
 use crate::sqs::ops::changes::{Change, ChangeReader};
 #[cfg(feature = "durable")]
 use crate::store::Store;
@@ -195,17 +195,13 @@ async fn run(delivery: DeliveryMode, seconds: u64) {
     });
     let settings = Settings { relaxed_timing: true, delivery, ..Settings::default() };
     let reader = Arc::clone(&replica) as Arc<dyn ChangeReader>;
-    let service = Service::with_reader(Clock::starting_at(START), Seed(1), settings, Some(reader));
+    let service = Service::new(start(), settings, Some(reader));
     let rig = Rig { service: Arc::new(service), ..rig() };
     #[expect(clippy::disallowed_methods, reason = "the load runs in real time")]
     let start = Instant::now();
     let clients = (0..CLIENTS).map(|number| {
         let mut rig = rig.clone();
-        rig.context.failing = vec![FailedEntry {
-            index: 1,
-            error: ServiceError::bare(ErrorCode::InternalFailure),
-            sender_fault: false,
-        }];
+        rig.context.failing = vec![(1, Failure::from(ServiceError::bare(ErrorCode::InternalFailure)))];
         let random = Seed(number).generator("client");
         let mut client = Client { rig, random, received: Vec::new() };
         tokio::spawn(async move {

@@ -3,11 +3,15 @@
 use std::collections::HashMap;
 
 use sqs_client::operation::delete_queue::DeleteQueueInput;
-use sqs_client::types::{MessageAttributeValue, MessageSystemAttributeName as Name};
+use sqs_client::operation::purge_queue::PurgeQueueInput;
+use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
+use sqs_client::types::{MessageAttributeValue, MessageSystemAttributeName as Name, QueueAttributeName};
 use sqs_client::wire::checksum::md5_of_attributes;
 
 use super::*;
 use crate::service::delivery::{Delivery, Queues as _, Source, Undelivered};
+use crate::service::policies::Policies;
+use crate::sqs::engine::WhyEmpty;
 
 fn queue_arn(name: &str) -> QueueArn {
     QueueArn::new(REGION, ACCOUNT, name)
@@ -109,4 +113,30 @@ async fn only_a_delivery_that_keeps_the_size_limit_of_the_queue_is_refused_over_
     assert!(text.contains("Message must be shorter than 1024 bytes."), "{text}");
     let fits = Delivery { keeps_size_limit: true, ..delivery(&arn, &body[1..]) };
     assert_eq!(rig.service.deliver(fits).map(|_| ()), Ok(()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn denied_delivery_explains_an_empty_queue_until_a_later_one_is_in_it_or_the_queue_is_deleted() {
+    let rig = rig_with(Settings { policies: Policies::Enforce, ..Settings::default() });
+    let arn = queue_arn("a");
+    let is_denied = || matches!(rig.service.why_empty(&arn), WhyEmpty::Denied { .. });
+    let url = rig.queue("a", &[]).await;
+    assert!(matches!(rig.service.deliver(delivery(&arn, "tea")), Err(Undelivered::Denied(_))));
+    assert!(is_denied());
+    let policy = r#"{"Statement":{"Effect":"Allow","Principal":"*","Action":"sqs:*","Resource":"*"}}"#;
+    let set = |policy: &str| {
+        let input = SetQueueAttributesInput::builder().queue_url(&url);
+        rig.call(input.attributes(QueueAttributeName::Policy, policy))
+    };
+    set(policy).await.unwrap();
+    rig.service.deliver(delivery(&arn, "milk")).unwrap();
+    assert_eq!(rig.bodies(&url).await, ["milk"]);
+    rig.call(PurgeQueueInput::builder().queue_url(&url)).await.unwrap();
+    assert!(!is_denied());
+    set("").await.unwrap();
+    assert!(rig.service.deliver(delivery(&arn, "tea")).is_err() && is_denied());
+    rig.call(DeleteQueueInput::builder().queue_url(&url)).await.unwrap();
+    rig.pass(60).await;
+    rig.queue("a", &[]).await;
+    assert!(!is_denied());
 }

@@ -32,9 +32,9 @@ use sqs_client::types::Message;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use tokio::task::JoinHandle;
 
-use super::{Context, Serve, Service};
+use super::{Context, Serve, Service, Start};
 use crate::service::arn::QueueArn;
-use crate::service::clock::{Clock, Timestamp};
+use crate::service::clock::Timestamp;
 use crate::service::seed::Seed;
 use crate::sqs::engine::Settings;
 
@@ -56,8 +56,12 @@ fn rig() -> Rig {
     rig_with(Settings::default())
 }
 
+fn start() -> Start {
+    Start { seed: Some(1), time: Some(START), frozen: false, auto_create: false }
+}
+
 fn rig_with(settings: Settings) -> Rig {
-    let service = Service::assemble(Clock::starting_at(START), Seed(1), settings);
+    let service = Service::new(start(), settings, None);
     let context = Context {
         account: ACCOUNT.to_owned(),
         region: REGION.to_owned(),

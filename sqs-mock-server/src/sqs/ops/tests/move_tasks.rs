@@ -2,12 +2,14 @@
 
 use sqs_client::operation::cancel_message_move_task::CancelMessageMoveTaskInput;
 use sqs_client::operation::delete_queue::DeleteQueueInput;
+use sqs_client::operation::get_queue_url::GetQueueUrlInput;
 use sqs_client::operation::list_message_move_tasks::ListMessageMoveTasksInput;
 use sqs_client::operation::start_message_move_task::StartMessageMoveTaskInput;
 use sqs_client::operation::start_message_move_task::builders::StartMessageMoveTaskInputBuilder;
 use sqs_client::types::ListMessageMoveTasksResultEntry;
 
 use super::*;
+use crate::sqs::ops::Trace;
 
 /// A dead-letter queue with `count` letters. Returns the URLs of source and dead-letter queue.
 async fn dead_letters(rig: &Rig, count: usize) -> (String, String) {
@@ -175,4 +177,29 @@ async fn destination_of_other_type_or_same_as_source_is_rejected() {
     let_others_run().await;
     assert_eq!((available(&rig, "dead"), available(&rig, "other.fifo")), (1, 0));
     assert!(tasks(&rig, None).await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn request_that_names_its_queue_without_a_url_notes_it_for_the_log() {
+    /// A call of the same service whose context has noted nothing yet.
+    async fn noted<B>(rig: &Rig, input: B) -> Option<String>
+    where
+        B: InputBuilder,
+        <B::Input as Input>::Operation: Serve,
+    {
+        let context = Context { trace: Trace::default(), ..rig.context.clone() };
+        let rig = Rig { context, ..rig.clone() };
+        rig.call(input).await.unwrap();
+        rig.context.trace.queue().map(|queue| queue.name.to_string())
+    }
+    let rig = rig();
+    dead_letters(&rig, 3).await;
+    assert_eq!(noted(&rig, GetQueueUrlInput::builder().queue_name("dead")).await.as_deref(), Some("dead"));
+    let slow = start().max_number_of_messages_per_second(1);
+    assert_eq!(noted(&rig, slow).await.as_deref(), Some("dead"));
+    let list = ListMessageMoveTasksInput::builder().source_arn(arn("dead"));
+    assert_eq!(noted(&rig, list).await.as_deref(), Some("dead"));
+    let handle = tasks(&rig, None).await.remove(0).task_handle.unwrap();
+    let cancel = CancelMessageMoveTaskInput::builder().task_handle(handle);
+    assert_eq!(noted(&rig, cancel).await.as_deref(), Some("dead"));
 }

@@ -209,7 +209,7 @@ async fn long_poll_at_the_in_flight_limit_wakes_after_a_delete() {
 #[tokio::test(start_paused = true)]
 async fn deletion_during_a_long_poll_fails_with_the_text_of_its_protocol() {
     let mut rig = rig();
-    rig.context.wsdl = true;
+    rig.context.is_query = true;
     let url = rig.queue("orders", &[]).await;
     let parked = rig.park(long_poll(&url, 20)).await;
     rig.call(DeleteQueueInput::builder().queue_url(&url)).await.unwrap();

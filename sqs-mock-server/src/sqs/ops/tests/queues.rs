@@ -34,7 +34,7 @@ async fn unknown_queue_fails_with_the_text_of_the_protocol() {
     let text = "The specified queue does not exist.".to_owned();
     assert_eq!(rig.refusal(send("missing", "x")).await, (ErrorCode::QueueDoesNotExist, text.clone()));
     assert_eq!(rig.refusal(PurgeQueueInput::builder()).await, (ErrorCode::QueueDoesNotExist, text));
-    rig.context.wsdl = true;
+    rig.context.is_query = true;
     let text = "The specified queue does not exist for this wsdl version.".to_owned();
     assert_eq!(rig.refusal(send("missing", "x")).await.1, text);
     let text = "The specified queue does not exist or you do not have access to it.".to_owned();
@@ -197,4 +197,20 @@ async fn more_than_a_thousand_tags_are_rejected() {
     let tags = (0..1_001).map(|n| (n.to_string(), String::new())).collect();
     let refused = rig.refusal(CreateQueueInput::builder().queue_name("other").set_tags(Some(tags))).await;
     assert_eq!(refused.0, ErrorCode::InvalidParameterValue);
+}
+
+#[tokio::test(start_paused = true)]
+async fn reads_do_not_wake_tests_that_wait_for_a_change() {
+    let rig = rig();
+    let url = rig.queue("a", &[]).await;
+    let queue = rig.service.shared.find_arn(&QueueArn::new(REGION, ACCOUNT, "a")).unwrap();
+    let _watching = queue.watchers.enter();
+    let mut changed = std::pin::pin!(queue.changed.notified());
+    changed.as_mut().enable();
+    assert!(rig.attribute(&url, "QueueArn").await.is_some());
+    rig.call(ListQueueTagsInput::builder().queue_url(&url)).await.unwrap();
+    assert_eq!(rig.service.usage_by_queue().await.len(), 1);
+    assert!(!changed.as_mut().enable());
+    rig.send(&url, "tea").await;
+    assert!(changed.as_mut().enable());
 }

@@ -104,8 +104,8 @@ fn set_both(rig: &Rig, source: &str) {
     let (reached, is_reached) = mpsc::channel();
     let (done, other_is_done) = mpsc::channel();
     let waker = Arc::new(Pause { reached, other_is_done: Mutex::new(other_is_done) }).into();
-    let watching = queue.watchers.watch();
-    let mut changed = std::pin::pin!(watching.changed().notified());
+    let _watching = queue.watchers.enter();
+    let mut changed = std::pin::pin!(queue.changed.notified());
     assert!(changed.as_mut().poll(&mut task::Context::from_waker(&waker)).is_pending());
     std::thread::scope(|threads| {
         threads.spawn(|| set_target(rig, source, "one"));
