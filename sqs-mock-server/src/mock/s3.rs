@@ -58,7 +58,7 @@ impl MockSqs {
             account: config.account().to_owned(),
             region: config.region().to_owned(),
             journal: Arc::clone(&self.services.journal),
-            targets: Targets { queues, topics, account: config.account().to_owned() },
+            targets: Arc::new(Targets { queues, topics, account: config.account().to_owned() }),
             notifications,
         };
         let (s3, front) = MockS3::start(settings, listener, url, host)?;

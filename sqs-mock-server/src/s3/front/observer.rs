@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use http::StatusCode;
 
-use super::state::RequestState;
 use crate::s3::metrics::Metrics;
 use crate::s3::request_context::RequestContext;
 use crate::service::clock::Clock;
@@ -24,15 +23,14 @@ pub(in crate::s3) struct Observers {
 pub(super) struct Observer<'a> {
     metrics: &'a Metrics,
     context: &'a RequestContext,
-    state: &'a RequestState,
     pending: PendingRecord<'a>,
     status: Option<u16>,
 }
 
 impl Observers {
-    pub(super) fn begin<'a>(&'a self, context: &'a RequestContext, state: &'a RequestState) -> Observer<'a> {
+    pub(super) fn begin<'a>(&'a self, context: &'a RequestContext) -> Observer<'a> {
         let pending = PendingRecord::open(&self.journal, &self.clock, ServiceName::S3, &context.id, None);
-        Observer { metrics: &self.metrics, context, state, pending, status: None }
+        Observer { metrics: &self.metrics, context, pending, status: None }
     }
 }
 
@@ -46,7 +44,7 @@ impl Observer<'_> {
 
 impl Drop for Observer<'_> {
     fn drop(&mut self) {
-        let info = self.state.info();
+        let info = self.context.info.get();
         let operation = info.map(|info| info.operation.as_str());
         let resource = info.and_then(|info| info.resource.as_ref());
         tracing::debug!(operation, ?resource, status = self.status, "S3");

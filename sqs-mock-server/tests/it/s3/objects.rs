@@ -207,3 +207,13 @@ async fn buckets_are_created_listed_and_deleted() {
     client.head_bucket().bucket("one").send().await.unwrap();
     client.get_bucket_location().bucket("one").send().await.unwrap();
 }
+
+#[tokio::test]
+async fn bucket_whose_directory_cannot_be_removed_is_kept() {
+    let server = server().await;
+    let client = client(&server);
+    std::fs::remove_dir_all(server.s3().directory().join("buckets/payloads")).unwrap();
+    let failed = client.delete_bucket().bucket(BUCKET).send().await;
+    assert_eq!(refusal(failed), (500, "InternalError".to_owned()));
+    assert_eq!(server.s3().buckets(), [BUCKET]);
+}
