@@ -1,9 +1,9 @@
 //! Operations on buckets.
 
 use s3s::dto::{
-    Bucket, CreateBucketInput, CreateBucketOutput, DeleteBucketInput, DeleteBucketOutput,
-    GetBucketLocationInput, GetBucketLocationOutput, HeadBucketInput, HeadBucketOutput, ListBucketsInput,
-    ListBucketsOutput,
+    Bucket, BucketLocationConstraint, CreateBucketInput, CreateBucketOutput, DeleteBucketInput,
+    DeleteBucketOutput, GetBucketLocationInput, GetBucketLocationOutput, HeadBucketInput, HeadBucketOutput,
+    ListBucketsInput, ListBucketsOutput,
 };
 use s3s::{S3Request, S3Result, s3_error};
 
@@ -48,7 +48,10 @@ impl Operations {
         request: S3Request<GetBucketLocationInput>,
     ) -> S3Result<GetBucketLocationOutput> {
         self.bucket(&request.input.bucket)?;
-        Ok(GetBucketLocationOutput::default())
+        // The location of the first region is empty.
+        let region = Some(self.outbox.region.as_str()).filter(|region| *region != "us-east-1");
+        let location_constraint = region.map(|region| BucketLocationConstraint::from(region.to_owned()));
+        Ok(GetBucketLocationOutput { location_constraint })
     }
 
     pub(super) fn list_buckets(&self, request: S3Request<ListBucketsInput>) -> S3Result<ListBucketsOutput> {
