@@ -164,7 +164,7 @@ pub(super) fn stream(services: &Arc<Services>) -> Result<Response<Live>, Refusal
         sent: String::new(),
         spoke: Instant::now(),
     };
-    let mut response = Response::new(body.boxed_unsync());
+    let mut response = Response::new(body.map_err(Into::into).boxed_unsync());
     *response.status_mut() = StatusCode::OK;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

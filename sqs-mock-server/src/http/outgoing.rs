@@ -1,6 +1,7 @@
 //! Response bodies, which a fault may truncate.
 
 use std::convert::Infallible;
+use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -22,7 +23,7 @@ pub(crate) enum Break {
 impl Break {
     /// The fault that ended a connection, if one did.
     pub(crate) fn behind(error: &hyper::Error) -> Option<Self> {
-        std::error::Error::source(error)?.downcast_ref().copied()
+        error.source()?.downcast_ref().copied()
     }
 }
 
@@ -32,7 +33,7 @@ impl fmt::Display for Break {
     }
 }
 
-impl std::error::Error for Break {}
+impl Error for Break {}
 
 /// A complete body, or a part of it after which the connection breaks.
 #[derive(Debug)]
@@ -44,7 +45,9 @@ pub(crate) enum Outgoing {
 }
 
 /// A body that is made while it is sent.
-pub(crate) type Live = UnsyncBoxBody<Bytes, Break>;
+pub(crate) type Live = UnsyncBoxBody<Bytes, BoxError>;
+
+type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The progress of a truncated body.
 #[derive(Debug)]
@@ -59,12 +62,12 @@ pub(crate) enum Part {
 
 impl Body for Outgoing {
     type Data = Bytes;
-    type Error = Break;
+    type Error = BoxError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Break>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let part = match &mut *self {
             Self::Whole(body) => {
                 let frame = Pin::new(body).poll_frame(cx);
@@ -84,7 +87,7 @@ impl Body for Outgoing {
                 cx.waker().wake_by_ref();
                 Poll::Pending
             }
-            Part::Sent => Poll::Ready(Some(Err(Break::Cut))),
+            Part::Sent => Poll::Ready(Some(Err(Break::Cut.into()))),
         }
     }
 
@@ -99,7 +102,8 @@ impl Body for Outgoing {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(body) => body.size_hint(),
-            Self::Part(_) | Self::Live(_) => SizeHint::default(),
+            Self::Part(_) => SizeHint::default(),
+            Self::Live(body) => body.size_hint(),
         }
     }
 }

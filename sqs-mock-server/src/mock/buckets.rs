@@ -2,7 +2,7 @@
 
 use super::queues::duplicates;
 use crate::config::{BucketDefinition, Config, Problem};
-use crate::s3::{Configuration, Requested, S3};
+use crate::s3::{Configuration, S3};
 
 /// The name of a bucket, with its notification configuration.
 type Configured = (String, Configuration);
@@ -43,6 +43,6 @@ fn configuration(bucket: &BucketDefinition, config: &Config) -> Result<Option<Co
     let rules = definitions.iter().map(|definition| definition.requested(place)).collect();
     let mut ids = (1..).map(|number: usize| format!("{}-{number}", bucket.name));
     let new_id = || ids.next().unwrap_or_default();
-    let checked = Configuration::check(Requested { rules, event_bridge: false }, config.region(), new_id);
+    let checked = Configuration::check(rules, false, config.region(), new_id);
     checked.map(|configuration| Some((bucket.name.clone(), configuration))).map_err(|fault| fault.to_string())
 }

@@ -247,16 +247,12 @@ impl MockSqs {
             }
         };
         #[cfg(feature = "s3")]
-        let s3 = self.s3.take();
+        let mut s3 = self.s3.take();
         #[cfg(feature = "s3")]
         let stop = async move {
-            match s3 {
-                Some(mut s3) => {
-                    tokio::join!(stop, s3.stop());
-                    s3.drain().await;
-                }
-                None => stop.await,
-            }
+            let Some(s3) = &mut s3 else { return stop.await };
+            tokio::join!(stop, s3.stop());
+            s3.drain();
         };
         stop.await;
         #[cfg(feature = "durable")]

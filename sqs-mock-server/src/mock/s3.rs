@@ -63,7 +63,7 @@ impl MockSqs {
             limits: config.limits,
             names,
             journal: Arc::clone(&self.services.journal),
-            targets,
+            targets: Arc::new(targets),
             notifications,
         };
         let (s3, front) = MockS3::start(settings, listener, url, host)?;

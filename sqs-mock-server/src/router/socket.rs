@@ -10,14 +10,8 @@ use hyper::body::Incoming;
 
 use crate::http::{Admitted, Break, Intake, Limits, Outgoing, Part, Reply, Site};
 #[cfg(feature = "s3")]
-use crate::s3::{Front, ResponseBody};
+use crate::s3::Front;
 use crate::services::Services;
-
-/// The body of a response of any service.
-#[cfg(feature = "s3")]
-type AnyBody = http_body_util::Either<Outgoing, ResponseBody>;
-#[cfg(not(feature = "s3"))]
-type AnyBody = Outgoing;
 
 /// Serves the connections of a server.
 pub(crate) struct Router {
@@ -62,11 +56,11 @@ impl Router {
 }
 
 impl Site for Router {
-    type Body = AnyBody;
+    type Body = Outgoing;
 
     /// # Cancel safety
     /// If the future is dropped, the request is either not applied, or applied as if its response was lost.
-    async fn route(&self, request: Request<Incoming>) -> Result<Response<AnyBody>, Break> {
+    async fn route(&self, request: Request<Incoming>) -> Result<Response<Outgoing>, Break> {
         let (head, incoming) = request.into_parts();
         #[cfg(feature = "s3")]
         if let Some(front) = &self.s3
@@ -74,12 +68,12 @@ impl Site for Router {
         {
             // Boxed, so that the future of SQS requests stays small.
             let response = Box::pin(front.route(Request::from_parts(head, incoming))).await?;
-            return Ok(response.map(AnyBody::Right));
+            return Ok(response.map(Outgoing::Live));
         }
         match self.serve(head, incoming).await {
-            Reply::Whole(response) => Ok(response.map(|body| any(Outgoing::Whole(Full::new(body))))),
-            Reply::Truncated(response) => Ok(response.map(|body| any(Outgoing::Part(Part::Due(body))))),
-            Reply::Live(response) => Ok(response.map(|body| any(Outgoing::Live(body)))),
+            Reply::Whole(response) => Ok(response.map(|body| Outgoing::Whole(Full::new(body)))),
+            Reply::Truncated(response) => Ok(response.map(|body| Outgoing::Part(Part::Due(body)))),
+            Reply::Live(response) => Ok(response.map(Outgoing::Live)),
             Reply::Lost => Err(Break::Reset),
         }
     }
@@ -87,14 +81,4 @@ impl Site for Router {
     fn connected(&self) -> impl Drop + Send {
         self.services.sqs.count_connection()
     }
-}
-
-#[cfg(feature = "s3")]
-fn any(body: Outgoing) -> AnyBody {
-    AnyBody::Left(body)
-}
-
-#[cfg(not(feature = "s3"))]
-fn any(body: Outgoing) -> AnyBody {
-    body
 }

@@ -1,33 +1,14 @@
 //! Buckets and objects as values, for the admin API.
 
 use std::io;
-use std::ops::Bound;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
+use super::ops::Query;
 use super::server::Content;
 use super::store::{Bucket, Object, Pieces};
 use crate::service::clock::Timestamp;
-
-/// A bucket.
-#[derive(Serialize)]
-pub(crate) struct BucketDescription {
-    name: String,
-    created: String,
-    objects: usize,
-    bytes: u64,
-    notifications: Vec<RuleDescription>,
-}
-
-/// A rule of a notification configuration.
-#[derive(Serialize)]
-struct RuleDescription {
-    id: String,
-    target: String,
-    events: Vec<String>,
-    prefix: Option<String>,
-    suffix: Option<String>,
-}
 
 /// A page of objects.
 #[derive(Serialize)]
@@ -50,14 +31,14 @@ struct ObjectDescription {
 
 impl Content {
     /// All buckets, sorted by name.
-    pub(crate) fn describe_buckets(&self) -> Vec<BucketDescription> {
+    pub(crate) fn describe_buckets(&self) -> Vec<Value> {
         self.store.buckets().iter().map(|bucket| describe(bucket)).collect()
     }
 
     /// The names of all buckets with the numbers of their objects.
     pub(crate) fn sizes(&self) -> Vec<(String, usize)> {
         let size = |bucket: &Bucket| bucket.objects(std::collections::BTreeMap::len);
-        self.store.buckets().iter().map(|bucket| (bucket.name().to_owned(), size(bucket))).collect()
+        self.store.buckets().iter().map(|bucket| (bucket.name.clone(), size(bucket))).collect()
     }
 
     /// At most `limit` objects whose key begins with `prefix` and follows `after`. `None` if there is no such bucket.
@@ -68,19 +49,10 @@ impl Content {
         after: Option<&str>,
         limit: usize,
     ) -> Option<ObjectPage> {
-        let start = match after {
-            Some(after) if after >= prefix => Bound::Excluded(after),
-            _ => Bound::Included(prefix),
-        };
-        let mut objects: Vec<_> = self.store.bucket(bucket)?.objects(|all| {
-            let found = all.range::<str, _>((start, Bound::Unbounded)).map(|(_, object)| object);
-            let found = found.take_while(|object| object.record.key.starts_with(prefix));
-            found.take(limit + 1).map(|object| ObjectDescription::of(object)).collect()
-        });
-        let has_more = objects.len() > limit;
-        objects.truncate(limit);
-        let next = objects.last().filter(|_| has_more).map(|last| last.key.clone());
-        Some(ObjectPage { objects, next })
+        let query = Query { prefix, delimiter: None, after, limit };
+        let page = self.store.bucket(bucket)?.objects(|all| query.page(all));
+        let objects = page.rows.iter().map(|object| ObjectDescription::of(object)).collect();
+        Some(ObjectPage { objects, next: page.next })
     }
 
     /// The size of an object and its first bytes, at most `at_most`. `None` if it does not exist.
@@ -100,33 +72,31 @@ impl Content {
             return Ok(None);
         };
         let size = object.record.size();
-        let mut pieces = Pieces::of(&object, 0, size.min(at_most));
-        let mut bytes = Vec::new();
-        while let Some(chunk) = pieces.next().await? {
-            bytes.extend_from_slice(&chunk);
-        }
+        let bytes = Pieces::of(&object, 0, size.min(at_most)).read().await?;
         Ok(Some((size, bytes)))
     }
 }
 
-fn describe(bucket: &Bucket) -> BucketDescription {
+fn describe(bucket: &Bucket) -> Value {
     let (objects, bytes) =
-        bucket.objects(|all| (all.len(), all.values().map(|object| object.record.size()).sum()));
+        bucket.objects(|all| (all.len(), all.values().map(|object| object.record.size()).sum::<u64>()));
     let configuration = bucket.notifications();
-    let rules = configuration.rules.iter().map(|rule| RuleDescription {
-        id: rule.id.clone(),
-        target: rule.target.arn.clone(),
-        events: rule.events.clone(),
-        prefix: rule.filter.prefix.clone(),
-        suffix: rule.filter.suffix.clone(),
+    let rules = configuration.rules.iter().map(|rule| {
+        json!({
+            "id": rule.id,
+            "target": rule.target.arn,
+            "events": rule.events,
+            "prefix": rule.filter.prefix,
+            "suffix": rule.filter.suffix,
+        })
     });
-    BucketDescription {
-        name: bucket.name().to_owned(),
-        created: Timestamp::from_millis(bucket.created()).to_string(),
-        objects,
-        bytes,
-        notifications: rules.collect(),
-    }
+    json!({
+        "name": bucket.name,
+        "created": Timestamp::from_millis(bucket.created).to_string(),
+        "objects": objects,
+        "bytes": bytes,
+        "notifications": rules.collect::<Vec<_>>(),
+    })
 }
 
 impl ObjectDescription {

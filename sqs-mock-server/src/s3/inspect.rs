@@ -22,7 +22,7 @@ impl MockS3 {
 
     /// The names of all buckets, sorted.
     pub fn buckets(&self) -> Vec<String> {
-        self.content.store.buckets().iter().map(|bucket| bucket.name().to_owned()).collect()
+        self.content.store.buckets().iter().map(|bucket| bucket.name.clone()).collect()
     }
 
     /// All objects of a bucket, sorted by key.
@@ -61,12 +61,7 @@ impl MockS3 {
     pub async fn bytes(&self, bucket: &str, key: &str) -> io::Result<Vec<u8>> {
         let object =
             self.found(bucket).and_then(|bucket| bucket.object(key)).ok_or_else(|| absent(bucket, key))?;
-        let mut pieces = Pieces::of(&object, 0, object.record.size());
-        let mut bytes = Vec::new();
-        while let Some(chunk) = pieces.next().await? {
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(bytes)
+        Pieces::of(&object, 0, object.record.size()).read().await
     }
 
     /// Stores an object as `PutObject` does, without metadata.
@@ -85,15 +80,20 @@ impl MockS3 {
             body: Some(StreamingBlob::wrap(body)),
             ..PutObjectInput::default()
         };
-        s3s::S3::put_object(&self.content.operations, request(input)).await.map(drop).map_err(other)
+        let unanswered = self.content.operations.outbox.begin(String::new(), None);
+        let mut request = request(input);
+        request.extensions.insert(Arc::clone(&unanswered.context));
+        s3s::S3::put_object(&self.content.operations, request).await.map(drop).map_err(other)
     }
 
     /// Deletes an object; `false` if it does not exist.
     ///
     /// # Errors
-    /// The file of the object cannot be removed, or 10,000 events of S3 are not delivered yet.
+    /// The file of the object cannot be removed.
     pub fn delete(&self, bucket: &str, key: &str) -> io::Result<bool> {
-        self.content.operations.delete_directly(bucket, key)
+        let Some(bucket) = self.found(bucket) else { return Ok(false) };
+        let unanswered = self.content.operations.outbox.begin(String::new(), None);
+        self.content.operations.delete(&unanswered.context, &bucket, key, None)
     }
 
     /// Creates a bucket; `false` if it exists.
@@ -104,7 +104,7 @@ impl MockS3 {
         if let Some(text) = problem_of_bucket_name(name) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        self.content.store.create(name, self.content.clock.now().as_millis())
+        self.content.store.create(name, self.content.host.clock.now().as_millis())
     }
 }
 

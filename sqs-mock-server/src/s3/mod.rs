@@ -25,6 +25,7 @@
 
 mod describe;
 mod front;
+mod host;
 mod inspect;
 mod journal;
 mod metrics;
@@ -37,13 +38,14 @@ mod setup;
 mod store;
 mod types;
 
-pub(crate) use front::{Front, ResponseBody};
+pub(crate) use front::Front;
+pub(crate) use host::Host;
 pub use journal::S3Request;
 #[cfg(feature = "config-file")]
-pub(crate) use notifications::{Configuration, Requested, RequestedRule, SELECTABLE, TargetKind};
+pub(crate) use notifications::{Configuration, RequestedRule, SELECTABLE, TargetKind};
 pub(crate) use outbox::Targets;
+pub(crate) use server::Content;
 pub use server::MockS3;
-pub(crate) use server::{Content, Host};
 pub use setup::S3;
 pub(crate) use setup::problem_of_bucket_name;
 pub use types::{S3Object, S3Upload};

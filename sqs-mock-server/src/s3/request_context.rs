@@ -1,44 +1,52 @@
-//! What the HTTP layer and an operation share about a request about a request.
+//! What the HTTP layer, an operation and its events share about a request.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use http::Extensions;
+use hyper::body::Incoming;
 use parking_lot::Mutex;
-use tokio::sync::watch;
 
-/// A request: its ids for events, and what its operation adds to the error and to the recorded request.
-#[derive(Debug)]
+use crate::service::faults::Plan;
+use crate::service::resource::Resource;
+
+/// A request: its ids for events, its operation and faults, and what its operation adds to the error and to the recorded
+/// request.
+#[derive(Debug, Default)]
 pub(super) struct RequestContext {
-    /// The header `x-amz-request-id` of the response.
+    /// The header `x-amz-request-id` of the response; empty without HTTP.
     pub(super) id: String,
     /// The AWS X-Ray trace header.
     pub(super) trace_header: Option<String>,
-    answered: watch::Receiver<()>,
+    /// The number of resets before the request.
+    pub(super) resets: u64,
+    /// Set once s3s has found the operation.
+    pub(super) info: OnceLock<RequestInfo>,
+    /// Set once the operation is known.
+    pub(super) plan: OnceLock<Plan>,
+    /// The rest of a body that was not read to its end.
+    pub(super) rest: Mutex<Option<Incoming>>,
+    is_answered: AtomicBool,
     notes: Mutex<Vec<String>>,
     elements: Mutex<Vec<(String, String)>>,
 }
 
-/// Held by the HTTP layer until the response is ready.
+/// Operation and resource of a request.
 #[derive(Debug)]
-pub(super) struct Unanswered(#[expect(dead_code, reason = "its drop is the signal")] watch::Sender<()>);
+pub(super) struct RequestInfo {
+    /// The name that AWS uses.
+    pub(super) operation: String,
+    pub(super) resource: Option<Resource>,
+}
 
 impl RequestContext {
-    /// A request that waits for its response.
-    pub(super) fn new(id: &str, trace_header: Option<&str>) -> (Arc<Self>, Unanswered) {
-        let (unanswered, answered) = watch::channel(());
-        let context = Self {
-            id: id.to_owned(),
-            trace_header: trace_header.map(str::to_owned),
-            answered,
-            notes: Mutex::default(),
-            elements: Mutex::default(),
-        };
-        (Arc::new(context), Unanswered(unanswered))
+    pub(super) fn new(id: String, trace_header: Option<String>, resets: u64) -> Arc<Self> {
+        Arc::new(Self { id, trace_header, resets, ..Self::default() })
     }
 
     /// The context of an HTTP request; without HTTP, one with an empty id.
     pub(super) fn of(extensions: &Extensions) -> Arc<Self> {
-        extensions.get::<Arc<Self>>().map_or_else(|| Self::new("", None).0, Arc::clone)
+        extensions.get::<Arc<Self>>().cloned().unwrap_or_default()
     }
 
     /// The header `x-amz-id-2` of the response.
@@ -46,13 +54,14 @@ impl RequestContext {
         base64_simd::STANDARD.encode_to_string(&self.id)
     }
 
-    /// Waits until the response is ready, or the caller is gone.
-    ///
-    /// # Cancel safety
-    /// Dropping the future changes nothing.
-    pub(super) async fn answered(&self) {
-        // No value is ever sent: the only change is the drop of the sender.
-        let _ = self.answered.clone().changed().await;
+    /// Whether the response is ready, or the caller gone.
+    pub(super) fn is_answered(&self) -> bool {
+        self.is_answered.load(Ordering::Acquire)
+    }
+
+    /// Reports that the response is ready, or the caller gone.
+    pub(super) fn set_answered(&self) {
+        self.is_answered.store(true, Ordering::Release);
     }
 
     /// Adds a note to the recorded request, if there is one.

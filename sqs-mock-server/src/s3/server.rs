@@ -6,20 +6,16 @@ use std::sync::{Arc, Weak};
 
 use tokio::net::TcpListener;
 
-use super::front::{Access, Front, FrontSettings, Observers};
+use super::front::Front;
+use super::host::Host;
 use super::journal::S3Request;
 use super::metrics::Metrics;
-use super::notifications::Configuration;
 use super::ops::Operations;
-use super::outbox::{Outbox, Running, Targets};
+use super::outbox::Outbox;
 use super::setup::S3;
 use super::store::Store;
-use crate::http::{Limits, Names, Server};
-use crate::service::clock::Clock;
-use crate::service::faults::Faults;
-use crate::service::journal::Journal;
+use crate::http::Server;
 use crate::service::metrics::Exposition;
-use crate::service::seed::Seed;
 
 /// The S3 server, as returned by [`MockSqs::s3`](crate::MockSqs::s3).
 ///
@@ -29,33 +25,16 @@ pub struct MockS3 {
     url: String,
     pub(super) content: Arc<Content>,
     server: Option<Server>,
-    /// Delivers events.
-    worker: Option<Running>,
 }
 
 /// The parts that a reset changes.
 #[derive(Debug)]
 pub(crate) struct Content {
     settings: S3,
-    notifications: Vec<(String, Configuration)>,
+    pub(super) host: Arc<Host>,
     pub(super) store: Arc<Store>,
     pub(super) operations: Operations,
-    pub(super) clock: Clock,
-    journal: Arc<Journal>,
     metrics: Arc<Metrics>,
-}
-
-/// The parts that the S3 server shares with the SQS server.
-pub(crate) struct Host {
-    pub(crate) clock: Clock,
-    pub(crate) faults: Faults,
-    pub(crate) seed: Seed,
-    pub(crate) limits: Limits,
-    pub(crate) names: Arc<Names>,
-    pub(crate) journal: Arc<Journal>,
-    pub(crate) targets: Targets,
-    /// Names of initial buckets with their notification configurations. Other buckets keep theirs.
-    pub(crate) notifications: Vec<(String, Configuration)>,
 }
 
 impl MockS3 {
@@ -67,44 +46,21 @@ impl MockS3 {
         url: String,
         host: Host,
     ) -> io::Result<(Self, Arc<Front>)> {
-        let (directory, is_temporary) = settings.directory()?;
-        let shown = directory.display().to_string();
-        let opened = Store::open(directory, is_temporary, host.seed);
+        let directory = settings.directory.as_deref();
+        let shown = directory.map_or("a temporary directory".to_owned(), |path| path.display().to_string());
         let explain = |error: io::Error| {
             io::Error::new(error.kind(), format!("cannot store objects in {shown}: {error}"))
         };
-        let store = Arc::new(opened.map_err(explain)?);
-        let metrics = Arc::new(Metrics::default());
-        let targets = Arc::new(host.targets);
-        let (outbox, worker) =
-            Outbox::new(host.clock.clone(), host.names.region.clone(), Arc::clone(&targets));
-        let operations = Operations::new(Arc::clone(&store), host.clock.clone(), outbox, targets);
-        let front = Front::new(FrontSettings {
-            store: Arc::clone(&store),
-            operations: operations.clone(),
-            access: Access {
-                faults: host.faults,
-                clock: host.clock.clone(),
-                account: host.names.account.clone(),
-                region: host.names.region.clone(),
-                allows_anonymous: host.names.keys.is_none(),
-            },
-            observers: Observers {
-                metrics: Arc::clone(&metrics),
-                journal: Arc::clone(&host.journal),
-                clock: host.clock.clone(),
-            },
-            limits: host.limits,
-            keys: host.names.keys.clone(),
-            guard: host.names.guard.clone(),
-            ids: host.seed.generator("request ids of S3"),
-        });
-        let Host { clock, journal, notifications, .. } = host;
-        let content = Content { settings, notifications, store, operations, clock, journal, metrics };
+        let store = Arc::new(Store::open(directory, host.seed).map_err(explain)?);
+        let (host, metrics) = (Arc::new(host), Arc::new(Metrics::default()));
+        let outbox = Outbox::new(host.clock.clone(), host.names.region.clone(), Arc::clone(&host.targets));
+        let operations = Operations { store: Arc::clone(&store), outbox };
+        let front = Arc::new(Front::new(operations.clone(), Arc::clone(&metrics), Arc::clone(&host)));
+        let limits = host.limits;
+        let content = Content { settings, host, store, operations, metrics };
         content.create_initial_buckets().map_err(explain)?;
-        let (content, front) = (Arc::new(content), Arc::new(front));
-        let server = Some(Server::start(listener, Arc::clone(&front), host.limits));
-        Ok((Self { url, content, server, worker: Some(worker.start()) }, front))
+        let server = Some(Server::start(listener, Arc::clone(&front), limits));
+        Ok((Self { url, content: Arc::new(content), server }, front))
     }
 
     /// For the reset of the SQS server, which must not keep S3 alive.
@@ -120,20 +76,18 @@ impl MockS3 {
     }
 
     /// Delivers the remaining events. No server may serve requests to S3 any more.
-    pub(crate) async fn drain(&mut self) {
-        if let Some(worker) = self.worker.take() {
-            worker.stop().await;
-        }
+    pub(crate) fn drain(&self) {
+        self.content.operations.outbox.drain();
     }
 }
 
 impl Content {
     fn create_initial_buckets(&self) -> io::Result<()> {
-        let now = self.clock.now().as_millis();
+        let now = self.host.clock.now().as_millis();
         self.settings.buckets().into_iter().try_for_each(|name| self.store.create(name, now).map(drop))?;
-        for (name, configuration) in &self.notifications {
+        for (name, configuration) in &self.host.notifications {
             if let Some(bucket) = self.store.bucket(name) {
-                bucket.set_notifications::<io::Error>(configuration.clone())?;
+                bucket.set_notifications(configuration.clone())?;
             }
         }
         Ok(())
@@ -141,7 +95,7 @@ impl Content {
 
     /// Drops the events that are not delivered yet.
     pub(crate) fn discard_events(&self) {
-        self.operations.discard_events();
+        self.operations.outbox.discard();
     }
 
     /// Removes the objects if the directory is temporary.
@@ -176,7 +130,7 @@ impl MockS3 {
 
     /// The latest requests, oldest first; [`journal`](crate::MockSqsBuilder::journal) sets how many are kept.
     pub fn requests(&self) -> Vec<S3Request> {
-        S3Request::all(&self.content.journal)
+        S3Request::all(&self.content.host.journal)
     }
 
     /// The number of open connections.

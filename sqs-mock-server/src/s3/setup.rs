@@ -1,8 +1,6 @@
 //! Settings of the S3 server.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::{env, fs, io, process};
 
 use s3s::path::check_bucket_name;
 use serde::{Deserialize, Deserializer};
@@ -69,14 +67,6 @@ impl S3 {
             self.buckets.iter().map(String::as_str).collect()
         }
     }
-
-    /// The directory of the objects, and whether it is temporary.
-    pub(super) fn directory(&self) -> io::Result<(PathBuf, bool)> {
-        match &self.directory {
-            Some(directory) => Ok((directory.clone(), false)),
-            None => Ok((make_temporary()?, true)),
-        }
-    }
 }
 
 /// Why a name is not a valid bucket name.
@@ -88,19 +78,4 @@ pub(crate) fn problem_of_bucket_name(name: &str) -> Option<String> {
         )
     };
     (!check_bucket_name(name)).then(text)
-}
-
-/// Creates a directory that did not exist before.
-fn make_temporary() -> io::Result<PathBuf> {
-    static MADE: AtomicU64 = AtomicU64::new(0);
-    loop {
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let path = env::temp_dir().join(format!("sqs-mock-s3-{}-{number}", process::id()));
-        match fs::create_dir(&path) {
-            Ok(()) => return Ok(path),
-            // Left over from a process with the same id.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
 }

@@ -56,10 +56,10 @@ impl From<&Object> for S3Object {
 impl From<&Upload> for S3Upload {
     fn from(upload: &Upload) -> Self {
         Self {
-            key: upload.head.key.clone(),
-            id: upload.head.id.clone(),
+            key: upload.key.clone(),
+            id: upload.id.clone(),
             parts: upload.parts.len(),
-            initiated: Timestamp::from_millis(upload.head.initiated),
+            initiated: Timestamp::from_millis(upload.initiated),
         }
     }
 }

@@ -147,7 +147,6 @@ actions! {
         HeadBucket
         HeadObject
         ListBuckets
-        ListMultipartUploads
         ListObjectsV2
         PostObject
         PutBucketNotificationConfiguration

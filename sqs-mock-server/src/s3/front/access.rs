@@ -1,13 +1,16 @@
 //! Authentication, ownership and faults, checked before the body of a request is read.
 
+use std::sync::Arc;
+
 use s3s::access::{S3Access, S3AccessContext};
 use s3s::auth::{S3Auth, SecretKey};
 use s3s::{S3Error, S3ErrorCode, S3Result, s3_error};
 use sqs_client::wire::sign::KeyLookup as _;
 
-use super::state::{RequestInfo, RequestState};
-use crate::service::clock::Clock;
-use crate::service::faults::{Failure, Faults, Rejection, Request};
+use crate::s3::host::Host;
+use crate::s3::request_context::{RequestContext, RequestInfo};
+use crate::s3::store::no_such_bucket;
+use crate::service::faults::{Failure, Rejection, Request};
 use crate::service::keys::Keys;
 use crate::service::operation::ServiceName;
 use crate::service::resource::Resource;
@@ -27,15 +30,7 @@ impl S3Auth for KnownKeys {
 
 /// Checks each request once s3s knows its operation.
 #[derive(Debug)]
-pub(in crate::s3) struct Access {
-    pub(in crate::s3) faults: Faults,
-    pub(in crate::s3) clock: Clock,
-    /// The account that owns all buckets.
-    pub(in crate::s3) account: String,
-    pub(in crate::s3) region: String,
-    /// Whether the server accepts requests with any signature or none.
-    pub(in crate::s3) allows_anonymous: bool,
-}
+pub(super) struct Access(pub(super) Arc<Host>);
 
 #[async_trait::async_trait]
 impl S3Access for Access {
@@ -47,38 +42,37 @@ impl S3Access for Access {
                 context.s3_path().get_object_key(),
             ),
         };
-        let state = context.extensions_mut().get::<RequestState>().cloned().unwrap_or_default();
-        state.set_info(info);
-        if !self.allows_anonymous && context.credentials().is_none() {
+        let request = RequestContext::of(context.extensions_mut());
+        let info = request.info.get_or_init(|| info);
+        if self.0.names.keys.is_some() && context.credentials().is_none() {
             return Err(s3_error!(AccessDenied, "Access Denied"));
         }
         let expected = context.headers().get("x-amz-expected-bucket-owner");
-        if expected.is_some_and(|owner| owner.as_bytes() != self.account.as_bytes()) {
+        if expected.is_some_and(|owner| owner.as_bytes() != self.0.names.account.as_bytes()) {
             return Err(s3_error!(AccessDenied, "Access Denied"));
         }
-        self.apply_faults(&state).await
+        self.apply_faults(&request, info).await
     }
 }
 
 impl Access {
-    async fn apply_faults(&self, state: &RequestState) -> S3Result<()> {
-        let Some(info) = state.info() else { return Ok(()) };
-        let plan = self.faults.plan(|| Request {
+    async fn apply_faults(&self, request: &RequestContext, info: &RequestInfo) -> S3Result<()> {
+        let host = &self.0;
+        let plan = host.faults.plan(|| Request {
             service: ServiceName::S3,
             operation: &info.operation,
             resource: info.resource.clone(),
-            account: &self.account,
-            region: &self.region,
-            time: self.clock.now(),
+            account: &host.names.account,
+            region: &host.names.region,
+            time: host.clock.now(),
             entries: Vec::new(),
             can_redeliver: false,
         });
-        if !self.faults.delay(plan.latency).await {
+        if !host.faults.delay(plan.latency).await {
             // The client does not retry this error.
-            return Err(s3_error!(NoSuchBucket, "The specified bucket does not exist"));
+            return Err(no_such_bucket());
         }
-        state.set_plan(plan);
-        match state.rejection() {
+        match &request.plan.get_or_init(|| plan).rejection {
             None => Ok(()),
             Some(Rejection::Error(failure)) => Err(error(failure)),
             // The front sends another response, or none.

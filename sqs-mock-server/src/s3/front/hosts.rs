@@ -10,20 +10,14 @@ use crate::s3::store::Store;
 /// Accepts any host name of the server. `<bucket>.<any host>` names a bucket that exists, `<bucket>.localhost` names
 /// any bucket. For all other hosts the bucket is in the path.
 #[derive(Debug)]
-pub(super) struct Hosts {
-    store: Arc<Store>,
-}
+pub(super) struct Hosts(pub(super) Arc<Store>);
 
 impl Hosts {
-    pub(super) fn new(store: Arc<Store>) -> Self {
-        Self { store }
-    }
-
     fn bucket<'h>(&self, host: &'h str) -> Option<&'h str> {
         let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
         let dots = name.match_indices('.').map(|(at, _)| at);
         let labels = dots.filter_map(|at| name.get(..at));
-        labels.rev().find(|name| self.store.bucket(name).is_some()).or_else(|| of_localhost(name))
+        labels.rev().find(|name| self.0.bucket(name).is_some()).or_else(|| of_localhost(name))
     }
 }
 

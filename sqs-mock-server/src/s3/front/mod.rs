@@ -1,155 +1,123 @@
 //! The HTTP layer around s3s.
 //!
 //! ```text
-//! connection -> guard -> Front: RequestBody (timeout, pace) -> anonymous (without --auth) -> s3s -> Access -> operations
-//!                               ResponseBody (pace, truncate, corrupt) <--------------------------------+
+//! connection -> guard -> Front: request_body (timeout, pace) -> anonymous (without --auth) -> s3s -> Access -> operations
+//!                               response_body (pace, truncate, corrupt) <-------------------------------+
 //! ```
 //! A [`RequestContext`] among the extensions of the request carries what the operations report besides their output.
-//! `Access` computes the fault plan once s3s knows the operation, and stores it in the [`RequestState`], where the
-//! bodies and `Front` find it.
+//! `Access` computes the fault plan once s3s knows the operation, and stores it there, where the bodies and `Front` find it.
 
 mod access;
 mod anonymous;
-mod chunked;
 mod error_body;
 mod hosts;
 mod observer;
-mod pace;
 mod request_body;
 mod response_body;
-mod state;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fastrand::Rng;
-use http::header::{CONTENT_LENGTH, EXPECT, HeaderName, HeaderValue};
+use http::header::{EXPECT, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use parking_lot::Mutex;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::{Body, S3Error, S3ErrorCode};
 
+use super::host::Host;
+use super::metrics::Metrics;
 use super::ops::Operations;
+use super::outbox::Outbox;
 use super::request_context::RequestContext;
-use super::store::Store;
-use crate::http::{Break, Guard, Limits, Site};
+use crate::http::{Break, Live, Site};
 use crate::service::faults::{Damage, Rejection};
-use crate::service::keys::Keys;
 use crate::service::seed;
 
-pub(super) use access::Access;
-use access::KnownKeys;
+use access::{Access, KnownKeys};
 use hosts::Hosts;
-pub(super) use observer::Observers;
-use request_body::RequestBody;
-pub(crate) use response_body::ResponseBody;
-use state::RequestState;
-
-/// The arguments of [`Front::new`].
-pub(super) struct FrontSettings {
-    pub(super) store: Arc<Store>,
-    pub(super) operations: Operations,
-    pub(super) access: Access,
-    pub(super) observers: Observers,
-    pub(super) limits: Limits,
-    /// The accepted access keys; `None` accepts any credentials.
-    pub(super) keys: Option<Keys>,
-    /// The rules for requests of browsers.
-    pub(super) guard: Guard,
-    pub(super) ids: Rng,
-}
+use observer::Observer;
 
 /// Serves connections, and requests to S3 on those of the SQS server.
 pub(crate) struct Front {
     service: S3Service,
-    observers: Observers,
-    limits: Limits,
-    guard: Guard,
-    allows_anonymous: bool,
+    outbox: Arc<Outbox>,
+    metrics: Arc<Metrics>,
+    host: Arc<Host>,
     ids: Mutex<Rng>,
 }
 
 impl Front {
-    pub(super) fn new(settings: FrontSettings) -> Self {
-        let allows_anonymous = settings.access.allows_anonymous;
-        let mut builder = S3ServiceBuilder::new(settings.operations);
-        builder.set_host(Hosts::new(settings.store));
-        builder.set_auth(KnownKeys(settings.keys.unwrap_or_default()));
-        builder.set_access(settings.access);
-        Self {
-            service: builder.build(),
-            observers: settings.observers,
-            limits: settings.limits,
-            guard: settings.guard,
-            allows_anonymous,
-            ids: Mutex::new(settings.ids),
-        }
+    pub(super) fn new(operations: Operations, metrics: Arc<Metrics>, host: Arc<Host>) -> Self {
+        let outbox = Arc::clone(&operations.outbox);
+        let hosts = Hosts(Arc::clone(&operations.store));
+        let mut builder = S3ServiceBuilder::new(operations);
+        builder.set_host(hosts);
+        builder.set_auth(KnownKeys(host.names.keys.clone().unwrap_or_default()));
+        builder.set_access(Access(Arc::clone(&host)));
+        let ids = Mutex::new(host.seed.generator("request ids of S3"));
+        Self { service: builder.build(), outbox, metrics, host, ids }
     }
 
     /// Handles a request after the rules for browsers.
-    async fn guarded(&self, request: Request<Incoming>, state: &RequestState) -> Response<Body> {
+    async fn guarded(&self, request: Request<Incoming>, context: &Arc<RequestContext>) -> Response<Body> {
         let (head, incoming) = request.into_parts();
-        if let Some(answer) = self.guard.preflight(&head) {
+        let guard = &self.host.names.guard;
+        if let Some(answer) = guard.preflight(&head) {
             return answer.map(Body::from);
         }
-        if let Err(text) = self.guard.check_s3(&head, self.allows_anonymous) {
+        if let Err(text) = guard.check_s3(&head, self.host.names.keys.is_none()) {
             let denied = S3Error::with_message(S3ErrorCode::AccessDenied, text).to_http_response();
             return denied.unwrap_or_else(|_| status(StatusCode::FORBIDDEN, String::new()));
         }
-        let reader = self.guard.listed_origin(&head).cloned();
-        let mut response = self.answer(Request::from_parts(head, incoming), state).await;
-        self.guard.allow_reader(reader, response.headers_mut());
+        let reader = guard.listed_origin(&head).cloned();
+        let mut response = self.answer(Request::from_parts(head, incoming), context).await;
+        guard.allow_reader(reader, response.headers_mut());
         response
     }
 
-    async fn answer(&self, request: Request<Incoming>, state: &RequestState) -> Response<Body> {
+    async fn answer(&self, request: Request<Incoming>, context: &Arc<RequestContext>) -> Response<Body> {
         let (mut head, incoming) = request.into_parts();
-        let expects_continue = head.headers.contains_key(EXPECT);
-        let body = RequestBody::new(incoming, state.clone(), self.limits.body_timeout, expects_continue);
-        let body = if self.allows_anonymous {
-            anonymous::strip_signature(&mut head, body)
-        } else {
-            Ok(Body::http_body_unsync(body))
-        };
-        head.extensions.insert(state.clone());
-        let answered = match body {
-            Ok(body) => {
-                self.service.call(Request::from_parts(head, body)).await.map_err(|error| format!("{error:?}"))
-            }
-            Err(error) => error.to_http_response().map_err(|error| error.to_string()),
-        };
+        let (limit, expects_continue) = (self.host.limits.body_timeout, head.headers.contains_key(EXPECT));
+        let body = request_body::limited(incoming, Arc::clone(context), limit, expects_continue);
+        if self.host.names.keys.is_none() {
+            anonymous::strip_signature(&mut head);
+        }
+        let answered = self.service.call(Request::from_parts(head, body)).await;
         // A client that still sends its body would lose the response if the connection closed now.
-        state.drain(self.limits.body_timeout).await;
+        request_body::drain(context, limit).await;
         answered.unwrap_or_else(|error| {
-            tracing::error!(error, "cannot build a response of S3");
+            tracing::error!(?error, "cannot build a response of S3");
             status(StatusCode::INTERNAL_SERVER_ERROR, String::new())
         })
     }
 }
 
 impl Site for Front {
-    type Body = ResponseBody;
+    type Body = Live;
 
     /// # Cancel safety
     /// A request that is dropped is applied as a whole or not at all.
-    async fn route(&self, mut request: Request<Incoming>) -> Result<Response<ResponseBody>, Break> {
-        let state = RequestState::default();
+    async fn route(&self, mut request: Request<Incoming>) -> Result<Response<Live>, Break> {
         let id = seed::uuid(&mut self.ids.lock()).to_string();
         let trace_header = request.headers().get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
         // Dropped at the end, also if the caller disconnects.
-        let (context, _unanswered) = RequestContext::new(&id, trace_header);
-        request.extensions_mut().insert(Arc::clone(&context));
-        let mut observer = self.observers.begin(&context, &state);
+        let unanswered = self.outbox.begin(id, trace_header.map(str::to_owned));
+        let context = &unanswered.context;
+        request.extensions_mut().insert(Arc::clone(context));
+        let mut observer = Observer::begin(&self.metrics, &self.host, context);
         let is_head = request.method() == Method::HEAD;
-        let response = self.guarded(request, &state).await;
-        let mut response = error_body::complete(response, &context);
+        let response = self.guarded(request, context).await;
+        let mut response = error_body::complete(response, context);
         for (name, value) in [("x-amz-request-id", &context.id), ("x-amz-id-2", &context.host_id())] {
             if let Ok(value) = HeaderValue::try_from(value) {
                 response.headers_mut().insert(HeaderName::from_static(name), value);
             }
         }
-        let damage = state.damage();
-        let is_reset = match state.rejection() {
+        let plan = context.plan.get();
+        let damage = plan.and_then(|plan| plan.damage);
+        let is_reset = match plan.and_then(|plan| plan.rejection.as_ref()) {
             Some(Rejection::Reset) => true,
             Some(Rejection::Status(code, body)) => {
                 response = status(
@@ -167,28 +135,12 @@ impl Site for Front {
             return Err(Break::Reset);
         }
         observer.pending.answered(Some(response.status()));
-        Ok(damaged(response, damage, state.pace()))
+        Ok(response_body::damaged(response, damage, plan.and_then(|plan| plan.pace)))
     }
 
     fn connected(&self) -> impl Drop + Send {
-        self.observers.metrics.connections.enter()
+        self.metrics.connections.enter()
     }
-}
-
-/// Applies the part of a fault plan that changes the response.
-fn damaged(
-    mut response: Response<Body>,
-    damage: Option<Damage>,
-    pace: Option<u64>,
-) -> Response<ResponseBody> {
-    let announced =
-        response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    let length = announced.or_else(|| response.body().size_hint().exact());
-    if damage == Some(Damage::Truncated) {
-        // An empty body could not be truncated.
-        response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length.unwrap_or(0).max(1)));
-    }
-    response.map(|body| ResponseBody::new(body, damage, length, pace))
 }
 
 fn status(status: StatusCode, body: String) -> Response<Body> {
@@ -197,7 +149,9 @@ fn status(status: StatusCode, body: String) -> Response<Body> {
     response
 }
 
-/// The error for a request that is not valid.
-fn malformed(text: &'static str) -> S3Error {
-    S3Error::with_message(S3ErrorCode::InvalidRequest, text)
+/// How long a number of bytes takes at a rate.
+fn pace(bytes: usize, per_second: u64) -> Duration {
+    #[expect(clippy::cast_precision_loss, reason = "the error is far below the resolution of the timer")]
+    let seconds = bytes as f64 / per_second.max(1) as f64;
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }

@@ -1,42 +1,30 @@
 //! Counts, logs and records a request when it ends.
 
-use std::sync::Arc;
-
-use super::state::RequestState;
+use crate::s3::host::Host;
 use crate::s3::metrics::Metrics;
 use crate::s3::request_context::RequestContext;
-use crate::service::clock::Clock;
-use crate::service::journal::{Journal, PendingRecord};
+use crate::service::journal::PendingRecord;
 use crate::service::operation::{S3Action, ServiceName};
-
-/// The observers of requests: counters, log and journal.
-#[derive(Clone, Debug)]
-pub(in crate::s3) struct Observers {
-    pub(in crate::s3) metrics: Arc<Metrics>,
-    pub(in crate::s3) journal: Arc<Journal>,
-    pub(in crate::s3) clock: Clock,
-}
 
 /// A request in progress. Its drop reports it, so that aborted requests are reported too.
 #[derive(Debug)]
 pub(super) struct Observer<'a> {
     metrics: &'a Metrics,
     context: &'a RequestContext,
-    state: &'a RequestState,
     /// Takes the status.
     pub(super) pending: PendingRecord<'a>,
 }
 
-impl Observers {
-    pub(super) fn begin<'a>(&'a self, context: &'a RequestContext, state: &'a RequestState) -> Observer<'a> {
-        let pending = PendingRecord::open(&self.journal, &self.clock, ServiceName::S3, &context.id, None);
-        Observer { metrics: &self.metrics, context, state, pending }
+impl<'a> Observer<'a> {
+    pub(super) fn begin(metrics: &'a Metrics, host: &'a Host, context: &'a RequestContext) -> Self {
+        let pending = PendingRecord::open(&host.journal, &host.clock, ServiceName::S3, &context.id, None);
+        Self { metrics, context, pending }
     }
 }
 
 impl Drop for Observer<'_> {
     fn drop(&mut self) {
-        let info = self.state.info();
+        let info = self.context.info.get();
         let operation = info.map(|info| info.operation.as_str());
         let status = self.pending.ending().status();
         let resource = info.and_then(|info| info.resource.as_ref());

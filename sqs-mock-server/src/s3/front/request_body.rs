@@ -1,103 +1,84 @@
 //! The body of a request.
 
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::body::{Body, Frame, Incoming, SizeHint};
-use s3s::StdError;
-use tokio::time::{Instant, Sleep};
+use futures_util::stream;
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::{Body as _, Incoming};
+use s3s::{Body, StdError};
+use tokio::time::{sleep, timeout};
 
-use super::pace::Pace;
-use super::state::RequestState;
-use crate::s3::ops::BodyTimeout;
+use super::pace;
+use crate::s3::ops::BODY_TIMEOUT;
+use crate::s3::request_context::RequestContext;
 
-/// A request body with a timeout and, if a fault limits it, a pace. On drop, the state keeps the unread bytes.
-pub(super) struct RequestBody {
+/// The most bytes of an unread body that are drained.
+const MAX_REST: usize = 64 << 20;
+
+/// A body that is not read to its end. On drop, the request keeps it for [`drain`].
+struct Unread {
+    /// `None` at the end.
     incoming: Option<Incoming>,
-    state: RequestState,
-    pace: Pace<Frame<Bytes>>,
-    timeout: Duration,
-    /// Starts with the first read that has to wait.
-    deadline: Option<Pin<Box<Sleep>>>,
+    context: Arc<RequestContext>,
     /// Whether the client waits for `100 Continue`, which the first read sends.
     expects_continue: bool,
 }
 
-impl RequestBody {
-    pub(super) fn new(
-        incoming: Incoming,
-        state: RequestState,
-        timeout: Duration,
-        expects_continue: bool,
-    ) -> Self {
-        Self {
-            incoming: Some(incoming),
-            state,
-            pace: Pace::default(),
-            timeout,
-            deadline: None,
-            expects_continue,
-        }
-    }
-}
-
-impl Body for RequestBody {
-    type Data = Bytes;
-    type Error = StdError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, StdError>>> {
-        let this = &mut *self;
-        if let Some(frame) = ready!(this.pace.poll(cx)) {
-            return Poll::Ready(Some(Ok(frame)));
-        }
-        this.expects_continue = false;
-        let Some(incoming) = &mut this.incoming else { return Poll::Ready(None) };
-        let Poll::Ready(frame) = Pin::new(incoming).poll_frame(cx) else {
-            let timeout = this.timeout;
-            let deadline = this.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
-            ready!(deadline.as_mut().poll(cx));
-            this.incoming = None;
-            return Poll::Ready(Some(Err(BodyTimeout.into())));
-        };
-        if let Some(deadline) = &mut this.deadline {
-            deadline.as_mut().reset(Instant::now() + this.timeout);
-        }
-        let frame = frame.transpose().inspect_err(|_| this.incoming = None)?;
-        match (this.state.pace(), frame) {
-            (Some(pace), Some(frame)) => {
-                let bytes = frame.data_ref().map_or(0, Bytes::len);
-                this.pace.hold(frame, bytes, pace);
-                this.pace.poll(cx).map(|frame| frame.map(Ok))
-            }
-            (None, Some(frame)) => Poll::Ready(Some(Ok(frame))),
-            (_, None) => {
-                this.incoming = None;
-                Poll::Ready(None)
-            }
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.pace.is_empty() && self.incoming.as_ref().is_none_or(Body::is_end_stream)
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        // s3s calls this only before the first read.
-        self.incoming.as_ref().map_or_else(SizeHint::default, Body::size_hint)
-    }
-}
-
-impl Drop for RequestBody {
+impl Drop for Unread {
     fn drop(&mut self) {
         if let Some(rest) = self.incoming.take().filter(|rest| !rest.is_end_stream())
             && !self.expects_continue
         {
-            self.state.keep_unread(rest);
+            *self.context.rest.lock() = Some(rest);
         }
     }
+}
+
+/// A body with a time limit for each read and, if a fault limits it, a pace.
+pub(super) fn limited(
+    incoming: Incoming,
+    context: Arc<RequestContext>,
+    limit: Duration,
+    expects_continue: bool,
+) -> Body {
+    if incoming.is_end_stream() {
+        // s3s asks for the length of a signed body without `Content-Length`.
+        return Body::empty();
+    }
+    let unread = Unread { incoming: Some(incoming), context, expects_continue };
+    let frames = stream::try_unfold(unread, move |mut unread| async move {
+        unread.expects_continue = false;
+        let Some(incoming) = &mut unread.incoming else { return Ok(None) };
+        let frame = match timeout(limit, incoming.frame()).await {
+            Ok(frame) => frame.transpose().map_err(StdError::from),
+            Err(_) => Err(BODY_TIMEOUT.into()),
+        };
+        if !matches!(frame, Ok(Some(_))) {
+            unread.incoming = None;
+        }
+        let Some(frame) = frame? else { return Ok(None) };
+        if let Some(per_second) = unread.context.plan.get().and_then(|plan| plan.pace) {
+            sleep(pace(frame.data_ref().map_or(0, Bytes::len), per_second)).await;
+        }
+        Ok::<_, StdError>(Some((frame, unread)))
+    });
+    Body::http_body_unsync(StreamBody::new(frames))
+}
+
+/// Reads and discards the rest of the body, up to a size and a time limit.
+pub(super) async fn drain(context: &RequestContext, limit: Duration) {
+    let Some(mut rest) = context.rest.lock().take() else { return };
+    let read = async {
+        let mut bytes = 0;
+        while let Some(Ok(frame)) = rest.frame().await {
+            bytes += frame.data_ref().map_or(0, Bytes::len);
+            if bytes > MAX_REST {
+                break;
+            }
+        }
+    };
+    // On timeout the connection is closed.
+    let _ = timeout(limit, read).await;
 }

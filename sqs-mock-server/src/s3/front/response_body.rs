@@ -1,53 +1,84 @@
 //! The body of a response.
 
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
-
 use bytes::{Bytes, BytesMut};
-use hyper::body::{Frame, SizeHint};
+use futures_util::{StreamExt as _, stream};
+use http::Response;
+use http::header::{CONTENT_LENGTH, HeaderValue};
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::{Body as _, Frame};
 use s3s::{Body, StdError};
+use tokio::time::sleep;
 
-use super::pace::Pace;
-use crate::http::Break;
+use super::pace;
+use crate::http::{Break, Live};
 use crate::service::faults::Damage;
 
-/// A response body that a fault may slow down, corrupt or truncate.
-pub(crate) struct ResponseBody {
+/// A body that a fault slows down, corrupts or truncates.
+struct Damaged {
     body: Body,
     /// Bytes that were read but not sent.
     pending: Bytes,
-    is_corrupted: bool,
-    pace: Option<(u64, Pace<Bytes>)>,
+    corrupts: bool,
+    /// In bytes per second.
+    pace: Option<u64>,
     /// The number of bytes to send before the connection breaks.
     left: Option<u64>,
-    is_flushed: bool,
 }
 
-impl ResponseBody {
-    pub(super) fn new(body: Body, damage: Option<Damage>, length: Option<u64>, pace: Option<u64>) -> Self {
-        Self {
-            body,
-            pending: Bytes::new(),
-            is_corrupted: damage == Some(Damage::Corrupted),
-            pace: pace.map(|pace| (pace, Pace::default())),
-            left: (damage == Some(Damage::Truncated)).then(|| length.unwrap_or(0) / 2),
-            is_flushed: false,
-        }
+/// Applies the part of a fault plan that changes the body of a response.
+pub(super) fn damaged(response: Response<Body>, damage: Option<Damage>, pace: Option<u64>) -> Response<Live> {
+    let truncates = damage == Some(Damage::Truncated);
+    let is_changed = damage.is_some() || pace.is_some();
+    if !truncates && (!is_changed || response.body().is_end_stream()) {
+        return response.map(BodyExt::boxed_unsync);
     }
-
-    /// The largest piece that may be sent at once.
-    fn portion(&self) -> usize {
-        let paced = self.pace.as_ref().map_or(u64::MAX, |(pace, _)| (pace / 10).max(1));
-        usize::try_from(paced.min(self.left.unwrap_or(u64::MAX))).unwrap_or(usize::MAX)
+    let (mut head, body) = response.into_parts();
+    let announced = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let length: Option<u64> = announced.or_else(|| body.size_hint().exact());
+    if truncates {
+        // An empty body could not be truncated.
+        head.headers.insert(CONTENT_LENGTH, HeaderValue::from(length.unwrap_or(0).max(1)));
+    } else if let Some(length) = length {
+        head.headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
+    let left = truncates.then(|| length.unwrap_or(0) / 2);
+    let body =
+        Damaged { body, pending: Bytes::new(), corrupts: damage == Some(Damage::Corrupted), pace, left };
+    let frames = stream::try_unfold(body, |mut body| async move {
+        Ok(body.next().await?.map(|portion| (Frame::data(portion), body)))
+    });
+    Response::from_parts(head, StreamBody::new(frames).boxed_unsync())
+}
 
-    /// Breaks the connection. Pending once, so that the connection flushes first.
-    fn poll_break(&mut self, cx: &Context<'_>) -> Poll<Option<Result<Frame<Bytes>, StdError>>> {
-        if std::mem::replace(&mut self.is_flushed, true) {
-            return Poll::Ready(Some(Err(Break::Cut.into())));
+impl Damaged {
+    /// The next bytes to send; `None` at the end.
+    async fn next(&mut self) -> Result<Option<Bytes>, StdError> {
+        while self.pending.is_empty() && self.left != Some(0) {
+            let Some(read) = self.body.next().await.transpose()? else { break };
+            self.pending = read;
+            if self.corrupts && !self.pending.is_empty() {
+                self.pending = corrupted(&self.pending);
+                self.corrupts = false;
+            }
         }
-        cx.waker().wake_by_ref();
-        Poll::Pending
+        if self.left.is_some_and(|left| left == 0 || self.pending.is_empty()) {
+            // The connection flushes meanwhile.
+            tokio::task::yield_now().await;
+            return Err(Break::Cut.into());
+        }
+        if self.pending.is_empty() {
+            return Ok(None);
+        }
+        let paced = self.pace.map_or(u64::MAX, |per_second| (per_second / 10).max(1));
+        let most = usize::try_from(paced.min(self.left.unwrap_or(u64::MAX))).unwrap_or(usize::MAX);
+        let portion = self.pending.split_to(self.pending.len().min(most));
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(portion.len() as u64);
+        }
+        if let Some(per_second) = self.pace {
+            sleep(pace(portion.len(), per_second)).await;
+        }
+        Ok(Some(portion))
     }
 }
 
@@ -58,59 +89,4 @@ fn corrupted(bytes: &Bytes) -> Bytes {
         *first = !*first;
     }
     corrupted.freeze()
-}
-
-impl hyper::body::Body for ResponseBody {
-    type Data = Bytes;
-    type Error = StdError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, StdError>>> {
-        let this = &mut *self;
-        if let Some((_, pace)) = &mut this.pace
-            && let Some(portion) = ready!(pace.poll(cx))
-        {
-            return Poll::Ready(Some(Ok(Frame::data(portion))));
-        }
-        if this.left == Some(0) {
-            return this.poll_break(cx);
-        }
-        while this.pending.is_empty() {
-            match ready!(Pin::new(&mut this.body).poll_frame(cx)).transpose()? {
-                None if this.left.is_some() => return this.poll_break(cx),
-                None => return Poll::Ready(None),
-                Some(frame) => this.pending = frame.into_data().unwrap_or_default(),
-            }
-            if this.is_corrupted && !this.pending.is_empty() {
-                this.pending = corrupted(&this.pending);
-                this.is_corrupted = false;
-            }
-        }
-        let portion = this.pending.split_to(this.pending.len().min(this.portion()));
-        if let Some(left) = &mut this.left {
-            *left = left.saturating_sub(portion.len() as u64);
-        }
-        match &mut this.pace {
-            Some((per_second, pace)) => {
-                let length = portion.len();
-                pace.hold(portion, length, *per_second);
-                pace.poll(cx).map(|portion| portion.map(|portion| Ok(Frame::data(portion))))
-            }
-            None => Poll::Ready(Some(Ok(Frame::data(portion)))),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        let holds_nothing =
-            self.pending.is_empty() && self.pace.as_ref().is_none_or(|(_, pace)| pace.is_empty());
-        self.left.is_none() && holds_nothing && self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        // hyper calls this before the first read, when nothing is held.
-        let is_whole = self.left.is_none() && self.pending.is_empty() && self.pace.is_none();
-        if is_whole { self.body.size_hint() } else { SizeHint::default() }
-    }
 }

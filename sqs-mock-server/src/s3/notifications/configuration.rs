@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::events::{Change, SELECTABLE, overlap, selects};
+use super::events::{SELECTABLE, overlap, selects};
 use super::fault::{Fault, UnusableTarget};
 use super::key_filter::KeyFilter;
 use super::target::{Target, TargetKind};
@@ -13,15 +13,6 @@ use super::target::{Target, TargetKind};
 const MAX_RULES: usize = 100;
 /// The maximum length of an id in bytes. Each event has the id of its rule. The text of the error is not recorded.
 const MAX_ID: usize = 255;
-
-/// A configuration as a request sends it.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Requested {
-    /// In the order of the document.
-    pub(crate) rules: Vec<RequestedRule>,
-    /// Whether the bucket also sends its events to `EventBridge`.
-    pub(crate) event_bridge: bool,
-}
 
 /// A rule as a request sends it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -38,6 +29,7 @@ pub(crate) struct RequestedRule {
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Configuration {
     pub(crate) rules: Vec<Rule>,
+    /// Whether the bucket also sends its events to `EventBridge`.
     pub(crate) event_bridge: bool,
 }
 
@@ -52,16 +44,17 @@ pub(crate) struct Rule {
 }
 
 impl Configuration {
-    /// Checks everything except the targets. `new_id` creates the ids of rules without one.
+    /// Checks rules in the order of their document, except for their targets. `new_id` creates the ids of rules without
+    /// one.
     ///
     /// # Errors
     /// The first fault.
     pub(crate) fn check(
-        requested: Requested,
+        rules: Vec<RequestedRule>,
+        event_bridge: bool,
         region: &str,
         mut new_id: impl FnMut() -> String,
     ) -> Result<Self, Fault> {
-        let Requested { rules, event_bridge } = requested;
         if !rules.iter().all(RequestedRule::is_well_formed) {
             return Err(Fault::malformed());
         }
@@ -92,10 +85,10 @@ impl Configuration {
         Fault::targets(unusable).map_or(Ok(()), Err)
     }
 
-    /// The rule that selects a change of the object with this key. No two rules do.
-    pub(crate) fn rule_for(&self, change: Change<'_>, key: &str) -> Option<&Rule> {
+    /// The rule that selects an event, by its name in messages, of the object with this key. No two rules do.
+    pub(crate) fn rule_for(&self, event: &str, key: &str) -> Option<&Rule> {
         let selects = |rule: &&Rule| {
-            rule.filter.matches(key) && rule.events.iter().any(|selector| selects(selector, change))
+            rule.filter.matches(key) && rule.events.iter().any(|selector| selects(selector, event))
         };
         self.rules.iter().find(selects)
     }

@@ -35,46 +35,25 @@ pub(crate) const SELECTABLE: [&str; 31] = [
     "s3:ObjectRetention:Put",
 ];
 
-/// A change of an object: those that this server makes.
+/// A change of an object.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Change<'a> {
-    Put(StoredObject<'a>),
-    /// By a form of a web page.
-    Post(StoredObject<'a>),
-    CompleteMultipartUpload(StoredObject<'a>),
-    Delete,
+pub(crate) struct Change<'a> {
+    /// The name of its event in messages: one of those below.
+    pub(crate) name: &'static str,
+    /// Size in bytes and `ETag` without quotes; `None` after a delete.
+    pub(crate) object: Option<(u64, &'a str)>,
 }
 
-/// An object after a change.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StoredObject<'a> {
-    pub(crate) size: u64,
-    /// Without quotes.
-    pub(crate) etag: &'a str,
-}
+/// The names of the events that this server causes.
+pub(crate) const PUT: &str = "ObjectCreated:Put";
+/// By a form of a web page.
+pub(crate) const POST: &str = "ObjectCreated:Post";
+pub(crate) const COMPLETE: &str = "ObjectCreated:CompleteMultipartUpload";
+pub(crate) const DELETE: &str = "ObjectRemoved:Delete";
 
-impl<'a> Change<'a> {
-    /// The name in messages.
-    pub(super) fn event_name(self) -> &'static str {
-        match self {
-            Self::Put(_) => "ObjectCreated:Put",
-            Self::Post(_) => "ObjectCreated:Post",
-            Self::CompleteMultipartUpload(_) => "ObjectCreated:CompleteMultipartUpload",
-            Self::Delete => "ObjectRemoved:Delete",
-        }
-    }
-
-    pub(super) fn object(self) -> Option<StoredObject<'a>> {
-        match self {
-            Self::Put(object) | Self::Post(object) | Self::CompleteMultipartUpload(object) => Some(object),
-            Self::Delete => None,
-        }
-    }
-}
-
-/// Whether a name in a rule selects a change.
-pub(super) fn selects(selector: &str, change: Change<'_>) -> bool {
-    selector.strip_prefix("s3:").is_some_and(|selector| covers(selector, change.event_name()))
+/// Whether a name in a rule selects an event, which has its name in messages.
+pub(super) fn selects(selector: &str, event: &str) -> bool {
+    selector.strip_prefix("s3:").is_some_and(|selector| covers(selector, event))
 }
 
 /// Whether two names in rules select a common event.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use s3s::S3ErrorCode;
+
 /// The text of the error `MalformedXML`.
 pub(crate) const MALFORMED_XML: &str =
     "The XML you provided was not well-formed or did not validate against our published schema";
@@ -9,17 +11,10 @@ pub(crate) const MALFORMED_XML: &str =
 /// An error with the elements that name the faulty part.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Fault {
-    pub(crate) code: FaultCode,
+    pub(crate) code: S3ErrorCode,
     pub(crate) message: &'static str,
     /// Names and contents of further elements of the error, such as `ArgumentName`.
     pub(crate) elements: Vec<(String, String)>,
-}
-
-/// The code of an error; both have status 400.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum FaultCode {
-    InvalidArgument,
-    MalformedXML,
 }
 
 /// Why S3 cannot send notifications to a target.
@@ -33,11 +28,11 @@ pub(crate) enum UnusableTarget {
 
 impl Fault {
     pub(super) fn plain(message: &'static str) -> Self {
-        Self { code: FaultCode::InvalidArgument, message, elements: Vec::new() }
+        Self { code: S3ErrorCode::InvalidArgument, message, elements: Vec::new() }
     }
 
     pub(super) fn malformed() -> Self {
-        Self { code: FaultCode::MalformedXML, ..Self::plain(MALFORMED_XML) }
+        Self { code: S3ErrorCode::MalformedXML, ..Self::plain(MALFORMED_XML) }
     }
 
     pub(super) fn argument(message: &'static str, name: &str, value: &str) -> Self {

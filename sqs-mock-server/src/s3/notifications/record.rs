@@ -2,11 +2,16 @@
 
 use serde::Serialize;
 
-use super::events::{Change, StoredObject};
+use super::events::Change;
 use crate::service::clock::Timestamp;
 
 /// The version of the structure of events.
 const EVENT_VERSION: &str = "2.6";
+/// The user in events, since the server does not know users. Both ids are those of the examples of AWS.
+const PRINCIPAL_ID: &str = "AWS:AIDAJDPLRKLG7UEXAMPLE";
+const OWNER_ID: &str = "A3NL1KOZZKExample";
+/// The address of callers in events: the server is local.
+const SOURCE_IP: &str = "127.0.0.1";
 
 /// A change of an object.
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +20,6 @@ pub(crate) struct Event<'a> {
     /// The end of the operation.
     pub(crate) time: Timestamp,
     pub(crate) region: &'a str,
-    /// Such as `AWS:AIDACKCEVSQ6C2EXAMPLE`.
-    pub(crate) principal_id: &'a str,
-    pub(crate) source_ip: &'a str,
     /// The header `x-amz-request-id` of the response.
     pub(crate) request_id: &'a str,
     /// The header `x-amz-id-2` of the response.
@@ -25,8 +27,6 @@ pub(crate) struct Event<'a> {
     /// The id of the rule.
     pub(crate) configuration_id: &'a str,
     pub(crate) bucket: &'a str,
-    /// The id of the bucket's owner.
-    pub(crate) owner_id: &'a str,
     pub(crate) key: &'a str,
     /// Grows with each change of a key.
     pub(crate) sequence: u64,
@@ -127,10 +127,10 @@ impl Event<'_> {
     fn record(&self) -> Record<'_> {
         let bucket = Bucket {
             name: self.bucket,
-            owner_identity: Identity { principal_id: self.owner_id },
+            owner_identity: Identity { principal_id: OWNER_ID },
             arn: format!("arn:aws:s3:::{}", self.bucket),
         };
-        let (size, e_tag) = self.change.object().map(|StoredObject { size, etag }| (size, etag)).unzip();
+        let (size, e_tag) = self.change.object.unzip();
         let object = ChangedObject {
             key: encode_key(self.key),
             size,
@@ -142,9 +142,9 @@ impl Event<'_> {
             event_source: "aws:s3",
             aws_region: self.region,
             event_time: self.time.to_string(),
-            event_name: self.change.event_name(),
-            user_identity: Identity { principal_id: self.principal_id },
-            request_parameters: RequestParameters { source_ip: self.source_ip },
+            event_name: self.change.name,
+            user_identity: Identity { principal_id: PRINCIPAL_ID },
+            request_parameters: RequestParameters { source_ip: SOURCE_IP },
             response_elements: ResponseElements { request_id: self.request_id, host_id: self.host_id },
             s3: S3Part { schema_version: "1.0", configuration_id: self.configuration_id, bucket, object },
         }

@@ -23,13 +23,19 @@ pub(crate) enum TargetKind {
 }
 
 impl TargetKind {
+    /// The element of the ARN in requests, the service, the kind of resource in texts, and the text about FIFO
+    /// resources, of which that about topics is inferred.
+    fn names(self) -> [&'static str; 4] {
+        match self {
+            Self::Queue => ["Queue", "sqs", "queue", "FIFO SQS queues are not supported."],
+            Self::Topic => ["Topic", "sns", "topic", "FIFO SNS topics are not supported."],
+            Self::Function => ["CloudFunction", "lambda", "function", "FIFO SQS queues are not supported."],
+        }
+    }
+
     /// The region of a target, from its ARN.
     pub(super) fn parse_arn(self, arn: &str) -> Result<&str, Fault> {
-        let (element, service) = match self {
-            Self::Queue => ("Queue", "sqs"),
-            Self::Topic => ("Topic", "sns"),
-            Self::Function => ("CloudFunction", "lambda"),
-        };
+        let [element, service, ..] = self.names();
         let mut parts = arn.splitn(6, ':');
         match [(); 6].map(|()| parts.next().unwrap_or_default()) {
             ["arn", partition, found, region, account, name]
@@ -45,18 +51,11 @@ impl TargetKind {
 
     /// The kind of resource, in texts.
     pub(super) fn resource(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::Topic => "topic",
-            Self::Function => "function",
-        }
+        self.names()[2]
     }
 
-    /// The text about topics is inferred from that about queues.
+    /// The text about FIFO resources.
     pub(super) fn no_fifo(self) -> &'static str {
-        match self {
-            Self::Queue | Self::Function => "FIFO SQS queues are not supported.",
-            Self::Topic => "FIFO SNS topics are not supported.",
-        }
+        self.names()[3]
     }
 }

@@ -7,8 +7,7 @@ use s3s::crypto::{Checksum as _, Md5};
 use s3s::dto::CompletedPart;
 use s3s::{S3Error, S3Result, s3_error};
 
-use super::put::hex;
-use crate::s3::store::{Algorithm, Hashes, Object, Pieces, Record, StoredChecksum, Upload};
+use crate::s3::store::{Algorithm, Hashes, Object, Pieces, Record, StoredChecksum, Upload, Written, hex};
 
 /// The smallest part, except for the last: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
 const MIN_PART: u64 = 5 << 20;
@@ -25,8 +24,9 @@ pub(super) fn assembled(upload: &Upload, wanted: &[CompletedPart]) -> S3Result<O
     let (mut segments, mut files, mut md5) = (Vec::new(), Vec::new(), Md5::new());
     for (at, part) in wanted.iter().enumerate() {
         let found = part.part_number.and_then(|number| upload.parts.get(&number));
-        let has_etag = |md5: &[u8]| part.e_tag.as_ref().is_none_or(|etag| etag.value() == hex(md5));
-        let (found, file) = found.filter(|(found, _)| has_etag(&found.md5)).ok_or_else(invalid_part)?;
+        let has_etag =
+            |found: &Written| part.e_tag.as_ref().is_none_or(|etag| etag.value() == hex(found.md5));
+        let found = found.filter(|found| has_etag(found)).ok_or_else(invalid_part)?;
         if at + 1 < wanted.len() && found.segment.size < MIN_PART {
             return Err(s3_error!(
                 EntityTooSmall,
@@ -35,13 +35,13 @@ pub(super) fn assembled(upload: &Upload, wanted: &[CompletedPart]) -> S3Result<O
         }
         md5.update(&found.md5);
         segments.push(found.segment.clone());
-        files.push(Arc::clone(file));
+        files.push(Arc::clone(&found.file));
     }
     let record = Record {
-        key: upload.head.key.clone(),
-        etag: format!("{}-{}", hex(&md5.finalize()), wanted.len()),
-        modified: upload.head.initiated,
-        attributes: upload.head.attributes.clone(),
+        key: upload.key.clone(),
+        etag: format!("{}-{}", hex(md5.finalize()), wanted.len()),
+        modified: upload.initiated,
+        attributes: upload.attributes.clone(),
         checksum: None,
         segments,
         multipart: true,
@@ -59,7 +59,7 @@ pub(super) fn wanted_checksums<'a>(
     upload: &'a Upload,
     wanted: &'a [CompletedPart],
 ) -> impl Iterator<Item = Option<&'a StoredChecksum>> {
-    wanted.iter().map(|part| upload.parts.get(&part.part_number?)?.0.checksum.as_ref())
+    wanted.iter().map(|part| upload.parts.get(&part.part_number?)?.checksum.as_ref())
 }
 
 /// Reads all bytes to compute their checksum.

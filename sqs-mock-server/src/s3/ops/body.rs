@@ -1,32 +1,15 @@
 //! Writes request bodies to files and verifies their checksums.
 
-use std::fmt;
-use std::sync::Arc;
-
-use futures_util::StreamExt as _;
 use http::HeaderMap;
-use parking_lot::Mutex;
 use s3s::dto::StreamingBlob;
-use s3s::{S3Error, S3Result, StdError, s3_error};
+use s3s::{S3Error, S3Result, StdError, TrailingHeaders, s3_error};
 
-use super::Failed;
+use super::chunks::Chunks;
+use super::refused;
 use crate::s3::store::{Algorithm, Bucket, Hashes, Written};
 
-/// No bytes arrived within the body timeout.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in crate::s3) struct BodyTimeout;
-
-impl fmt::Display for BodyTimeout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request body timed out")
-    }
-}
-
-impl std::error::Error for BodyTimeout {}
-
-/// Trailers of a request, set once its body has been read.
-#[derive(Clone, Debug, Default)]
-pub(in crate::s3) struct Trailers(pub(in crate::s3) Arc<Mutex<HeaderMap>>);
+/// The error of a body of which no bytes arrived within the body timeout.
+pub(in crate::s3) const BODY_TIMEOUT: &str = "the request body timed out";
 
 /// The checksums that a request declares.
 #[derive(Debug)]
@@ -35,19 +18,18 @@ pub(super) struct ExpectedChecksum {
     /// In base64; `None` if the checksum is a trailer or missing.
     value: Option<String>,
     md5: Option<String>,
-    trailers: TrailerSource,
-}
-
-/// The source of a checksum that is not in a header.
-#[derive(Debug)]
-enum TrailerSource {
-    Decoded(Option<Trailers>),
-    Verified(s3s::TrailingHeaders),
+    /// The trailers of a body that s3s decodes.
+    trailers: Option<TrailingHeaders>,
+    /// The length of a body that s3s does not decode, because it does not verify the signature of the request.
+    pub(super) decoded_length: Option<u64>,
 }
 
 impl ExpectedChecksum {
     /// Reads the headers of a request. `fallback` is the algorithm if they name none.
-    pub(super) fn of<T>(request: &s3s::S3Request<T>, fallback: Option<Algorithm>) -> Self {
+    ///
+    /// # Errors
+    /// The length of an encoded body is missing or not a number.
+    pub(super) fn of<T>(request: &s3s::S3Request<T>, fallback: Option<Algorithm>) -> S3Result<Self> {
         let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
         let given = Algorithm::ALL.into_iter().find_map(|one| Some((one, header(one.header())?)));
         let trailer = || {
@@ -56,16 +38,20 @@ impl ExpectedChecksum {
         };
         let named = || Algorithm::from_name(header("x-amz-sdk-checksum-algorithm")?);
         let algorithm = given.map(|(algorithm, _)| algorithm).or_else(trailer).or_else(named).or(fallback);
-        let trailers = match &request.trailing_headers {
-            Some(trailers) => TrailerSource::Verified(trailers.clone()),
-            None => TrailerSource::Decoded(request.extensions.get::<Trailers>().cloned()),
-        };
-        Self {
+        let is_encoded = request.credentials.is_none()
+            && header("x-amz-content-sha256").is_some_and(|value| value.starts_with("STREAMING-"));
+        let decoded_length = is_encoded.then(|| {
+            let length = header("x-amz-decoded-content-length").and_then(|length| length.parse().ok());
+            let text = "x-amz-decoded-content-length is missing or not a number";
+            length.ok_or_else(|| s3_error!(InvalidRequest, "{text}"))
+        });
+        Ok(Self {
             algorithm,
             value: given.map(|(_, value)| value.to_owned()),
             md5: header("content-md5").map(str::to_owned),
-            trailers,
-        }
+            trailers: request.trailing_headers.clone(),
+            decoded_length: decoded_length.transpose()?,
+        })
     }
 
     /// Writes a body into a data file of the bucket.
@@ -73,21 +59,23 @@ impl ExpectedChecksum {
     /// # Errors
     /// A checksum does not match, or the body is incomplete. Then, and on drop, the file is removed.
     pub(super) async fn store(self, bucket: &Bucket, body: Option<StreamingBlob>) -> S3Result<Written> {
-        let mut writer = bucket.data_writer().await.map_err(Failed::from)?;
+        let mut writer = bucket.data_writer().await.map_err(refused)?;
         let mut hashes = Hashes::new(self.algorithm);
-        if let Some(mut body) = body {
-            while let Some(chunk) = body.next().await {
-                let chunk = chunk.map_err(body_error)?;
+        let mut trailers = HeaderMap::new();
+        if let Some(body) = body {
+            let mut chunks = Chunks::new(body, self.decoded_length);
+            while let Some(chunk) = chunks.next().await.map_err(body_error)? {
                 hashes.update(&chunk);
-                writer.write(&chunk).await.map_err(Failed::from)?;
+                writer.write(&chunk).await.map_err(refused)?;
             }
+            trailers = chunks.trailers;
         }
-        let written = writer.finish(hashes).await.map_err(Failed::from)?;
-        self.verify(&written)?;
+        let written = writer.finish(hashes).await.map_err(refused)?;
+        self.verify(&written, &trailers)?;
         Ok(written)
     }
 
-    fn verify(self, written: &Written) -> S3Result<()> {
+    fn verify(self, written: &Written, trailers: &HeaderMap) -> S3Result<()> {
         if let Some(md5) = &self.md5 {
             let given = base64_simd::STANDARD.decode_to_vec(md5).unwrap_or_default();
             if given.len() != written.md5.len() {
@@ -100,7 +88,10 @@ impl ExpectedChecksum {
         }
         let Some(checksum) = &written.checksum else { return Ok(()) };
         let name = checksum.algorithm.header();
-        let given = self.value.or_else(|| self.trailers.find(name));
+        let find = |headers: &HeaderMap| Some(headers.get(name)?.to_str().ok()?.trim().to_owned());
+        let trailer =
+            || self.trailers.map_or_else(|| find(trailers), |trailers| trailers.read(find).flatten());
+        let given = self.value.or_else(trailer);
         match given {
             Some(given) if given != checksum.value => Err(s3_error!(
                 BadDigest,
@@ -112,25 +103,15 @@ impl ExpectedChecksum {
     }
 }
 
-impl TrailerSource {
-    fn find(&self, name: &str) -> Option<String> {
-        let find = |headers: &HeaderMap| Some(headers.get(name)?.to_str().ok()?.trim().to_owned());
-        match self {
-            Self::Decoded(trailers) => find(&trailers.as_ref()?.0.lock()),
-            Self::Verified(trailers) => trailers.read(find).flatten(),
-        }
-    }
-}
-
 /// The S3 error for a body that cannot be read to its end.
 fn body_error(error: StdError) -> S3Error {
+    // s3s wraps errors in types that are private; only their texts differ.
     let text = error.to_string();
-    if error.is::<BodyTimeout>() {
+    if text.contains(BODY_TIMEOUT) {
         let message =
             "Your socket connection to the server was not read from or written to within the timeout period.";
         return s3_error!(RequestTimeout, "{message}");
     }
-    // The error types are private in s3s; only their texts differ.
     if text.contains("Sha256Mismatch") {
         return s3_error!(
             BadDigest,

@@ -1,7 +1,7 @@
 //! Conditional requests: `If-Match` and the like.
 
 use s3s::dto::{ETag, ETagCondition, Timestamp};
-use s3s::{S3Error, S3Result, s3_error};
+use s3s::{S3Error, S3ErrorCode, S3Result, s3_error};
 
 use super::timestamp;
 use crate::s3::store::Record;
@@ -15,27 +15,20 @@ pub(super) struct ReadConditions {
     pub(super) unmodified_since: Option<Timestamp>,
 }
 
-/// The condition that does not hold.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Unmet {
-    Failed,
-    NotModified,
-}
-
 impl ReadConditions {
     /// Checks in the order of RFC 9110, section 13.2.2.
-    pub(super) fn check(&self, record: &Record) -> Result<(), Unmet> {
+    pub(super) fn check(&self, record: &Record) -> S3Result<()> {
         // HTTP dates have a resolution of one second.
         let modified = timestamp(record.modified / 1000 * 1000);
         let is_after = |time: &Timestamp| modified > *time;
         match (&self.matches, &self.unmodified_since) {
-            (Some(wanted), _) if !is_met(wanted, record) => return Err(Unmet::Failed),
-            (None, Some(time)) if is_after(time) => return Err(Unmet::Failed),
+            (Some(wanted), _) if !is_met(wanted, record) => return Err(failed()),
+            (None, Some(time)) if is_after(time) => return Err(failed()),
             _ => {}
         }
         match (&self.none_match, &self.modified_since) {
-            (Some(unwanted), _) if is_met(unwanted, record) => Err(Unmet::NotModified),
-            (None, Some(time)) if !is_after(time) => Err(Unmet::NotModified),
+            (Some(unwanted), _) if is_met(unwanted, record) => Err(S3ErrorCode::NotModified.into()),
+            (None, Some(time)) if !is_after(time) => Err(S3ErrorCode::NotModified.into()),
             _ => Ok(()),
         }
     }

@@ -7,10 +7,10 @@ use s3s::dto::{
     ChecksumMode, ETag, GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput, Range,
     StreamingBlob,
 };
-use s3s::{S3Error, S3ErrorCode, S3Request, S3Result, s3_error};
+use s3s::{S3Error, S3Request, S3Result, s3_error};
 
 use super::attributes::set_attributes;
-use super::conditions::{self, ReadConditions, Unmet};
+use super::conditions::ReadConditions;
 use super::{Operations, set_checksum, timestamp};
 use crate::s3::store::{Object, Pieces, Record};
 
@@ -66,13 +66,6 @@ fn unsatisfiable() -> S3Error {
     s3_error!(InvalidRange, "The requested range is not satisfiable")
 }
 
-fn unmet(why: Unmet) -> S3Error {
-    match why {
-        Unmet::Failed => conditions::failed(),
-        Unmet::NotModified => S3Error::new(S3ErrorCode::NotModified),
-    }
-}
-
 /// Finds the object, checks the conditions and selects the bytes. The two inputs use the same field names.
 macro_rules! find {
     ($operations:expr, $input:ident) => {{
@@ -83,7 +76,7 @@ macro_rules! find {
             modified_since: $input.if_modified_since,
             unmodified_since: $input.if_unmodified_since,
         };
-        conditions.check(&object.record).map_err(unmet)?;
+        conditions.check(&object.record)?;
         let selection = Selection::of(&object.record, $input.range, $input.part_number)?;
         (object, selection)
     }};

@@ -14,7 +14,7 @@ use crate::s3::store::{Object, StoredChecksum};
 const MAX_KEYS: i32 = 1000;
 
 /// The requested page size, limited to [`MAX_KEYS`].
-pub(super) fn page_size(asked: Option<i32>) -> S3Result<(i32, usize)> {
+fn page_size(asked: Option<i32>) -> S3Result<(i32, usize)> {
     let asked = asked.unwrap_or(MAX_KEYS).min(MAX_KEYS);
     let rows = usize::try_from(asked);
     rows.map(|rows| (asked, rows)).map_err(|_| {
@@ -24,18 +24,18 @@ pub(super) fn page_size(asked: Option<i32>) -> S3Result<(i32, usize)> {
 
 /// Whether keys in a listing are URL-encoded.
 #[derive(Clone, Copy)]
-pub(super) struct KeyEncoding(bool);
+struct KeyEncoding(bool);
 
 impl KeyEncoding {
-    pub(super) fn requested(encoding: Option<&EncodingType>) -> Self {
+    fn requested(encoding: Option<&EncodingType>) -> Self {
         Self(encoding.is_some_and(|encoding| encoding.as_str() == EncodingType::URL))
     }
 
-    pub(super) fn text(self, text: &str) -> String {
+    fn text(self, text: &str) -> String {
         if self.0 { url_encoded(text) } else { text.to_owned() }
     }
 
-    pub(super) fn prefixes(self, all: &[String]) -> Vec<CommonPrefix> {
+    fn prefixes(self, all: &[String]) -> Vec<CommonPrefix> {
         all.iter().map(|prefix| CommonPrefix { prefix: Some(self.text(prefix)) }).collect()
     }
 

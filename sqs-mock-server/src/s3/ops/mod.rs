@@ -8,6 +8,7 @@ mod assemble;
 mod attributes;
 mod body;
 mod buckets;
+mod chunks;
 mod conditions;
 mod delete;
 mod get;
@@ -15,7 +16,6 @@ mod list;
 mod multipart;
 mod notifications;
 mod page;
-mod parts;
 mod put;
 mod table;
 #[cfg(test)]
@@ -28,33 +28,21 @@ use std::time::{Duration, SystemTime};
 use s3s::dto::Timestamp;
 use s3s::{S3Error, S3Result, s3_error};
 
-pub(super) use body::{BodyTimeout, Trailers};
+pub(super) use body::BODY_TIMEOUT;
+pub(super) use page::Query;
 
-use super::notifications::StoredObject;
-use super::outbox::{Outbox, OutboxClosed, Targets};
-use super::store::{Bucket, BucketRemoved, Object, Record, Store};
-use crate::service::clock::Clock;
+use super::notifications::Change;
+use super::outbox::Outbox;
+use super::store::{Bucket, Object, Record, Store, no_such_bucket};
 
 /// Implements the S3 operations.
 #[derive(Clone, Debug)]
 pub(super) struct Operations {
-    store: Arc<Store>,
-    /// The source of all timestamps.
-    clock: Clock,
-    outbox: Arc<Outbox>,
-    targets: Arc<Targets>,
+    pub(super) store: Arc<Store>,
+    pub(super) outbox: Arc<Outbox>,
 }
 
 impl Operations {
-    pub(super) fn new(store: Arc<Store>, clock: Clock, outbox: Outbox, targets: Arc<Targets>) -> Self {
-        Self { store, clock, outbox: Arc::new(outbox), targets }
-    }
-
-    /// Drops the events that are not delivered yet.
-    pub(super) fn discard_events(&self) {
-        self.outbox.discard();
-    }
-
     fn bucket(&self, name: &str) -> S3Result<Arc<Bucket>> {
         self.store.bucket(name).ok_or_else(no_such_bucket)
     }
@@ -65,17 +53,13 @@ impl Operations {
 
     /// In milliseconds since the epoch.
     fn now(&self) -> u64 {
-        self.clock.now().as_millis()
+        self.outbox.clock.now().as_millis()
     }
 }
 
-/// A stored object, for its event.
-fn stored(record: &Record) -> StoredObject<'_> {
-    StoredObject { size: record.size(), etag: &record.etag }
-}
-
-fn no_such_bucket() -> S3Error {
-    s3_error!(NoSuchBucket, "The specified bucket does not exist")
+/// The event of an object that was stored.
+fn stored<'r>(name: &'static str, record: &'r Record) -> Change<'r> {
+    Change { name, object: Some((record.size(), &record.etag)) }
 }
 
 fn no_such_key() -> S3Error {
@@ -87,39 +71,12 @@ fn timestamp(millis: u64) -> Timestamp {
     (SystemTime::UNIX_EPOCH + Duration::from_millis(millis)).into()
 }
 
-/// The error of an operation. An I/O error becomes `InternalError` and is logged.
-#[derive(Debug)]
-struct Failed(S3Error);
-
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Self {
+/// The error of S3 that the store returned. An I/O error becomes `InternalError` and is logged.
+fn refused(error: io::Error) -> S3Error {
+    error.downcast().unwrap_or_else(|error| {
         tracing::warn!(%error, "I/O error of S3");
-        Self(S3Error::internal_error(error))
-    }
-}
-
-impl From<BucketRemoved> for Failed {
-    fn from(_: BucketRemoved) -> Self {
-        Self(no_such_bucket())
-    }
-}
-
-impl From<OutboxClosed> for Failed {
-    fn from(_: OutboxClosed) -> Self {
-        Self(s3_error!(ServiceUnavailable, "The server is stopping."))
-    }
-}
-
-impl From<S3Error> for Failed {
-    fn from(error: S3Error) -> Self {
-        Self(error)
-    }
-}
-
-impl From<Failed> for S3Error {
-    fn from(Failed(error): Failed) -> Self {
-        error
-    }
+        S3Error::internal_error(error)
+    })
 }
 
 /// Sets the checksum fields of an output.

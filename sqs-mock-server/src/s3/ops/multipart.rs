@@ -1,23 +1,30 @@
-//! Creates, completes and aborts multipart uploads.
+//! Multipart uploads.
+
+use std::collections::BTreeMap;
+use std::io;
 
 use s3s::dto::{
     AbortMultipartUploadInput, AbortMultipartUploadOutput, ChecksumAlgorithm, ChecksumType,
     CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CreateMultipartUploadInput,
-    CreateMultipartUploadOutput, ETag,
+    CreateMultipartUploadOutput, ETag, UploadPartInput, UploadPartOutput,
 };
 use s3s::{S3Error, S3Request, S3Result, s3_error};
 
 use super::assemble::{assembled, checksum_of, wanted_checksums};
 use super::attributes::attributes;
+use super::body::ExpectedChecksum;
 use super::conditions::WriteConditions;
-use super::{Failed, Operations, set_checksum, stored};
-use crate::s3::notifications::Change;
+use super::{Operations, refused, set_checksum, stored};
+use crate::s3::notifications::{COMPLETE, Configuration};
 use crate::s3::request_context::RequestContext;
-use crate::s3::store::{Algorithm, Bucket, Record, StoredChecksum, Upload, UploadHead};
+use crate::s3::store::{Algorithm, Bucket, Record, StoredChecksum, Upload, hex};
+
+/// Valid part numbers: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
+const NUMBERS: std::ops::RangeInclusive<i32> = 1..=10_000;
 
 /// The upload with this id and key.
 pub(super) fn upload(bucket: &Bucket, id: &str, key: &str) -> S3Result<Upload> {
-    bucket.upload(id).filter(|upload| upload.head.key == key).ok_or_else(no_such_upload)
+    bucket.upload(id).filter(|upload| upload.key == key).ok_or_else(no_such_upload)
 }
 
 pub(super) fn no_such_upload() -> S3Error {
@@ -41,16 +48,17 @@ impl Operations {
         let asked =
             input.checksum_type.as_ref().is_some_and(|kind| kind.as_str() == ChecksumType::FULL_OBJECT);
         let whole = asked || algorithm.is_some_and(Algorithm::is_whole_only);
-        let key = input.key.clone();
-        let head = UploadHead {
-            id: String::new(),
+        let (id, key) = (self.store.new_id(), input.key.clone());
+        let upload = Upload {
+            id: id.clone(),
             key: key.clone(),
             initiated: self.now(),
             attributes: attributes!(input),
             algorithm,
             whole,
+            parts: BTreeMap::new(),
         };
-        let id = bucket.begin::<Failed>(head)?;
+        bucket.begin(upload).map_err(refused)?;
         let kind = if whole { ChecksumType::FULL_OBJECT } else { ChecksumType::COMPOSITE };
         Ok(CreateMultipartUploadOutput {
             bucket: Some(input.bucket.clone()),
@@ -62,6 +70,28 @@ impl Operations {
         })
     }
 
+    pub(super) async fn upload_part(
+        &self,
+        mut request: S3Request<UploadPartInput>,
+    ) -> S3Result<UploadPartOutput> {
+        let body = request.input.body.take();
+        let input = &request.input;
+        if !NUMBERS.contains(&input.part_number) {
+            let text = "Part number must be an integer between 1 and 10000, inclusive";
+            return Err(s3_error!(InvalidArgument, "{text}"));
+        }
+        let bucket = self.bucket(&input.bucket)?;
+        let upload = upload(&bucket, &input.upload_id, &input.key)?;
+        let part = ExpectedChecksum::of(&request, upload.algorithm)?.store(&bucket, body).await?;
+        let mut output =
+            UploadPartOutput { e_tag: Some(ETag::Strong(hex(part.md5))), ..UploadPartOutput::default() };
+        set_checksum!(output, part.checksum.as_ref());
+        if !bucket.add_part(&upload.id, input.part_number, part) {
+            return Err(no_such_upload());
+        }
+        Ok(output)
+    }
+
     pub(super) fn abort_multipart_upload(
         &self,
         request: S3Request<AbortMultipartUploadInput>,
@@ -69,7 +99,7 @@ impl Operations {
         let input = request.input;
         let bucket = self.bucket(&input.bucket)?;
         upload(&bucket, &input.upload_id, &input.key)?;
-        if !bucket.abort(&input.upload_id).map_err(Failed::from)? {
+        if !bucket.abort(&input.upload_id) {
             return Err(no_such_upload());
         }
         Ok(AbortMultipartUploadOutput::default())
@@ -92,9 +122,9 @@ impl Operations {
                 "The provided 'x-amz-mp-object-size' header does not match."
             ));
         }
-        if let Some(algorithm) = upload.head.algorithm {
-            object.record.checksum = if upload.head.whole {
-                Some(checksum_of(&object, algorithm).await.map_err(Failed::from)?)
+        if let Some(algorithm) = upload.algorithm {
+            object.record.checksum = if upload.whole {
+                Some(checksum_of(&object, algorithm).await.map_err(refused)?)
             } else {
                 StoredChecksum::of_checksums(algorithm, wanted_checksums(&upload, &wanted))
             };
@@ -105,13 +135,12 @@ impl Operations {
         {
             return Err(s3_error!(BadDigest, "The checksum you specified did not match what we received."));
         }
-        let check = |before: Option<&Record>| conditions.check(before).map_err(Failed::from);
-        let mut events = self.outbox.reserve(&bucket, context, 1).await.map_err(Failed::from)?;
-        let announce = |record: &Record| {
-            events.send(&record.key, Change::CompleteMultipartUpload(stored(record)));
+        let check = |before: Option<&Record>| conditions.check(before).map_err(io::Error::other);
+        let announce = |rules: &Configuration, record: &Record| {
+            self.outbox.send(&context, &bucket.name, rules, &record.key, stored(COMPLETE, record));
         };
-        let object =
-            bucket.complete(&input.upload_id, object, check, announce)?.ok_or_else(no_such_upload)?;
+        let completed = bucket.complete(&input.upload_id, object, check, announce).map_err(refused)?;
+        let object = completed.ok_or_else(no_such_upload)?;
         let mut output = CompleteMultipartUploadOutput {
             location: Some(format!("/{}/{}", input.bucket, input.key)),
             bucket: Some(input.bucket),

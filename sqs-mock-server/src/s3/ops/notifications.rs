@@ -8,12 +8,11 @@ use s3s::dto::{
     NotificationConfigurationFilter, PutBucketNotificationConfigurationInput,
     PutBucketNotificationConfigurationOutput, QueueConfiguration, S3KeyFilter, TopicConfiguration,
 };
-use s3s::{S3Error, S3ErrorCode, S3Request, S3Result};
+use s3s::{S3Error, S3Request, S3Result};
 
-use super::{Failed, Operations};
+use super::{Operations, refused};
 use crate::s3::notifications::{
-    Configuration, Fault, FaultCode, KeyFilter, Requested, RequestedRule, Rule, Target, TargetKind,
-    test_message,
+    Configuration, Fault, KeyFilter, RequestedRule, Rule, Target, TargetKind, test_message,
 };
 use crate::s3::request_context::RequestContext;
 
@@ -25,13 +24,15 @@ impl Operations {
         let context = RequestContext::of(&request.extensions);
         let input = request.input;
         let bucket = self.bucket(&input.bucket)?;
-        let requested = requested(input.notification_configuration);
-        let configuration = Configuration::check(requested, self.outbox.region(), || self.store.new_id());
+        let event_bridge = input.notification_configuration.event_bridge_configuration.is_some();
+        let rules = requested(input.notification_configuration);
+        let new_id = || self.store.new_id();
+        let configuration = Configuration::check(rules, event_bridge, &self.outbox.region, new_id);
         let configuration = configuration.map_err(|fault| refusal(&context, fault))?;
         let targets: BTreeSet<_> = configuration.rules.iter().map(|rule| rule.target.clone()).collect();
         let validates = !input.skip_destination_validation.unwrap_or_default();
         if validates {
-            let unusable = |target: &Target| match self.targets.check(&input.bucket, target) {
+            let unusable = |target: &Target| match self.outbox.targets.check(&input.bucket, target) {
                 Ok(note) => {
                     context.note(note);
                     None
@@ -40,11 +41,11 @@ impl Operations {
             };
             configuration.check_targets(unusable).map_err(|fault| refusal(&context, fault))?;
         }
-        bucket.set_notifications::<Failed>(configuration)?;
+        bucket.set_notifications(configuration).map_err(refused)?;
         if validates {
-            let test = test_message(self.clock.now(), &input.bucket, &context.id, &context.host_id());
+            let test = test_message(self.outbox.clock.now(), &input.bucket, &context.id, &context.host_id());
             for target in &targets {
-                self.targets.deliver(&input.bucket, target, &test, context.trace_header.as_deref());
+                self.outbox.targets.deliver(&input.bucket, target, &test, context.trace_header.as_deref());
             }
         }
         Ok(PutBucketNotificationConfigurationOutput::default())
@@ -68,22 +69,12 @@ impl Operations {
 }
 
 fn refusal(context: &RequestContext, fault: Fault) -> S3Error {
-    let code = match fault.code {
-        FaultCode::InvalidArgument => S3ErrorCode::InvalidArgument,
-        FaultCode::MalformedXML => S3ErrorCode::MalformedXML,
-    };
     context.describe_error(fault.elements);
-    S3Error::with_message(code, fault.message)
+    S3Error::with_message(fault.code, fault.message)
 }
 
 /// s3s keeps the order of rules with targets of one kind only.
-fn requested(configuration: NotificationConfiguration) -> Requested {
-    let NotificationConfiguration {
-        event_bridge_configuration,
-        lambda_function_configurations,
-        queue_configurations,
-        topic_configurations,
-    } = configuration;
+fn requested(configuration: NotificationConfiguration) -> Vec<RequestedRule> {
     // The three kinds of rules have the same fields, except for the ARN.
     macro_rules! rules {
         ($list:expr, $kind:ident, $arn:ident) => {
@@ -96,13 +87,10 @@ fn requested(configuration: NotificationConfiguration) -> Requested {
             })
         };
     }
-    let queues = rules!(queue_configurations, Queue, queue_arn);
-    let topics = rules!(topic_configurations, Topic, topic_arn);
-    let functions = rules!(lambda_function_configurations, Function, lambda_function_arn);
-    Requested {
-        rules: queues.chain(topics).chain(functions).collect(),
-        event_bridge: event_bridge_configuration.is_some(),
-    }
+    let queues = rules!(configuration.queue_configurations, Queue, queue_arn);
+    let topics = rules!(configuration.topic_configurations, Topic, topic_arn);
+    let functions = rules!(configuration.lambda_function_configurations, Function, lambda_function_arn);
+    queues.chain(topics).chain(functions).collect()
 }
 
 fn filter_rules(filter: Option<NotificationConfigurationFilter>) -> Vec<(Option<String>, Option<String>)> {

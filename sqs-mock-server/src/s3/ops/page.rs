@@ -4,29 +4,33 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use base64_simd::URL_SAFE_NO_PAD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// The characters that listings encode.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// The parameters of a listing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Query<'a> {
-    pub(super) prefix: &'a str,
-    pub(super) delimiter: Option<&'a str>,
+pub(in crate::s3) struct Query<'a> {
+    pub(in crate::s3) prefix: &'a str,
+    pub(in crate::s3) delimiter: Option<&'a str>,
     /// The last entry of the previous page.
-    pub(super) after: Option<&'a str>,
-    pub(super) limit: usize,
+    pub(in crate::s3) after: Option<&'a str>,
+    pub(in crate::s3) limit: usize,
 }
 
 /// One page: rows and common prefixes, both sorted.
 #[derive(Debug, Eq, PartialEq)]
-pub(super) struct Page<T> {
-    pub(super) rows: Vec<T>,
-    pub(super) prefixes: Vec<String>,
+pub(in crate::s3) struct Page<T> {
+    pub(in crate::s3) rows: Vec<T>,
+    pub(in crate::s3) prefixes: Vec<String>,
     /// The last entry of this page, if there are more pages.
-    pub(super) next: Option<String>,
+    pub(in crate::s3) next: Option<String>,
 }
 
 impl Query<'_> {
     /// Selects a page of `all`.
-    pub(super) fn page<V: Clone>(&self, all: &BTreeMap<String, V>) -> Page<V> {
+    pub(in crate::s3) fn page<V: Clone>(&self, all: &BTreeMap<String, V>) -> Page<V> {
         let mut page = Page { rows: Vec::new(), prefixes: Vec::new(), next: None };
         let mut last: Option<String> = None;
         let start = match self.after {
@@ -77,17 +81,7 @@ pub(super) fn of_token(token: &str) -> Option<String> {
 
 /// Percent-encodes a text.
 pub(super) fn url_encoded(text: &str) -> String {
-    use std::fmt::Write as _;
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            // Writing to a `String` cannot fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
+    utf8_percent_encode(text, ENCODED).to_string()
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! `PutObject`, and `PostObject`, which s3s converts.
 
+use std::io;
+
 use http::Method;
 use s3s::dto::{ETag, PutObjectInput, PutObjectOutput};
 use s3s::{S3Request, S3Result, s3_error};
@@ -7,23 +9,24 @@ use s3s::{S3Request, S3Result, s3_error};
 use super::attributes::attributes;
 use super::body::ExpectedChecksum;
 use super::conditions::WriteConditions;
-use super::{Failed, Operations, set_checksum, stored};
-use crate::s3::notifications::Change;
+use super::{Operations, refused, set_checksum, stored};
+use crate::s3::notifications::{Configuration, POST, PUT};
 use crate::s3::request_context::RequestContext;
-use crate::s3::store::{Object, Record};
+use crate::s3::store::{Object, Record, hex};
 
 /// The largest body of a request in bytes: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
-const MAX_BODY: i64 = 5 << 30;
+const MAX_BODY: u64 = 5 << 30;
 
 impl Operations {
     pub(super) async fn put_object(
         &self,
         mut request: S3Request<PutObjectInput>,
     ) -> S3Result<PutObjectOutput> {
-        let expected = ExpectedChecksum::of(&request, None);
+        let expected = ExpectedChecksum::of(&request, None)?;
         let (context, is_form) = (RequestContext::of(&request.extensions), request.method == Method::POST);
         let input = &mut request.input;
-        if input.content_length.is_some_and(|length| length > MAX_BODY) {
+        let sent = || input.content_length.and_then(|length| u64::try_from(length).ok());
+        if expected.decoded_length.or_else(sent).is_some_and(|length| length > MAX_BODY) {
             return Err(s3_error!(EntityTooLarge, "Your proposed upload exceeds the maximum allowed size"));
         }
         let bucket = self.bucket(&input.bucket)?;
@@ -35,7 +38,7 @@ impl Operations {
         let written = expected.store(&bucket, input.body.take()).await?;
         let record = Record {
             key: input.key.clone(),
-            etag: hex(&written.md5),
+            etag: hex(written.md5),
             modified: self.now(),
             attributes,
             checksum: written.checksum,
@@ -43,13 +46,12 @@ impl Operations {
             multipart: false,
         };
         let object = Object { record, files: vec![written.file] };
-        let check = |before: Option<&Record>| conditions.check(before).map_err(Failed::from);
-        let mut events = self.outbox.reserve(&bucket, context, 1).await.map_err(Failed::from)?;
-        let announce = |record: &Record| {
-            let change = if is_form { Change::Post } else { Change::Put };
-            events.send(&record.key, change(stored(record)));
+        let check = |before: Option<&Record>| conditions.check(before).map_err(io::Error::other);
+        let event = if is_form { POST } else { PUT };
+        let announce = |rules: &Configuration, record: &Record| {
+            self.outbox.send(&context, &bucket.name, rules, &record.key, stored(event, record));
         };
-        let record = bucket.put(object, check, announce)?.record.clone();
+        let record = bucket.put(object, check, announce).map_err(refused)?.record.clone();
         let mut output = PutObjectOutput {
             e_tag: Some(ETag::Strong(record.etag)),
             server_side_encryption: record.attributes.server_side_encryption.map(Into::into),
@@ -59,14 +61,4 @@ impl Operations {
         set_checksum!(output, record.checksum.as_ref(), with type);
         Ok(output)
     }
-}
-
-/// Lower-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

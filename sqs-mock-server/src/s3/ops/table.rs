@@ -28,8 +28,8 @@ operations! {
     create_bucket: CreateBucketInput -> CreateBucketOutput;
     create_multipart_upload: CreateMultipartUploadInput -> CreateMultipartUploadOutput;
     delete_bucket: DeleteBucketInput -> DeleteBucketOutput;
-    delete_object: DeleteObjectInput -> DeleteObjectOutput, waits;
-    delete_objects: DeleteObjectsInput -> DeleteObjectsOutput, waits;
+    delete_object: DeleteObjectInput -> DeleteObjectOutput;
+    delete_objects: DeleteObjectsInput -> DeleteObjectsOutput;
     get_bucket_location: GetBucketLocationInput -> GetBucketLocationOutput;
     get_bucket_notification_configuration: GetBucketNotificationConfigurationInput
         -> GetBucketNotificationConfigurationOutput;
@@ -37,7 +37,6 @@ operations! {
     head_bucket: HeadBucketInput -> HeadBucketOutput;
     head_object: HeadObjectInput -> HeadObjectOutput;
     list_buckets: ListBucketsInput -> ListBucketsOutput;
-    list_multipart_uploads: ListMultipartUploadsInput -> ListMultipartUploadsOutput;
     list_objects_v2: ListObjectsV2Input -> ListObjectsV2Output;
     put_bucket_notification_configuration: PutBucketNotificationConfigurationInput
         -> PutBucketNotificationConfigurationOutput;

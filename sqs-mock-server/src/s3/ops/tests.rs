@@ -11,11 +11,10 @@ use s3s::dto::{
 use s3s::{S3ErrorCode, S3Request};
 
 use super::Operations;
-use crate::s3::S3;
 use crate::s3::inspect::request;
 use crate::s3::outbox::Outbox;
 use crate::s3::outbox::tests::targets;
-use crate::s3::store::{Hashes, Part, Store};
+use crate::s3::store::{Hashes, Store};
 use crate::service::clock::{Clock, Timestamp};
 use crate::service::seed::Seed;
 
@@ -23,13 +22,11 @@ const BUCKET: &str = "payloads";
 const KEY: &str = "big";
 
 fn operations() -> Operations {
-    let (directory, is_temporary) = S3::temporary().directory().unwrap();
-    let store = Store::open(directory, is_temporary, Seed(1)).unwrap();
+    let store = Arc::new(Store::open(None, Seed(1)).unwrap());
     store.create(BUCKET, 0).unwrap();
     let clock = Clock::starting_at(Timestamp::from_millis(1_800_000_000_000));
     let (targets, _) = targets();
-    let (outbox, _) = Outbox::new(clock.clone(), "us-east-1".to_owned(), Arc::clone(&targets));
-    Operations::new(Arc::new(store), clock, outbox, targets)
+    Operations { store, outbox: Outbox::new(clock, "us-east-1".to_owned(), targets) }
 }
 
 /// Begins an upload and adds one part.
@@ -117,6 +114,5 @@ async fn part_for_an_upload_of_a_deleted_bucket_is_rejected() {
     let bucket = operations.bucket(BUCKET).unwrap();
     let written = bucket.data_writer().await.unwrap().finish(Hashes::new(None)).await.unwrap();
     operations.store.remove(&bucket).unwrap();
-    let part = Part { number: 2, md5: written.md5, checksum: None, modified: 0, segment: written.segment };
-    assert!(!bucket.add_part(&id, part, &written.file).unwrap());
+    assert!(!bucket.add_part(&id, 2, written));
 }

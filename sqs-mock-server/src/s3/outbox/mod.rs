@@ -1,188 +1,157 @@
 //! Events on their way from buckets to queues and topics.
 //!
 //! ```text
-//! operation -> reserve (waits while too many events are undelivered)
-//!           -> write, and send under the lock of the bucket -> response
+//! operation -> write, and send under the lock of the bucket -> response
 //!                      |                                          |
-//!                      +-> worker, in the order of the writes <---+ ready -> Targets -> queues, topics
+//!                      +-> Outbox, in the order of the writes <---+ ready -> Targets -> queues, topics
 //! ```
 //! A write and its event happen without a pause between them, so that a caller that disconnects loses neither. The lock of
-//! the bucket keeps the events of a key in the order of its changes.
+//! the bucket keeps the events of a key in the order of its changes. The request that is answered delivers its own events
+//! and those behind them.
 
 mod targets;
 #[cfg(test)]
 pub(super) mod tests;
-mod worker;
 
-use std::io;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use tokio::sync::mpsc;
+use tokio::runtime::Handle;
 
-use super::notifications::{Change, Configuration, Event};
+use super::notifications::{Change, Configuration, Event, Target};
 use super::request_context::RequestContext;
-use super::store::Bucket;
 use crate::service::clock::Clock;
 
 pub(crate) use targets::Targets;
-use worker::Queued;
-pub(super) use worker::{Running, Worker};
 
-/// The maximum number of undelivered events. It exceeds the number of keys that one request can delete.
+/// The maximum number of events that wait. More are delivered before the response of their request.
 const CAPACITY: usize = 10_000;
-/// The user in events, since the server does not know users. Both ids are those of the examples of AWS.
-const PRINCIPAL_ID: &str = "AWS:AIDAJDPLRKLG7UEXAMPLE";
-const OWNER_ID: &str = "A3NL1KOZZKExample";
-/// The address of callers in events: the server is local.
-const SOURCE_IP: &str = "127.0.0.1";
 /// The bits of a sequence number below the time in milliseconds.
 const SEQUENCE_BITS: u32 = 20;
 
-/// Takes events for delivery.
+/// The events that are not delivered yet.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    queue: mpsc::Sender<Queued>,
-    epoch: Arc<Epoch>,
-    clock: Clock,
+    /// In the order of the writes. Locked after the lock of a bucket and before those of SQS, and held during each delivery
+    /// and each reset: no event from before a reset is delivered after it.
+    queued: Mutex<VecDeque<Queued>>,
+    resets: AtomicU64,
+    /// The last sequence number.
+    sequence: Mutex<u64>,
+    /// The source of all timestamps of S3.
+    pub(super) clock: Clock,
     /// The region of all buckets.
-    region: String,
-    sequence: AtomicU64,
+    pub(super) region: String,
+    pub(super) targets: Arc<Targets>,
 }
 
-/// Counts resets.
-#[derive(Debug, Default)]
-struct Epoch {
-    number: AtomicU64,
-    /// Held during each delivery and each reset, so that no event from before a reset is delivered after it.
-    delivery: Mutex<()>,
-}
-
-impl Epoch {
-    fn number(&self) -> u64 {
-        self.number.load(Ordering::Relaxed)
-    }
-}
-
-/// The worker has stopped.
+/// An event that is not delivered yet.
 #[derive(Debug)]
-pub(super) struct OutboxClosed;
-
-/// Places for the events of one request. On drop, those without an event are free again.
-#[derive(Debug)]
-pub(super) struct Slots<'o> {
-    outbox: &'o Outbox,
-    /// `None` if the bucket has no rules.
-    permits: Option<mpsc::PermitIterator<'o, Queued>>,
-    epoch: u64,
+struct Queued {
     bucket: String,
-    configuration: Arc<Configuration>,
+    target: Target,
+    message: String,
     request: Arc<RequestContext>,
 }
 
+/// A request without a response. Its drop means that the response is ready or the caller gone, and delivers the events.
+#[derive(Debug)]
+pub(super) struct Unanswered {
+    pub(super) context: Arc<RequestContext>,
+    outbox: Arc<Outbox>,
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        self.context.set_answered();
+        let outbox = Arc::clone(&self.outbox);
+        match Handle::try_current() {
+            // In a task, so that the connection can write the response first.
+            Ok(runtime) => drop(runtime.spawn(async move { outbox.deliver() })),
+            Err(_) => outbox.deliver(),
+        }
+    }
+}
+
 impl Outbox {
-    /// An outbox, and the worker that delivers its events once it is started.
-    pub(super) fn new(clock: Clock, region: String, targets: Arc<Targets>) -> (Self, Worker) {
-        let (sender, receiver) = mpsc::channel(CAPACITY);
-        let epoch = Arc::<Epoch>::default();
-        let worker = Worker::new(receiver, Arc::clone(&epoch), targets);
-        (Self { queue: sender, epoch, clock, region, sequence: AtomicU64::new(0) }, worker)
+    pub(super) fn new(clock: Clock, region: String, targets: Arc<Targets>) -> Arc<Self> {
+        let (queued, resets, sequence) = (Mutex::default(), AtomicU64::default(), Mutex::default());
+        Arc::new(Self { queued, resets, sequence, clock, region, targets })
     }
 
-    /// The region of all buckets.
-    pub(super) fn region(&self) -> &str {
-        &self.region
+    /// Begins a request with this id.
+    pub(super) fn begin(self: &Arc<Self>, id: String, trace_header: Option<String>) -> Unanswered {
+        let resets = self.resets.load(Ordering::Relaxed);
+        Unanswered { context: RequestContext::new(id, trace_header, resets), outbox: Arc::clone(self) }
     }
 
-    /// Waits for places for `count` events. Without rules for the bucket, it returns at once.
-    ///
-    /// # Cancel safety
-    /// Dropping the future frees the places.
-    pub(super) async fn reserve(
+    /// Sends the event of a change, if a rule of the bucket selects it. Callers hold the lock of the bucket.
+    pub(super) fn send(
         &self,
-        bucket: &Bucket,
-        request: Arc<RequestContext>,
-        count: usize,
-    ) -> Result<Slots<'_>, OutboxClosed> {
-        let mut slots = self.slots(bucket, request);
-        if !slots.configuration.rules.is_empty() {
-            slots.permits = Some(self.queue.reserve_many(count).await.map_err(|_| OutboxClosed)?);
+        request: &Arc<RequestContext>,
+        bucket: &str,
+        configuration: &Configuration,
+        key: &str,
+        change: Change<'_>,
+    ) {
+        let Some(rule) = configuration.rule_for(change.name, key) else { return };
+        let event = Event {
+            change,
+            time: self.clock.now(),
+            region: &self.region,
+            request_id: &request.id,
+            host_id: &request.host_id(),
+            configuration_id: &rule.id,
+            bucket,
+            key,
+            sequence: self.next_sequence(),
+        };
+        let queued = Queued {
+            bucket: bucket.to_owned(),
+            target: rule.target.clone(),
+            message: event.json(),
+            request: Arc::clone(request),
+        };
+        let mut all = self.queued.lock();
+        if request.resets == self.resets.load(Ordering::Relaxed) {
+            all.push_back(queued);
         }
-        Ok(slots)
     }
 
-    /// A place for one event without a request.
-    ///
-    /// # Errors
-    /// Too many events are undelivered.
-    pub(super) fn try_reserve(&self, bucket: &Bucket) -> io::Result<Slots<'_>> {
-        let mut slots = self.slots(bucket, RequestContext::of(&http::Extensions::new()));
-        if !slots.configuration.rules.is_empty() {
-            let full = |_| {
-                let text = format!("{CAPACITY} events of S3 are not delivered yet");
-                io::Error::new(io::ErrorKind::WouldBlock, text)
-            };
-            slots.permits = Some(self.queue.try_reserve_many(1).map_err(full)?);
-        }
-        Ok(slots)
+    /// Delivers the events up to the first whose request has no response yet.
+    fn deliver(&self) {
+        self.deliver_to(CAPACITY);
     }
 
-    fn slots(&self, bucket: &Bucket, request: Arc<RequestContext>) -> Slots<'_> {
-        Slots {
-            outbox: self,
-            permits: None,
-            epoch: self.epoch.number(),
-            bucket: bucket.name().to_owned(),
-            configuration: bucket.notifications(),
-            request,
+    /// Delivers all events. No request may be in progress.
+    pub(super) fn drain(&self) {
+        self.deliver_to(0);
+    }
+
+    /// Delivers events in their order: those of answered requests, and others while more than `most` wait.
+    fn deliver_to(&self, most: usize) {
+        let mut all = self.queued.lock();
+        loop {
+            let is_full = all.len() > most;
+            let Some(next) = all.pop_front_if(|next| is_full || next.request.is_answered()) else { break };
+            let Queued { bucket, target, message, request } = next;
+            self.targets.deliver(&bucket, &target, &message, request.trace_header.as_deref());
         }
     }
 
     /// Drops all undelivered events, also those of requests in progress.
     pub(super) fn discard(&self) {
-        let _no_delivery = self.epoch.delivery.lock();
-        self.epoch.number.fetch_add(1, Ordering::Relaxed);
+        let mut all = self.queued.lock();
+        all.clear();
+        self.resets.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A number that is higher than all before, also than those of an earlier server.
     fn next_sequence(&self) -> u64 {
-        let of_time = self.clock.now().as_millis() << SEQUENCE_BITS;
-        let after = |last: u64| last.saturating_add(1).max(of_time);
-        let last = self
-            .sequence
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)))
-            .unwrap_or_default();
-        after(last)
-    }
-}
-
-impl Slots<'_> {
-    /// Sends the event of a change, if a rule of the bucket selects it. Callers hold the lock of the bucket.
-    pub(super) fn send(&mut self, key: &str, change: Change<'_>) {
-        let Some(permits) = &mut self.permits else { return };
-        let Some(rule) = self.configuration.rule_for(change, key) else { return };
-        let Some(permit) = permits.next() else { return };
-        let event = Event {
-            change,
-            time: self.outbox.clock.now(),
-            region: &self.outbox.region,
-            principal_id: PRINCIPAL_ID,
-            source_ip: SOURCE_IP,
-            request_id: &self.request.id,
-            host_id: &self.request.host_id(),
-            configuration_id: &rule.id,
-            bucket: &self.bucket,
-            owner_id: OWNER_ID,
-            key,
-            sequence: self.outbox.next_sequence(),
-        };
-        permit.send(Queued {
-            epoch: self.epoch,
-            bucket: self.bucket.clone(),
-            target: rule.target.clone(),
-            message: event.json(),
-            request: Arc::clone(&self.request),
-        });
+        let mut last = self.sequence.lock();
+        *last = last.saturating_add(1).max(self.clock.now().as_millis() << SEQUENCE_BITS);
+        *last
     }
 }

@@ -1,19 +1,11 @@
 //! When events are delivered, and when not.
 
-use futures_util::FutureExt as _;
-
 use super::*;
-use crate::s3::S3;
-use crate::s3::notifications::{Requested, RequestedRule, StoredObject, TargetKind};
-use crate::s3::request_context::Unanswered;
-use crate::s3::store::Store;
+use crate::s3::notifications::{PUT, RequestedRule, TargetKind};
 use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::delivery::{Delivery, Queues, Source, Undelivered};
 use crate::service::policies::Why;
-use crate::service::seed::Seed;
-
-const PUT: Change<'_> = Change::Put(StoredObject { size: 1, etag: "x" });
 
 /// Queues that record what they get.
 #[derive(Debug, Default)]
@@ -65,22 +57,16 @@ pub(in crate::s3) fn targets() -> (Arc<Targets>, Arc<Recorder>) {
 
 /// A bucket that announces everything that is created.
 struct Rig {
-    outbox: Outbox,
-    worker: Running,
+    outbox: Arc<Outbox>,
     recorder: Arc<Recorder>,
-    bucket: Arc<Bucket>,
-    _store: Store,
+    configuration: Configuration,
 }
 
 fn rig() -> Rig {
     let (targets, recorder) = targets();
     let clock = Clock::starting_at(Timestamp::from_millis(1_800_000_000_000));
     clock.freeze();
-    let (outbox, worker) = Outbox::new(clock, "us-east-1".to_owned(), targets);
-    let (directory, is_temporary) = S3::temporary().directory().unwrap();
-    let store = Store::open(directory, is_temporary, Seed(1)).unwrap();
-    store.create("photos", 0).unwrap();
-    let bucket = store.bucket("photos").unwrap();
+    let outbox = Outbox::new(clock, "us-east-1".to_owned(), targets);
     let rule = RequestedRule {
         id: None,
         kind: TargetKind::Queue,
@@ -88,67 +74,84 @@ fn rig() -> Rig {
         events: vec!["s3:ObjectCreated:*".to_owned()],
         filter: Vec::new(),
     };
-    let requested = Requested { rules: vec![rule], event_bridge: false };
-    let configuration = Configuration::check(requested, "us-east-1", || "id".to_owned()).unwrap();
-    bucket.set_notifications::<io::Error>(configuration).unwrap();
-    Rig { outbox, worker: worker.start(), recorder, bucket, _store: store }
+    let configuration = Configuration::check(vec![rule], false, "us-east-1", || "id".to_owned()).unwrap();
+    Rig { outbox, recorder, configuration }
 }
 
 impl Rig {
-    async fn send(&self, key: &str) -> Unanswered {
-        let (request, unanswered) = RequestContext::new("id", None);
-        self.outbox.reserve(&self.bucket, request, 1).await.unwrap().send(key, PUT);
-        unanswered
+    fn begin(&self) -> Unanswered {
+        self.outbox.begin("id".to_owned(), None)
+    }
+
+    fn send(&self, request: &Unanswered, key: &str) {
+        let change = Change { name: PUT, object: Some((1, "x")) };
+        self.outbox.send(&request.context, "photos", &self.configuration, key, change);
     }
 }
 
-#[tokio::test]
-async fn event_is_delivered_when_its_request_has_a_response() {
+#[test]
+fn event_is_delivered_when_its_request_has_a_response() {
     let rig = rig();
-    let unanswered = rig.send("a").await;
-    drop(rig.send("b").await);
-    for _ in 0..10 {
-        tokio::task::yield_now().await;
-    }
+    let (first, second) = (rig.begin(), rig.begin());
+    rig.send(&first, "a");
+    rig.send(&second, "b");
+    drop(second);
     assert_eq!(rig.recorder.keys(), [""; 0], "the order of the writes is kept");
-    drop(unanswered);
-    rig.worker.stop().await;
+    drop(first);
     assert_eq!(rig.recorder.keys(), ["a", "b"]);
 }
 
 #[tokio::test]
-async fn events_from_before_a_reset_are_dropped() {
+async fn connection_can_write_the_response_before_the_event_is_delivered() {
     let rig = rig();
-    let before = rig.send("before").await;
-    let (request, unanswered) = RequestContext::new("id", None);
-    let mut started_before = rig.outbox.reserve(&rig.bucket, request, 1).await.unwrap();
+    let request = rig.begin();
+    rig.send(&request, "a");
+    drop(request);
+    assert_eq!(rig.recorder.keys(), [""; 0]);
+    tokio::task::yield_now().await;
+    assert_eq!(rig.recorder.keys(), ["a"]);
+}
+
+#[test]
+fn events_from_before_a_reset_are_dropped() {
+    let rig = rig();
+    let before = rig.begin();
+    rig.send(&before, "before");
     rig.outbox.discard();
-    started_before.send("started before", PUT);
-    drop((started_before, before, unanswered));
-    drop(rig.send("after").await);
-    rig.worker.stop().await;
+    rig.send(&before, "started before");
+    drop(before);
+    let after = rig.begin();
+    rig.send(&after, "after");
+    drop(after);
     assert_eq!(rig.recorder.keys(), ["after"]);
 }
 
-#[tokio::test]
-async fn writes_wait_while_too_many_events_are_undelivered() {
+#[test]
+fn drain_delivers_all_events() {
     let rig = rig();
-    let (request, _unanswered) = RequestContext::new("id", None);
-    let reserve = |count| rig.outbox.reserve(&rig.bucket, Arc::clone(&request), count);
-    let all = reserve(CAPACITY).await.unwrap();
-    assert!(reserve(1).now_or_never().is_none());
-    assert_eq!(rig.outbox.try_reserve(&rig.bucket).unwrap_err().kind(), io::ErrorKind::WouldBlock);
-    drop(all);
-    assert!(reserve(1).now_or_never().unwrap().is_ok());
-    rig.bucket.set_notifications::<io::Error>(Configuration::default()).unwrap();
-    let _all = rig.outbox.queue.reserve_many(CAPACITY).await.unwrap();
-    reserve(1).now_or_never().expect("a bucket without rules needs no place").unwrap().send("a", PUT);
+    let request = rig.begin();
+    rig.send(&request, "a");
+    rig.outbox.drain();
+    assert_eq!(rig.recorder.keys(), ["a"]);
 }
 
-#[tokio::test]
-async fn sequence_numbers_grow_while_the_clock_stands() {
+#[test]
+fn number_of_waiting_events_is_limited() {
     let rig = rig();
-    let numbers: Vec<_> = (0..3).map(|_| rig.outbox.next_sequence()).collect();
+    let slow = rig.begin();
+    for number in 0..=CAPACITY {
+        rig.send(&slow, &number.to_string());
+    }
+    drop(rig.begin());
+    assert_eq!(rig.recorder.keys(), ["0"]);
+    drop(slow);
+    assert_eq!(rig.recorder.keys().len(), CAPACITY + 1);
+}
+
+#[test]
+fn sequence_numbers_grow_while_the_clock_stands() {
+    let outbox = rig().outbox;
+    let numbers: Vec<_> = (0..3).map(|_| outbox.next_sequence()).collect();
     assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
     assert_eq!(numbers[0], 1_800_000_000_000 << SEQUENCE_BITS);
 }

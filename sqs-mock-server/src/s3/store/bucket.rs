@@ -1,12 +1,13 @@
 //! A bucket: its objects and its multipart uploads.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::{fs, io};
 
 use fastrand::Rng;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
+use s3s::{S3Error, s3_error};
 
 use super::disk;
 use super::{DataWriter, Object, Record, Upload, new_id};
@@ -15,14 +16,14 @@ use crate::s3::notifications::Configuration;
 /// The file of the notification configuration. Without one, the bucket has no rules.
 pub(super) const NOTIFICATIONS: &str = "notifications.json";
 
-/// A bucket.
+/// A bucket. Its methods return errors of S3 as [`io::Error::other`].
 #[derive(Debug)]
 pub(in crate::s3) struct Bucket {
-    name: String,
-    root: PathBuf,
+    pub(in crate::s3) name: String,
+    pub(super) root: PathBuf,
     /// In milliseconds since the epoch.
-    created: u64,
-    pub(super) ids: Arc<Mutex<Rng>>,
+    pub(in crate::s3) created: u64,
+    ids: Arc<Mutex<Rng>>,
     /// Held while records are written, but not while bodies are.
     pub(super) state: Mutex<State>,
 }
@@ -36,19 +37,14 @@ pub(super) struct State {
     pub(super) closed: bool,
 }
 
-/// The bucket was removed in the meantime.
-#[derive(Debug)]
-pub(in crate::s3) struct BucketRemoved;
-
-impl From<BucketRemoved> for io::Error {
-    fn from(_: BucketRemoved) -> Self {
-        Self::new(io::ErrorKind::NotFound, "the bucket was removed")
-    }
+/// The error for a bucket that does not exist.
+pub(in crate::s3) fn no_such_bucket() -> S3Error {
+    s3_error!(NoSuchBucket, "The specified bucket does not exist")
 }
 
 impl Bucket {
     pub(super) fn create(name: &str, root: PathBuf, now: u64, ids: &Arc<Mutex<Rng>>) -> io::Result<Self> {
-        for folder in ["objects", "uploads", "data"] {
+        for folder in ["objects", "data"] {
             fs::create_dir_all(root.join(folder))?;
         }
         disk::write(&root.join("bucket.json"), &now)?;
@@ -59,25 +55,24 @@ impl Bucket {
         Self { name: name.to_owned(), root, created, ids: Arc::clone(ids), state: Mutex::new(state) }
     }
 
-    pub(in crate::s3) fn name(&self) -> &str {
-        &self.name
+    /// Locks the bucket for a write.
+    ///
+    /// # Errors
+    /// The bucket was removed in the meantime.
+    pub(super) fn open(&self) -> io::Result<MutexGuard<'_, State>> {
+        let state = self.state.lock();
+        if state.closed { Err(io::Error::other(no_such_bucket())) } else { Ok(state) }
     }
 
-    pub(in crate::s3) fn created(&self) -> u64 {
-        self.created
-    }
-
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// Closes the bucket to writes if it has no objects; `false` if it has some.
-    pub(super) fn close(&self) -> bool {
-        let mut state = self.state.lock();
-        if state.objects.is_empty() {
-            *state = State { closed: true, ..State::default() };
+    /// Removes the directory, and closes the bucket to writes; `false` if it has objects.
+    pub(super) fn remove(&self) -> io::Result<bool> {
+        let mut state = self.open()?;
+        if !state.objects.is_empty() {
+            return Ok(false);
         }
-        state.closed
+        fs::remove_dir_all(&self.root)?;
+        *state = State { closed: true, ..State::default() };
+        Ok(true)
     }
 
     /// Closes the bucket to writes and removes its contents from memory.
@@ -101,14 +96,8 @@ impl Bucket {
     }
 
     /// Replaces the notification configuration.
-    pub(in crate::s3) fn set_notifications<E: From<BucketRemoved> + From<io::Error>>(
-        &self,
-        configuration: Configuration,
-    ) -> Result<(), E> {
-        let mut state = self.state.lock();
-        if state.closed {
-            return Err(BucketRemoved.into());
-        }
+    pub(in crate::s3) fn set_notifications(&self, configuration: Configuration) -> io::Result<()> {
+        let mut state = self.open()?;
         disk::write(&self.root.join(NOTIFICATIONS), &configuration)?;
         state.notifications = Arc::new(configuration);
         Ok(())
@@ -120,26 +109,23 @@ impl Bucket {
     }
 
     /// Stores an object in place of an older one, unless `check` rejects the older one. `done` is called under the lock.
-    pub(in crate::s3) fn put<E: From<BucketRemoved> + From<io::Error>>(
+    pub(in crate::s3) fn put(
         &self,
         object: Object,
-        check: impl FnOnce(Option<&Record>) -> Result<(), E>,
-        done: impl FnOnce(&Record),
-    ) -> Result<Arc<Object>, E> {
-        self.insert(&mut self.state.lock(), object, check, done)
+        check: impl FnOnce(Option<&Record>) -> io::Result<()>,
+        done: impl FnOnce(&Configuration, &Record),
+    ) -> io::Result<Arc<Object>> {
+        self.insert(&mut *self.open()?, object, check, done)
     }
 
     /// Like [`put`](Self::put), for callers that hold the lock.
-    pub(super) fn insert<E: From<BucketRemoved> + From<io::Error>>(
+    pub(super) fn insert(
         &self,
         state: &mut State,
         object: Object,
-        check: impl FnOnce(Option<&Record>) -> Result<(), E>,
-        done: impl FnOnce(&Record),
-    ) -> Result<Arc<Object>, E> {
-        if state.closed {
-            return Err(BucketRemoved.into());
-        }
+        check: impl FnOnce(Option<&Record>) -> io::Result<()>,
+        done: impl FnOnce(&Configuration, &Record),
+    ) -> io::Result<Arc<Object>> {
         let key = object.record.key.clone();
         check(state.objects.get(&key).map(|before| &before.record))?;
         disk::write(&self.object_path(&key), &object.record)?;
@@ -148,18 +134,18 @@ impl Bucket {
         if let Some(before) = state.objects.insert(key, Arc::clone(&object)) {
             before.delete_on_drop();
         }
-        done(&object.record);
+        done(&state.notifications, &object.record);
         Ok(object)
     }
 
     /// Deletes an object, unless `check` rejects it; `false` if it does not exist. `done` is called under the lock, also
     /// if it does not exist.
-    pub(in crate::s3) fn delete<E: From<io::Error>>(
+    pub(in crate::s3) fn delete(
         &self,
         key: &str,
-        check: impl FnOnce(Option<&Record>) -> Result<(), E>,
-        done: impl FnOnce(),
-    ) -> Result<bool, E> {
+        check: impl FnOnce(Option<&Record>) -> io::Result<()>,
+        done: impl FnOnce(&Configuration),
+    ) -> io::Result<bool> {
         let mut state = self.state.lock();
         if state.closed {
             return Ok(false);
@@ -172,7 +158,7 @@ impl Bucket {
         if let Some(object) = state.objects.remove(key) {
             object.delete_on_drop();
         }
-        done();
+        done(&state.notifications);
         Ok(exists)
     }
 

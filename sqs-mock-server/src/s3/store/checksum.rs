@@ -1,5 +1,7 @@
 //! The checksum algorithms of S3.
 
+use std::fmt::Write as _;
+
 use base64_simd::STANDARD;
 use s3s::checksum::ChecksumHasher;
 use s3s::crypto::{Checksum as _, Md5};
@@ -90,6 +92,15 @@ impl StoredChecksum {
         *place = Some(value.clone());
         fields
     }
+}
+
+/// Lower-case hexadecimal digits.
+pub(in crate::s3) fn hex(bytes: impl AsRef<[u8]>) -> String {
+    bytes.as_ref().iter().fold(String::new(), |mut text, byte| {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Computes MD5, and a checksum if an algorithm is set.

@@ -11,19 +11,10 @@ use futures_util::stream;
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 
-use super::{DataFile, Hashes, Object, Segment, StoredChecksum};
+use super::{DataFile, Hashes, Object, Segment, Written};
 
 /// Bytes per read.
 const CHUNK: u64 = 256 << 10;
-
-/// A complete data file that no record refers to yet.
-#[derive(Debug)]
-pub(in crate::s3) struct Written {
-    pub(in crate::s3) file: Arc<DataFile>,
-    pub(in crate::s3) segment: Segment,
-    pub(in crate::s3) md5: [u8; 16],
-    pub(in crate::s3) checksum: Option<StoredChecksum>,
-}
 
 /// A data file that is being written.
 #[derive(Debug)]
@@ -99,6 +90,15 @@ impl Pieces {
         })
     }
 
+    /// All bytes, in memory.
+    pub(in crate::s3) async fn read(mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = self.next().await? {
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
+
     /// The next chunk; `None` at the end.
     pub(in crate::s3) async fn next(&mut self) -> io::Result<Option<Bytes>> {
         loop {
@@ -115,7 +115,7 @@ impl Pieces {
                 return Ok(Some(chunk.into()));
             }
             let Some(piece) = self.due.front() else { return Ok(None) };
-            let mut file = File::open(piece.file.path()).await?;
+            let mut file = File::open(&piece.file.path).await?;
             file.seek(io::SeekFrom::Start(piece.start)).await?;
             self.open = Some((file, piece.length));
             self.due.pop_front();

@@ -7,6 +7,8 @@ use s3s::crypto::{Checksum as _, Sha256};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::checksum::hex;
+
 /// The extension of files that are being written.
 pub(super) const UNFINISHED: &str = "tmp";
 
@@ -25,11 +27,5 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path) -> io::Result<T> {
 
 /// The file name of an object record: keys may have characters and lengths that file names may not have.
 pub(super) fn name_of_key(key: &str) -> String {
-    use std::fmt::Write as _;
-    let mut name = String::with_capacity(64 + 5);
-    for byte in Sha256::checksum(key.as_bytes()) {
-        // Writing to a `String` cannot fail.
-        let _ = write!(name, "{byte:02x}");
-    }
-    name + ".json"
+    hex(Sha256::checksum(key.as_bytes())) + ".json"
 }

@@ -1,23 +1,19 @@
 //! A data file, and when it is removed.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A data file. On drop it is removed, unless a record on disk refers to it. A reader holds it until it is done.
 #[derive(Debug)]
 pub(in crate::s3) struct DataFile {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     kept: AtomicBool,
 }
 
 impl DataFile {
     pub(super) fn new(path: PathBuf, kept: bool) -> Self {
         Self { path, kept: AtomicBool::new(kept) }
-    }
-
-    pub(in crate::s3) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Keeps the file on disk.

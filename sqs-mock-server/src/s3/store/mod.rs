@@ -3,12 +3,11 @@
 //! ```text
 //! DIR/buckets/<bucket>/notifications.json                     notification configuration, if there ever was one
 //!                      objects/<SHA-256 of the key>.json      object record: key, metadata, names of data files
-//!                      uploads/<id>/upload.json, <part>.json  multipart upload
 //!                      data/<id>                              bytes, immutable once written
 //! ```
 //! Records are also in memory. Each bucket has one lock. It is not held while bodies are read or written: a data file
 //! is complete before a record refers to it. Objects are therefore replaced atomically, and readers of an old object
-//! finish undisturbed. The next start removes data files without a record.
+//! finish undisturbed. Uploads are only in memory: the next start removes data files without a record.
 
 mod bucket;
 mod checksum;
@@ -27,12 +26,13 @@ use std::{fs, io};
 use fastrand::Rng;
 use parking_lot::{Mutex, RwLock};
 use s3s::path::check_bucket_name;
+use tempfile::TempDir;
 
-pub(super) use bucket::{Bucket, BucketRemoved};
-pub(super) use checksum::{Algorithm, Hashes, StoredChecksum};
-pub(super) use data::{DataWriter, Pieces, Written};
+pub(super) use bucket::{Bucket, no_such_bucket};
+pub(super) use checksum::{Algorithm, Hashes, StoredChecksum, hex};
+pub(super) use data::{DataWriter, Pieces};
 pub(super) use file::DataFile;
-pub(super) use record::{Attributes, Object, Part, Record, Segment, Upload, UploadHead};
+pub(super) use record::{Attributes, Object, Record, Segment, Upload, Written};
 
 use crate::service::seed::{self, Seed};
 
@@ -40,18 +40,23 @@ use crate::service::seed::{self, Seed};
 #[derive(Debug)]
 pub(super) struct Store {
     root: PathBuf,
-    is_temporary: bool,
+    /// Removes the directory on drop.
+    temporary: Option<TempDir>,
     /// Locked before the lock of a bucket, never while one is held.
     buckets: RwLock<BTreeMap<String, Arc<Bucket>>>,
     ids: Arc<Mutex<Rng>>,
 }
 
 impl Store {
-    /// Opens a directory and creates it if it is missing.
+    /// Opens a directory and creates it if it is missing. `None` is a temporary directory, which the drop removes.
     ///
     /// # Errors
     /// The directory cannot be read or written, or a file in it is damaged.
-    pub(super) fn open(root: PathBuf, is_temporary: bool, seed: Seed) -> io::Result<Self> {
+    pub(super) fn open(directory: Option<&Path>, seed: Seed) -> io::Result<Self> {
+        let (root, temporary) = match directory {
+            Some(directory) => (directory.to_owned(), None),
+            None => TempDir::with_prefix("sqs-mock-s3-").map(|made| (made.path().to_owned(), Some(made)))?,
+        };
         let ids = Arc::new(Mutex::new(seed.generator("ids of S3")));
         let buckets = root.join("buckets");
         fs::create_dir_all(&buckets)?;
@@ -64,7 +69,7 @@ impl Store {
                 all.insert(name, Arc::new(bucket));
             }
         }
-        Ok(Self { root, is_temporary, buckets: RwLock::new(all), ids })
+        Ok(Self { root, temporary, buckets: RwLock::new(all), ids })
     }
 
     /// The directory.
@@ -101,35 +106,24 @@ impl Store {
     /// Removes a bucket; `false` if it has objects.
     pub(super) fn remove(&self, bucket: &Bucket) -> io::Result<bool> {
         let mut buckets = self.buckets.write();
-        if !bucket.close() {
-            return Ok(false);
+        let is_removed = bucket.remove()?;
+        if is_removed {
+            buckets.remove(&bucket.name);
         }
-        buckets.remove(bucket.name());
-        fs::remove_dir_all(bucket.root())?;
-        Ok(true)
+        Ok(is_removed)
     }
 
     /// Removes all buckets if the directory is temporary.
     pub(super) fn clear_temporary(&self) -> io::Result<()> {
-        if !self.is_temporary {
+        if self.temporary.is_none() {
             return Ok(());
         }
         let mut buckets = self.buckets.write();
         for bucket in std::mem::take(&mut *buckets).into_values() {
             bucket.empty();
-            fs::remove_dir_all(bucket.root())?;
+            fs::remove_dir_all(&bucket.root)?;
         }
         Ok(())
-    }
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        if self.is_temporary
-            && let Err(error) = fs::remove_dir_all(&self.root)
-        {
-            tracing::warn!(%error, directory = %self.root.display(), "cannot remove the temporary directory");
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Records of objects, uploads and parts.
+//! Records of objects and uploads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -64,31 +64,25 @@ impl Object {
     }
 }
 
-/// The record of a part on disk.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub(in crate::s3) struct Part {
-    pub(in crate::s3) number: i32,
+/// A complete data file that no record refers to yet.
+#[derive(Debug)]
+pub(in crate::s3) struct Written {
+    pub(in crate::s3) file: Arc<DataFile>,
+    pub(in crate::s3) segment: Segment,
     pub(in crate::s3) md5: [u8; 16],
     pub(in crate::s3) checksum: Option<StoredChecksum>,
-    pub(in crate::s3) modified: u64,
-    pub(in crate::s3) segment: Segment,
-}
-
-/// The record of an upload on disk, without its parts.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub(in crate::s3) struct UploadHead {
-    pub(in crate::s3) id: String,
-    pub(in crate::s3) key: String,
-    pub(in crate::s3) initiated: u64,
-    pub(in crate::s3) attributes: Attributes,
-    pub(in crate::s3) algorithm: Option<Algorithm>,
-    /// Whether the checksum covers the whole object; otherwise it is a composite of the checksums of the parts.
-    pub(in crate::s3) whole: bool,
 }
 
 /// A multipart upload in progress.
 #[derive(Clone, Debug)]
 pub(in crate::s3) struct Upload {
-    pub(in crate::s3) head: Arc<UploadHead>,
-    pub(in crate::s3) parts: BTreeMap<i32, (Arc<Part>, Arc<DataFile>)>,
+    pub(in crate::s3) id: String,
+    pub(in crate::s3) key: String,
+    /// In milliseconds since the epoch.
+    pub(in crate::s3) initiated: u64,
+    pub(in crate::s3) attributes: Attributes,
+    pub(in crate::s3) algorithm: Option<Algorithm>,
+    /// Whether the checksum covers the whole object; otherwise it is a composite of the checksums of the parts.
+    pub(in crate::s3) whole: bool,
+    pub(in crate::s3) parts: BTreeMap<i32, Arc<Written>>,
 }

@@ -139,28 +139,6 @@ async fn complete_with_invalid_parts_fails_and_keeps_the_upload() {
 }
 
 #[tokio::test]
-async fn uploads_are_listed_in_pages() {
-    let server = server().await;
-    let client = client(&server);
-    for key in ["a", "b/1", "b/2"] {
-        begin(&client, key).await;
-    }
-    let page = client.list_multipart_uploads().bucket(BUCKET).max_uploads(2).send().await.unwrap();
-    let keys = |uploads: &[aws_sdk_s3::types::MultipartUpload]| {
-        uploads.iter().map(|upload| upload.key().unwrap().to_owned()).collect::<Vec<_>>()
-    };
-    assert_eq!(
-        (keys(page.uploads()), page.is_truncated()),
-        (vec!["a".to_owned(), "b/1".to_owned()], Some(true))
-    );
-    let next = client.list_multipart_uploads().bucket(BUCKET);
-    let next = next.set_key_marker(page.next_key_marker).set_upload_id_marker(page.next_upload_id_marker);
-    assert_eq!(keys(next.send().await.unwrap().uploads()), ["b/2"]);
-    let prefixed = client.list_multipart_uploads().bucket(BUCKET).prefix("b/").send().await.unwrap();
-    assert_eq!(prefixed.uploads().len(), 2);
-}
-
-#[tokio::test]
 async fn second_upload_of_a_part_replaces_the_first() {
     let server = server().await;
     let client = client(&server);

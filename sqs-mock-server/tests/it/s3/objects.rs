@@ -1,7 +1,9 @@
 //! Objects and buckets.
 
 use aws_sdk_s3::primitives::ByteStream;
-use aws_sdk_s3::types::{ChecksumAlgorithm, ChecksumMode, Delete, ObjectIdentifier, StorageClass};
+use aws_sdk_s3::types::{
+    BucketLocationConstraint, ChecksumAlgorithm, ChecksumMode, Delete, ObjectIdentifier, StorageClass,
+};
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
 
@@ -205,5 +207,19 @@ async fn buckets_are_created_listed_and_deleted() {
         ["one", "two"]
     );
     client.head_bucket().bucket("one").send().await.unwrap();
-    client.get_bucket_location().bucket("one").send().await.unwrap();
+    let location = client.get_bucket_location().bucket("one").send().await.unwrap();
+    assert!(location.location_constraint().is_none_or(|location| location.as_str().is_empty()));
+    let abroad = MockSqs::builder().region("eu-west-1").s3(S3::temporary()).start().await.unwrap();
+    let location = super::client(&abroad).get_bucket_location().bucket(BUCKET).send().await.unwrap();
+    assert_eq!(location.location_constraint(), Some(&BucketLocationConstraint::EuWest1));
+}
+
+#[tokio::test]
+async fn bucket_whose_directory_cannot_be_removed_is_kept() {
+    let server = server().await;
+    let client = client(&server);
+    std::fs::remove_dir_all(server.s3().directory().join("buckets/payloads")).unwrap();
+    let failed = client.delete_bucket().bucket(BUCKET).send().await;
+    assert_eq!(refusal(failed), (500, "InternalError".to_owned()));
+    assert_eq!(server.s3().buckets(), [BUCKET]);
 }

@@ -6,8 +6,8 @@ use aws_sdk_s3::config::{Credentials, SharedCredentialsProvider};
 use aws_sdk_s3::presigning::PresigningConfig;
 use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::{Client, Config};
-use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
+use sqs_mock_server::{Limits, MockSqs};
 
 use super::{BUCKET, bytes, config, get, put, refusal};
 use crate::wire::ask;
@@ -55,6 +55,30 @@ async fn presigned_urls_work_with_and_without_verification() {
         let endpoint = server.s3().endpoint_url().to_owned();
         let answer = tokio::task::spawn_blocking(move || ask(&endpoint, &request)).await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("\r\n\r\ntea"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn slow_body_times_out_with_and_without_verification() {
+    let mut limits = Limits::default();
+    limits.body_timeout = Duration::from_millis(100);
+    for builder in [MockSqs::builder(), MockSqs::builder().require_signatures([("AKID", "secret")])] {
+        let server = builder.limits(limits).s3(S3::temporary()).start().await.unwrap();
+        let client = Client::from_conf(config_with_key(&server, "AKID", "secret"));
+        let config = PresigningConfig::expires_in(Duration::from_secs(60)).unwrap();
+        let put = client.put_object().bucket(BUCKET).key("a").presigned(config).await.unwrap();
+        let host = server.s3().endpoint_url().trim_start_matches("http://").to_owned();
+        let path = put.uri().split_once(&host).unwrap().1;
+        // s3s verifies the hash of the body, and wraps its errors.
+        let hash = "0".repeat(64);
+        let request = format!(
+            "PUT {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: 9\r\n\
+             x-amz-content-sha256: {hash}\r\n\r\ntea"
+        );
+        let endpoint = server.s3().endpoint_url().to_owned();
+        let answer = tokio::task::spawn_blocking(move || ask(&endpoint, &request)).await.unwrap();
+        assert!(answer.contains("<Code>RequestTimeout</Code>"), "{answer}");
+        assert_eq!(server.s3().count(BUCKET), 0);
     }
 }
 

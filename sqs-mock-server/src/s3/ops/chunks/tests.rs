@@ -1,22 +1,23 @@
 //! Valid and invalid bodies, in pieces of any size.
 
-use http::HeaderMap;
+use futures_util::{FutureExt as _, stream};
 
-use super::decoder::{Decoder, Malformed};
+use super::*;
 
 const BODY: &[u8] =
     b"5;chunk-signature=abc\r\nhello\r\nA\r\n\r\n01234567\r\n0\r\nx-amz-checksum-crc32: AAA=\r\nx-b:1:2\r\n\r\n";
 
-fn decoded(body: &[u8], step: usize) -> Result<(Vec<u8>, HeaderMap), Malformed> {
-    let (mut decoder, mut all) = (Decoder::default(), Vec::new());
-    for piece in body.chunks(step) {
-        decoder.buffer.extend_from_slice(piece);
-        while let Some(bytes) = decoder.next()? {
+fn decoded(body: &'static [u8], step: usize) -> Result<(Vec<u8>, HeaderMap), String> {
+    let pieces = body.chunks(step).map(|piece| Ok::<_, std::io::Error>(Bytes::from_static(piece)));
+    let mut chunks = Chunks::new(StreamingBlob::wrap(stream::iter(pieces.collect::<Vec<_>>())), Some(15));
+    let read = async {
+        let mut all = Vec::new();
+        while let Some(bytes) = chunks.next().await? {
             all.extend_from_slice(&bytes);
         }
-    }
-    decoder.finish(15)?;
-    Ok((all, decoder.trailers))
+        Ok::<_, StdError>((all, chunks.trailers))
+    };
+    read.now_or_never().unwrap().map_err(|error| error.to_string())
 }
 
 #[test]
@@ -42,6 +43,7 @@ fn invalid_body_is_rejected() {
         (b"0\r\nnonsense\r\n\r\n", "a trailer is not a valid header"),
         (&[b'1'; 5000], "a line is longer than 4096 bytes"),
     ] {
-        assert_eq!(decoded(body, 7).unwrap_err(), Malformed(expected));
+        let text = format!("the body is not valid aws-chunked encoding: {expected}");
+        assert_eq!(decoded(body, 7).unwrap_err(), text);
     }
 }
