@@ -252,7 +252,7 @@ impl MockSqs {
         let stop = async move {
             let Some(s3) = &mut s3 else { return stop.await };
             tokio::join!(stop, s3.stop());
-            s3.drain();
+            s3.drain().await;
         };
         stop.await;
         #[cfg(feature = "durable")]

@@ -76,8 +76,11 @@ impl MockS3 {
     }
 
     /// Delivers the remaining events. No server may serve requests to S3 any more.
-    pub(crate) fn drain(&self) {
-        self.content.operations.outbox.drain();
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the other events are not delivered.
+    pub(crate) async fn drain(&self) {
+        self.content.operations.outbox.drain().await;
     }
 }
 

@@ -4,7 +4,7 @@
 //! connection -> guard -> Front: request_body (timeout, pace) -> anonymous (without --auth) -> s3s -> Access -> operations
 //!                               response_body (pace, truncate, corrupt) <-------------------------------+
 //! ```
-//! A [`RequestContext`] among the extensions of the request carries what the operations report besides their output.
+//! A `RequestContext` among the extensions of the request carries what the operations report besides their output.
 //! `Access` computes the fault plan once s3s knows the operation, and stores it there, where the bodies and `Front` find it.
 
 mod access;
@@ -15,6 +15,7 @@ mod observer;
 mod request_body;
 mod response_body;
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,12 +26,12 @@ use hyper::body::Incoming;
 use parking_lot::Mutex;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::{Body, S3Error, S3ErrorCode};
+use tokio::time::timeout;
 
 use super::host::Host;
 use super::metrics::Metrics;
 use super::ops::Operations;
-use super::outbox::Outbox;
-use super::request_context::RequestContext;
+use super::outbox::{Outbox, Unanswered};
 use crate::http::{Break, Live, Site};
 use crate::service::faults::{Damage, Rejection};
 use crate::service::seed;
@@ -38,6 +39,9 @@ use crate::service::seed;
 use access::{Access, KnownKeys};
 use hosts::Hosts;
 use observer::Observer;
+
+/// How long the events of all requests wait for a client that holds back its body after the change.
+const EVENTS_WAIT: Duration = Duration::from_secs(2);
 
 /// Serves connections, and requests to S3 on those of the SQS server.
 pub(crate) struct Front {
@@ -61,7 +65,7 @@ impl Front {
     }
 
     /// Handles a request after the rules for browsers.
-    async fn guarded(&self, request: Request<Incoming>, context: &Arc<RequestContext>) -> Response<Body> {
+    async fn guarded(&self, request: Request<Incoming>, unanswered: &Unanswered) -> Response<Body> {
         let (head, incoming) = request.into_parts();
         let guard = &self.host.names.guard;
         if let Some(answer) = guard.preflight(&head) {
@@ -72,12 +76,13 @@ impl Front {
             return denied.unwrap_or_else(|_| status(StatusCode::FORBIDDEN, String::new()));
         }
         let reader = guard.listed_origin(&head).cloned();
-        let mut response = self.answer(Request::from_parts(head, incoming), context).await;
+        let mut response = self.answer(Request::from_parts(head, incoming), unanswered).await;
         guard.allow_reader(reader, response.headers_mut());
         response
     }
 
-    async fn answer(&self, request: Request<Incoming>, context: &Arc<RequestContext>) -> Response<Body> {
+    async fn answer(&self, request: Request<Incoming>, unanswered: &Unanswered) -> Response<Body> {
+        let context = &unanswered.context;
         let (mut head, incoming) = request.into_parts();
         let (limit, expects_continue) = (self.host.limits.body_timeout, head.headers.contains_key(EXPECT));
         let body = request_body::limited(incoming, Arc::clone(context), limit, expects_continue);
@@ -86,7 +91,11 @@ impl Front {
         }
         let answered = self.service.call(Request::from_parts(head, body)).await;
         // A client that still sends its body would lose the response if the connection closed now.
-        request_body::drain(context, limit).await;
+        let mut drained = pin!(request_body::drain(context, limit));
+        if timeout(EVENTS_WAIT, drained.as_mut()).await.is_err() {
+            unanswered.release();
+            drained.await;
+        }
         answered.unwrap_or_else(|error| {
             tracing::error!(?error, "cannot build a response of S3");
             status(StatusCode::INTERNAL_SERVER_ERROR, String::new())
@@ -108,7 +117,7 @@ impl Site for Front {
         request.extensions_mut().insert(Arc::clone(context));
         let mut observer = Observer::begin(&self.metrics, &self.host, context);
         let is_head = request.method() == Method::HEAD;
-        let response = self.guarded(request, context).await;
+        let response = self.guarded(request, &unanswered).await;
         let mut response = error_body::complete(response, context);
         for (name, value) in [("x-amz-request-id", &context.id), ("x-amz-id-2", &context.host_id())] {
             if let Ok(value) = HeaderValue::try_from(value) {

@@ -11,7 +11,7 @@ use crate::service::operation::{S3Action, ServiceName};
 pub(super) struct Observer<'a> {
     metrics: &'a Metrics,
     context: &'a RequestContext,
-    /// Takes the status.
+    /// The recorded request. The front sets how it ends.
     pub(super) pending: PendingRecord<'a>,
 }
 

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
+use tokio::task::yield_now;
 
 use super::notifications::{Change, Configuration, Event, Target};
 use super::request_context::RequestContext;
@@ -34,10 +35,14 @@ const SEQUENCE_BITS: u32 = 20;
 /// The events that are not delivered yet.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    /// In the order of the writes. Locked after the lock of a bucket and before those of SQS, and held during each delivery
-    /// and each reset: no event from before a reset is delivered after it.
+    /// In the order of the writes. Held only to add or remove events, also under the lock of a bucket.
     queued: Mutex<VecDeque<Queued>>,
+    /// Held for the delivery of one event, and for a reset: no event from before a reset is delivered after it. Its holder
+    /// locks `queued`, and then queues and topics.
+    delivery: Mutex<()>,
     resets: AtomicU64,
+    /// Of the server. Without one, the thread that ends a request delivers its events.
+    runtime: Option<Handle>,
     /// The last sequence number.
     sequence: Mutex<u64>,
     /// The source of all timestamps of S3.
@@ -56,29 +61,47 @@ struct Queued {
     request: Arc<RequestContext>,
 }
 
-/// A request without a response. Its drop means that the response is ready or the caller gone, and delivers the events.
+/// A request without a response. Its drop means that the response is ready or the caller gone.
 #[derive(Debug)]
 pub(super) struct Unanswered {
     pub(super) context: Arc<RequestContext>,
     outbox: Arc<Outbox>,
 }
 
+impl Unanswered {
+    /// Starts the delivery of the events of this request, and of those that wait behind it.
+    pub(super) fn release(&self) {
+        self.context.set_answered();
+        if self.outbox.queued.lock().is_empty() {
+            return;
+        }
+        let outbox = Arc::clone(&self.outbox);
+        match &self.outbox.runtime {
+            // In a task, so that the connection can write the response first.
+            Some(runtime) => drop(runtime.spawn(async move { outbox.deliver(CAPACITY).await })),
+            None => while outbox.deliver_next(CAPACITY) {},
+        }
+    }
+}
+
 impl Drop for Unanswered {
     fn drop(&mut self) {
-        self.context.set_answered();
-        let outbox = Arc::clone(&self.outbox);
-        match Handle::try_current() {
-            // In a task, so that the connection can write the response first.
-            Ok(runtime) => drop(runtime.spawn(async move { outbox.deliver() })),
-            Err(_) => outbox.deliver(),
-        }
+        self.release();
     }
 }
 
 impl Outbox {
     pub(super) fn new(clock: Clock, region: String, targets: Arc<Targets>) -> Arc<Self> {
-        let (queued, resets, sequence) = (Mutex::default(), AtomicU64::default(), Mutex::default());
-        Arc::new(Self { queued, resets, sequence, clock, region, targets })
+        Arc::new(Self {
+            queued: Mutex::default(),
+            delivery: Mutex::default(),
+            resets: AtomicU64::default(),
+            runtime: Handle::try_current().ok(),
+            sequence: Mutex::default(),
+            clock,
+            region,
+            targets,
+        })
     }
 
     /// Begins a request with this id.
@@ -117,32 +140,43 @@ impl Outbox {
         let mut all = self.queued.lock();
         if request.resets == self.resets.load(Ordering::Relaxed) {
             all.push_back(queued);
+        } else {
+            tracing::debug!(bucket, key, "no event, since the server was reset during the request");
         }
-    }
-
-    /// Delivers the events up to the first whose request has no response yet.
-    fn deliver(&self) {
-        self.deliver_to(CAPACITY);
     }
 
     /// Delivers all events. No request may be in progress.
-    pub(super) fn drain(&self) {
-        self.deliver_to(0);
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the other events are not delivered.
+    pub(super) async fn drain(&self) {
+        self.deliver(0).await;
     }
 
-    /// Delivers events in their order: those of answered requests, and others while more than `most` wait.
-    fn deliver_to(&self, most: usize) {
-        let mut all = self.queued.lock();
-        loop {
-            let is_full = all.len() > most;
-            let Some(next) = all.pop_front_if(|next| is_full || next.request.is_answered()) else { break };
-            let Queued { bucket, target, message, request } = next;
-            self.targets.deliver(&bucket, &target, &message, request.trace_header.as_deref());
+    /// Delivers events in their order: those of answered requests, and others while more than `most` wait. Other tasks run
+    /// between two events, since a signed notification takes a millisecond.
+    async fn deliver(&self, most: usize) {
+        while self.deliver_next(most) {
+            yield_now().await;
         }
+    }
+
+    /// Delivers an event; `false` if none is due.
+    fn deliver_next(&self, most: usize) -> bool {
+        let _one_after_the_other = self.delivery.lock();
+        let next = {
+            let mut all = self.queued.lock();
+            let is_full = all.len() > most;
+            all.pop_front_if(|next| is_full || next.request.is_answered())
+        };
+        let Some(Queued { bucket, target, message, request }) = next else { return false };
+        self.targets.deliver(&bucket, &target, &message, request.trace_header.as_deref());
+        true
     }
 
     /// Drops all undelivered events, also those of requests in progress.
     pub(super) fn discard(&self) {
+        let _no_delivery = self.delivery.lock();
         let mut all = self.queued.lock();
         all.clear();
         self.resets.fetch_add(1, Ordering::Relaxed);

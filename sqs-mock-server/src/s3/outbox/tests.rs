@@ -126,12 +126,12 @@ fn events_from_before_a_reset_are_dropped() {
     assert_eq!(rig.recorder.keys(), ["after"]);
 }
 
-#[test]
-fn drain_delivers_all_events() {
+#[tokio::test]
+async fn drain_delivers_all_events() {
     let rig = rig();
     let request = rig.begin();
     rig.send(&request, "a");
-    rig.outbox.drain();
+    rig.outbox.drain().await;
     assert_eq!(rig.recorder.keys(), ["a"]);
 }
 

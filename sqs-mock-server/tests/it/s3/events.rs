@@ -1,6 +1,7 @@
 //! Events of buckets in queues (section 5.3 of the contract with S3).
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use aws_sdk_s3::Client;
 use aws_sdk_s3::types::{CompletedMultipartUpload, Delete, ObjectIdentifier};
@@ -12,6 +13,7 @@ use sqs_mock_server::faults::Fault;
 use sqs_mock_server::s3::{S3, S3Action};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 
 use super::files::Directory;
 use super::notifications::{EVERYTHING, configure, exchange, queue_arn, rule};
@@ -36,6 +38,18 @@ async fn announce(server: &MockSqs, rules: &str) {
 async fn events(server: &MockSqs, count: usize) -> Vec<Value> {
     let messages = server.queue("events").expect_messages(count).await.unwrap();
     messages.iter().map(|message| serde_json::from_str(message.body()).unwrap()).collect()
+}
+
+/// Deletes the object `a`. The response waits for the rest of the body.
+async fn hold_back_the_body_of_a_delete(server: &MockSqs) -> TcpStream {
+    let address = server.s3().endpoint_url().trim_start_matches("http://").to_owned();
+    let mut stream = TcpStream::connect(&address).await.unwrap();
+    let head = b"DELETE /payloads/a HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc";
+    stream.write_all(head).await.unwrap();
+    while server.s3().count(BUCKET) > 0 {
+        tokio::task::yield_now().await;
+    }
+    stream
 }
 
 /// Name and object of an event.
@@ -167,16 +181,7 @@ async fn lost_response_and_a_caller_that_disconnects_make_one_event() {
     let lost = client.put_object().bucket(BUCKET).key("a").body(b"tea".to_vec().into()).send().await;
     assert!(lost.is_err());
     events(&server, 1).await;
-    // The response waits for the rest of the body.
-    let address = server.s3().endpoint_url().trim_start_matches("http://").to_owned();
-    let mut stream = TcpStream::connect(&address).await.unwrap();
-    stream
-        .write_all(b"DELETE /payloads/a HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc")
-        .await
-        .unwrap();
-    while server.s3().count(BUCKET) > 0 {
-        tokio::task::yield_now().await;
-    }
+    let stream = hold_back_the_body_of_a_delete(&server).await;
     assert_eq!(server.queue("events").messages().len(), 1, "the event waits for the response");
     drop(stream);
     let events = events(&server, 2).await;
@@ -184,6 +189,20 @@ async fn lost_response_and_a_caller_that_disconnects_make_one_event() {
         events.iter().map(|event| brief(event).0).collect::<Vec<_>>(),
         ["ObjectCreated:Put", "ObjectRemoved:Delete"]
     );
+}
+
+#[tokio::test]
+async fn caller_that_holds_back_its_body_delays_the_events_of_others_by_two_seconds() {
+    let (server, client) = announcing().await;
+    put(&client, "a", &bytes(1)).await;
+    let mut stream = hold_back_the_body_of_a_delete(&server).await;
+    put(&client, "b", &bytes(2)).await;
+    // By the system's time, which the time limits of sockets follow.
+    let start = Instant::now();
+    let events = events(&server, 3).await;
+    assert!(start.elapsed() > Duration::from_secs(1), "{:?}", start.elapsed());
+    assert_eq!(events.iter().map(key).collect::<Vec<_>>(), ["a", "a", "b"]);
+    stream.write_all(b"defghi").await.unwrap();
 }
 
 #[tokio::test]
