@@ -96,7 +96,8 @@ impl Front {
         let reply = match self.respond(api, head, (body, &form), document, pending).await {
             Ok((response, damage)) => Reply::damaged(response, damage),
             Err(Ended::Refused(error)) => {
-                pending.refused(&ErrorCode::from_name(&error.code));
+                // Not one of SQS, which has other names for some of these codes.
+                pending.refused(&ErrorCode::Other(error.code.to_string()));
                 document.error(&error).into()
             }
             Err(Ended::Foreign(status, body)) => {

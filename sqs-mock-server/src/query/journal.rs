@@ -31,7 +31,7 @@ pub struct QueryRequest {
     pub region: Option<String>,
     /// The status of the response; `None` if the connection broke or the caller disconnected.
     pub status: Option<u16>,
-    /// The error code, if the request failed.
+    /// The error code, if the request failed; `InjectedStatus` if a fault answered with a status.
     pub error: Option<String>,
     /// What happened apart from the response, such as messages that were not delivered.
     pub notes: Vec<String>,

@@ -21,6 +21,7 @@ async fn requests_and_deliveries_are_counted() {
         sns.publish(&topic, text).await;
     }
     sns.call("Publish", &[("TopicArn", &topic)]).await;
+    sns.call("PublishBatch", &[("TopicArn", &topic)]).await;
     sns.call("MakeCoffee", &[]).await;
     for fault in [Fault::status(503, "busy"), Fault::sns_error("Whim")] {
         sns.server.faults().inject(fault.topic("a").times(1));
@@ -36,6 +37,7 @@ async fn requests_and_deliveries_are_counted() {
         ("sns_requests_total{action=\"Publish\",code=\"ValidationError\"}", 1.0),
         ("sns_requests_total{action=\"Publish\",code=\"InjectedStatus\"}", 1.0),
         ("sns_requests_total{action=\"Publish\",code=\"Whim\"}", 1.0),
+        ("sns_requests_total{action=\"PublishBatch\",code=\"EmptyBatchRequest\"}", 1.0),
         ("sns_requests_total{action=\"unknown\",code=\"InvalidAction\"}", 1.0),
         ("sts_requests_total{action=\"GetCallerIdentity\",code=\"OK\"}", 1.0),
         ("sns_deliveries_total{outcome=\"delivered\"}", 2.0),
