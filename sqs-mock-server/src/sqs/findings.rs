@@ -165,8 +165,8 @@ struct Denied {
     /// The reported pairs of source and queue, as hashes: a collision loses one report.
     #[cfg(any(feature = "s3", feature = "sns"))]
     reported: HashSet<u64>,
-    /// Why a delivery is not in the queue: the latest of each.
-    lost: HashMap<QueueArn, Arc<str>>,
+    /// The latest delivery that is not in a queue: the ARN of its source, and why.
+    lost: HashMap<QueueArn, (Box<str>, Arc<str>)>,
 }
 
 impl DeniedDeliveries {
@@ -183,20 +183,29 @@ impl DeniedDeliveries {
 
     /// Keeps why a delivery is not in a queue.
     #[cfg(any(feature = "s3", feature = "sns"))]
-    pub(crate) fn lost(&self, queue: &QueueArn, why: &str) {
+    pub(crate) fn lost(&self, queue: &QueueArn, source_arn: &str, why: &str) {
         let lost = &mut self.0.lock().lost;
         if lost.len() >= MOST_PAIRS {
             lost.clear();
         }
-        lost.insert(queue.clone(), why.into());
+        lost.insert(queue.clone(), (source_arn.into(), why.into()));
     }
 
     /// Why the latest denied delivery is not in a queue.
     pub(crate) fn latest(&self, queue: &QueueArn) -> Option<Arc<str>> {
-        self.0.lock().lost.get(queue).cloned()
+        self.0.lock().lost.get(queue).map(|(_, why)| Arc::clone(why))
     }
 
-    /// Forgets why deliveries are not in a queue, because a later one is, or the queue was deleted.
+    /// Forgets why a delivery is not in a queue, since a later one of the same source is.
+    #[cfg(any(feature = "s3", feature = "sns"))]
+    pub(crate) fn arrived(&self, queue: &QueueArn, source_arn: &str) {
+        let lost = &mut self.0.lock().lost;
+        if lost.get(queue).is_some_and(|(source, _)| **source == *source_arn) {
+            lost.remove(queue);
+        }
+    }
+
+    /// Forgets the deliveries of a deleted queue.
     pub(crate) fn forget(&self, queue: &QueueArn) {
         self.0.lock().lost.remove(queue);
     }

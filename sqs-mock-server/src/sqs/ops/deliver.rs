@@ -22,6 +22,9 @@ use crate::service::resource::Resource;
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::{Checksums, NewMessage, Payload};
 
+/// The text of a fault without one.
+const INJECTED: &str = "This failure was injected.";
+
 impl Queues for Service {
     /// AWS does not apply the throughput quotas of the queue to other services.
     ///
@@ -31,7 +34,7 @@ impl Queues for Service {
         let damage = self.faults_of(delivery)?;
         let queue = self.shared.find_arn(delivery.queue).ok_or(Undelivered::NoQueue)?;
         let denial = self.check_delivery(delivery.source, &queue).inspect_err(|undelivered| {
-            self.shared.denied_deliveries.lost(queue.arn(), &undelivered.to_string());
+            self.shared.denied_deliveries.lost(queue.arn(), delivery.source.arn, &undelivered.to_string());
         })?;
         delivery.attributes.map_or(Ok(()), message_attributes).map_err(Undelivered::Refused)?;
         let Delivery { body, attributes, trace_header, keeps_size_limit, .. } = delivery;
@@ -54,8 +57,10 @@ impl Queues for Service {
             }
             queue.send(self.shared.clock.now(), room, message)
         });
-        sent.ok_or(Undelivered::NoQueue)?.map_err(undelivered)?;
-        self.shared.denied_deliveries.forget(queue.arn());
+        let sent = sent.ok_or(Undelivered::NoQueue)?.map_err(undelivered)?;
+        if self.shared.settings.policies == Policies::Enforce && sent.original.is_none() {
+            self.shared.denied_deliveries.arrived(queue.arn(), delivery.source.arn);
+        }
         if damage.is_some() {
             return Err(unavailable("A fault damaged the answer."));
         }
@@ -102,14 +107,14 @@ impl Service {
             None => Ok(plan.damage),
             Some(Rejection::Error(Failure { code, message })) => {
                 let code = code.map_or(ErrorCode::RequestThrottled, |code| ErrorCode::from_name(&code));
-                let message = message.unwrap_or_else(|| "This failure was injected.".to_owned());
+                let message = message.unwrap_or_else(|| INJECTED.to_owned());
                 Err(undelivered(ServiceError::new(code, message)))
             }
             Some(Rejection::Status(status, _)) if status < 500 => {
                 let text = format!("A fault answered with the status {status}.");
                 Err(Undelivered::Refused(ServiceError::new(ErrorCode::UnsupportedOperation, text)))
             }
-            Some(Rejection::Status(..) | Rejection::Reset) => Err(unavailable("A fault was injected.")),
+            Some(Rejection::Status(..) | Rejection::Reset) => Err(unavailable(INJECTED)),
         }
     }
 

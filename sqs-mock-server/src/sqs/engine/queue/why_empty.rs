@@ -39,7 +39,8 @@ pub enum WhyEmpty {
     /// The queue has no messages, and its [enforced](crate::Policies::Enforce) access policy denied a delivery from a topic
     /// or bucket.
     Denied {
-        /// What the policy requires, for the latest such delivery.
+        /// What the policy requires, for the latest such delivery. A later one of the same topic or bucket that arrives
+        /// ends this.
         why: Arc<str>,
     },
     /// All messages were received and are hidden.

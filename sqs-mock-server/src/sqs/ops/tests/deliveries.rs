@@ -116,7 +116,7 @@ async fn only_a_delivery_that_keeps_the_size_limit_of_the_queue_is_refused_over_
 }
 
 #[tokio::test(start_paused = true)]
-async fn denied_delivery_explains_an_empty_queue_until_a_later_one_is_in_it_or_the_queue_is_deleted() {
+async fn denied_delivery_explains_an_empty_queue_until_its_topic_delivers_or_the_queue_is_deleted() {
     let rig = rig_with(Settings { policies: Policies::Enforce, ..Settings::default() });
     let arn = queue_arn("a");
     let is_denied = || matches!(rig.service.why_empty(&arn), WhyEmpty::Denied { .. });
@@ -129,10 +129,15 @@ async fn denied_delivery_explains_an_empty_queue_until_a_later_one_is_in_it_or_t
         rig.call(input.attributes(QueueAttributeName::Policy, policy))
     };
     set(policy).await.unwrap();
-    rig.service.deliver(delivery(&arn, "milk")).unwrap();
-    assert_eq!(rig.bodies(&url).await, ["milk"]);
-    rig.call(PurgeQueueInput::builder().queue_url(&url)).await.unwrap();
-    assert!(!is_denied());
+    let of_another_topic =
+        Source { arn: "arn:aws:sns:us-east-1:000000000000:b", ..delivery(&arn, "").source };
+    for (source, explained) in [(of_another_topic, true), (delivery(&arn, "").source, false)] {
+        rig.service.deliver(Delivery { source, ..delivery(&arn, "milk") }).unwrap();
+        assert_eq!(rig.bodies(&url).await, ["milk"]);
+        rig.pass(60).await;
+        rig.call(PurgeQueueInput::builder().queue_url(&url)).await.unwrap();
+        assert_eq!(is_denied(), explained);
+    }
     set("").await.unwrap();
     assert!(rig.service.deliver(delivery(&arn, "tea")).is_err() && is_denied());
     rig.call(DeleteQueueInput::builder().queue_url(&url)).await.unwrap();
