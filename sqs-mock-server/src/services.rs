@@ -76,14 +76,14 @@ impl Services {
 
     /// Resets every service to its initial state, and removes all recorded requests.
     pub(crate) fn reset(&self) {
-        // Before the queues: no later queue may get an event of the time before.
+        // Before the queues: no later queue may get an event or a notification of the time before.
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {
             s3.discard_events();
         }
-        self.sqs.service().reset();
         #[cfg(feature = "sns")]
         self.topics.sns.reset();
+        self.sqs.service().reset();
         (self.initial.0)(self);
         self.journal.reset();
         #[cfg(feature = "s3")]

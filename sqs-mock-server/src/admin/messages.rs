@@ -64,7 +64,7 @@ pub(super) fn peek(ask: &Ask<'_>) -> Answered {
     let arn = arn(ask, &parameters)?;
     let service = ask.services.sqs.service();
     let total = kinds.count(service.counts(&arn).ok_or_else(|| unknown(&arn))?);
-    let peeked = service.peek_at(&arn, (page.skip, page.limit), |visibility| kinds.have(visibility));
+    let peeked = service.peek_at(&arn, (page.skip, page.limit), |visibility| kinds.include(visibility));
     let peeked = peeked.ok_or_else(|| unknown(&arn))?;
     let fitting = fitting(&peeked);
     let mut part = page.part("messages", total, peeked.iter().take(fitting).map(message));

@@ -35,7 +35,7 @@ pub(super) fn md5(texts: &[impl AsRef<[u8]>]) -> [[u8; 16]; LANES] {
     let mut state = INITIAL_STATE.map(|word| [word; LANES]);
     for number in 0..longest {
         for (words, text) in words.iter_mut().zip(texts) {
-            *words = self::words(&block(text.as_ref(), number));
+            *words = words_of(&block(text.as_ref(), number));
         }
         compress(&mut state, &words);
         for (lane, (hash, text)) in hashes.iter_mut().zip(texts).enumerate() {
@@ -77,11 +77,11 @@ fn block(text: &[u8], number: usize) -> [u8; BLOCK] {
     block
 }
 
-fn words(block: &[u8; BLOCK]) -> Words {
+fn words_of(block: &[u8; BLOCK]) -> Words {
     std::array::from_fn(|at| u32::from_le_bytes(block.as_chunks().0[at]))
 }
 
-/// The compiler vectorises the loop over the lanes if its body has neither calls nor inner loops.
+/// The compiler vectorises the loop over the lanes, since all steps are inlined and the last loop is unrolled.
 fn compress(state: &mut State, words: &[Words; LANES]) {
     for lane in 0..LANES {
         let (words, before) = (&words[lane], state.each_ref().map(|word| word[lane]));

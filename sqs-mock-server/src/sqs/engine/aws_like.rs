@@ -46,6 +46,10 @@ impl ServerSample {
         self.servers >> server & 1 == 1
     }
 
+    pub(super) fn is_empty(self) -> bool {
+        self.servers == 0
+    }
+
     /// Only the preferred server, if it is one of these.
     pub(super) fn preferred(self) -> Self {
         Self { servers: self.servers & 1 << self.preferred, ..self }

@@ -213,12 +213,12 @@ impl Core {
     }
 }
 
-/// A message of a queue by itself: saved, removed or on its way to another queue.
+/// A message outside of the memory of a queue: saved, removed or on its way to another queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StoredMessage {
     /// Its number among all messages that were ever in the queue.
     pub ticket: u64,
-    /// Its slot in memory, which is part of its receipt handles.
+    /// Its slot in the memory of the queue, which is part of its receipt handles.
     pub slot: Slot,
     /// Its position among the available messages of a standard queue.
     pub turn: u64,
@@ -232,7 +232,7 @@ pub(crate) struct StoredMessage {
     pub core: Core,
 }
 
-/// A message in a queue, see [`StoredMessage`].
+/// A message in the memory of a queue. Its fields are those of [`StoredMessage`].
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub(super) core: Core,

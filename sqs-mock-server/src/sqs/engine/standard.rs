@@ -202,16 +202,17 @@ impl Standard {
         sample: ServerSample,
     ) -> Option<Slot> {
         let (turn, slot) = self.first_on(sample, messages, tenants, u64::MAX)?;
-        if self.servers < 2 {
+        let preferred = sample.preferred();
+        if self.servers < 2 || preferred.is_empty() {
             return Some(slot);
         }
-        let preferred = self.first_on(sample.preferred(), messages, tenants, turn + REORDERING);
+        let preferred = self.first_on(preferred, messages, tenants, turn + REORDERING);
         Some(preferred.map_or(slot, |(_, slot)| slot))
     }
 
     /// Turn and slot of the first message on the sampled servers, if its turn is not after `until`. Looks only at
-    /// messages before it. They are few, whatever the backlog: receives sample other servers each time, so messages
-    /// that one of them skips do not pile up.
+    /// messages before it. They are few, whatever the backlog: one receive takes a bounded number of messages, and the next
+    /// one samples other servers, so that skipped messages do not pile up.
     fn first_on(
         &self,
         sample: ServerSample,

@@ -14,7 +14,7 @@ pub(super) struct Call<'a> {
     form: Option<Form<'a>>,
 }
 
-/// A request that gets no answer of its action.
+/// Why a request has no output.
 #[derive(Debug)]
 pub(super) enum Ended {
     /// Neither GET nor POST.

@@ -27,7 +27,7 @@ use crate::sqs::ops::Service;
 pub(crate) struct Endpoint {
     service: Arc<Service>,
     names: Arc<Names>,
-    /// The region in queue URLs without a configured base.
+    /// How queue URLs name the region, unless there is a public URL.
     pub(super) queue_url_style: QueueUrlStyle,
     journal: Arc<Journal>,
     metrics: Metrics,

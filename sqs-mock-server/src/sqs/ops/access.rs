@@ -1,4 +1,4 @@
-//! Access policies of queues: whether a caller may perform an action, and the permissions that add statements to them.
+//! Access policies of queues: checks of callers, and the operations that add and remove permissions.
 //!
 //! Callers of other accounts need a statement that allows the action. Callers of the own account are only stopped by a
 //! statement that denies: on AWS they need an identity policy too, which this server does not have.

@@ -43,11 +43,11 @@ impl From<ServiceError> for Failure {
 }
 
 /// Results of entries by id.
-type Ended<R> = Vec<(String, Result<R, Failure>)>;
+type EntryResults<R> = Vec<(String, Result<R, Failure>)>;
 
 /// Splits results into successful and failed entries; `succeed` builds a successful entry.
 fn split<R, T>(
-    results: Ended<R>,
+    results: EntryResults<R>,
     succeed: impl Fn(String, R) -> Result<T, ServiceError>,
 ) -> Result<(Vec<T>, Vec<BatchResultErrorEntry>), ServiceError> {
     let (mut successful, mut failed) = (Vec::new(), Vec::new());
@@ -61,11 +61,12 @@ fn split<R, T>(
 }
 
 /// AWS reports failed entries in any order.
-fn shuffle_failed<R>(queue: &mut Queue, results: Ended<R>) -> Ended<R> {
+fn shuffle_failed<R>(queue: &mut Queue, results: EntryResults<R>) -> EntryResults<R> {
     if !queue.is_aws_like() {
         return results;
     }
-    let (failed, mut results): (Ended<R>, _) = results.into_iter().partition(|(_, result)| result.is_err());
+    let (failed, mut results): (EntryResults<R>, _) =
+        results.into_iter().partition(|(_, result)| result.is_err());
     results.extend(shuffled(queue, failed));
     results
 }
@@ -80,7 +81,7 @@ fn each_entry<E: BatchEntry, R>(
     context: &Context,
     entries: Option<Vec<E>>,
     mut act: impl FnMut(E) -> Result<R, ServiceError>,
-) -> Ended<R> {
+) -> EntryResults<R> {
     let entries = entries.unwrap_or_default().into_iter().enumerate();
     let results = entries.map(|(index, entry)| {
         let id = entry.id().to_owned();
@@ -104,9 +105,9 @@ fn check_ids<E: BatchEntry>(context: &Context, entries: &[E]) -> Result<(), Serv
 }
 
 /// Describes the entries of a batch to faults.
-fn describe<'e, E: BatchEntry>(entries: &'e [E], describe: impl Fn(&'e E) -> Entry<'e>) -> Vec<Entry<'e>> {
+fn describe<'e, E: BatchEntry>(entries: &'e [E], entry_of: impl Fn(&'e E) -> Entry<'e>) -> Vec<Entry<'e>> {
     let entries = entries.iter().enumerate();
-    entries.map(|(index, entry)| Entry { index, id: Some(entry.id()), ..describe(entry) }).collect()
+    entries.map(|(index, entry)| Entry { index, id: Some(entry.id()), ..entry_of(entry) }).collect()
 }
 
 /// Removes entries from the output of a batch.

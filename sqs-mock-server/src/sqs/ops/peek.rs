@@ -31,7 +31,7 @@ pub(crate) struct Kinds {
 }
 
 impl Kinds {
-    pub(crate) fn have(self, visibility: Visibility) -> bool {
+    pub(crate) fn include(self, visibility: Visibility) -> bool {
         match visibility {
             Visibility::Visible | Visibility::GroupLockedBy { .. } | Visibility::BeyondWindow => {
                 self.available
@@ -131,14 +131,13 @@ impl Service {
         kinds: Kinds,
     ) -> Result<ReceiveMessageOutput, ServiceError> {
         let queue = self.existing_queue(context, &mut queue_url)?;
-        let walk = Walk::new(0, AT_MOST, |visibility| kinds.have(visibility));
+        let walk = Walk::new(0, AT_MOST, |visibility| kinds.include(visibility));
         let messages = self.walk(&queue, walk).ok_or_else(|| context.no_such_queue())?;
         let mut everything = ReceiveMessageInput::default();
         everything.attribute_names = Some(vec!["All".into()]);
         everything.message_attribute_names = Some(vec!["All".to_owned()]);
         let selection = Selection::of(&everything);
-        let fitting = fitting(&messages);
-        let messages = messages.iter().take(fitting);
+        let messages = messages.iter().take(fitting(&messages));
         let messages: Vec<_> =
             messages.map(|peeked| received(peeked, NO_HANDLE.to_owned(), selection)).collect();
         let messages = Some(messages).filter(|messages| !messages.is_empty());

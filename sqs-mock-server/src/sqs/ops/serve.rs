@@ -1,4 +1,4 @@
-//! Operations: how each runs, and its parts that faults need.
+//! The trait of an operation: running it, and what faults need of its input and output.
 
 use std::future::Future;
 

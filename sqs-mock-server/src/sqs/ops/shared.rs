@@ -202,7 +202,8 @@ impl SharedQueue {
     }
 
     /// Wakes all watchers, after the lock of the queue is released. A watcher registers before it locks the queue to
-    /// look, so a change that it did not see comes after its registration. Without watchers, this costs one load.
+    /// look, so a change that it did not see comes after its registration: that lock orders both, the count itself is
+    /// relaxed. Without watchers, this costs one load.
     fn notify_watchers(&self) {
         if self.watchers.count() > 0 {
             self.changed.notify_waiters();

@@ -113,7 +113,7 @@ impl Shared {
         uuid(&mut self.ids.lock())
     }
 
-    /// Waits until a time; `None` never comes.
+    /// Waits until a time; without one, forever.
     pub(super) async fn moment(&self, moment: Option<Timestamp>) {
         match moment {
             Some(moment) => self.clock.sleep_until(moment).await,

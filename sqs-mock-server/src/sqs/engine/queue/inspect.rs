@@ -1,4 +1,4 @@
-//! Queues and messages for inspection, which changes nothing.
+//! Read-only views of queues and messages.
 
 use std::collections::BTreeMap;
 use std::fmt;
