@@ -172,7 +172,7 @@ impl Front {
             entries: A::entries(action, call.form),
             can_redeliver: false,
         });
-        if !self.faults.delay(plan.latency).await {
+        if !self.faults.delays().delay(plan.latency).await {
             // The client does not retry this error.
             return Err(QueryError::new(404, "NotFound", "The server was reset.").into());
         }

@@ -6,6 +6,7 @@ pub(crate) mod caller;
 pub mod clock;
 #[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "only a store commits"))]
 pub(crate) mod commits;
+pub(crate) mod delays;
 #[cfg(any(feature = "s3", feature = "sns"))]
 pub(crate) mod delivery;
 pub mod faults;

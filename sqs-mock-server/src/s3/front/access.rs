@@ -68,7 +68,7 @@ impl Access {
             entries: Vec::new(),
             can_redeliver: false,
         });
-        if !host.faults.delay(plan.latency).await {
+        if !host.faults.delays().delay(plan.latency).await {
             // The client does not retry this error.
             return Err(no_such_bucket());
         }

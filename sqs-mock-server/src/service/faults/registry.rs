@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
 use parking_lot::RwLock;
-use tokio::sync::Notify;
 
 use super::rule::Rule;
 use super::{Fault, Plan, Request};
+use crate::service::delays::Delays;
 use crate::service::seed::Seed;
 
 /// The faults of a server, returned by [`MockSqs::faults`](crate::MockSqs::faults). Clones share them.
@@ -25,8 +24,7 @@ struct Shared {
     injected: AtomicU64,
     /// Not held while a rule is locked or while user conditions run.
     rules: RwLock<Vec<Arc<Rule>>>,
-    /// Ends delays of requests.
-    end_of_delays: Notify,
+    delays: Delays,
 }
 
 impl Faults {
@@ -36,7 +34,7 @@ impl Faults {
             any: AtomicBool::new(false),
             injected: AtomicU64::new(0),
             rules: RwLock::default(),
-            end_of_delays: Notify::new(),
+            delays: Delays::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -81,26 +79,9 @@ impl Faults {
         Plan::of(&rules, &request())
     }
 
-    /// Delays a request. Returns `false`, without further delay, if the server is reset meanwhile: the request must not
-    /// change what the reset creates.
-    ///
-    /// # Cancel safety
-    /// Dropping the future changes nothing.
-    pub(crate) async fn delay(&self, latency: Duration) -> bool {
-        if latency.is_zero() {
-            return true;
-        }
-        let end = self.shared.end_of_delays.notified();
-        tokio::select! {
-            biased;
-            () = end => false,
-            () = tokio::time::sleep(latency) => true,
-        }
-    }
-
-    /// Ends all delays, for a reset.
-    pub(crate) fn end_delays(&self) {
-        self.shared.end_of_delays.notify_waiters();
+    /// The requests that wait for their latency.
+    pub(crate) fn delays(&self) -> &Delays {
+        &self.shared.delays
     }
 
     fn remove(&self, rule: &Arc<Rule>) {

@@ -72,7 +72,7 @@ async fn run<O: Serve>(
     foreign::check(service, context, O::queue(&input).or(context.request_url.as_deref()))?;
     let plan = service.faults().plan(|| faults::request::<O>(context, &input, service.clock().now()));
     let was_shut_down = service.is_shut_down();
-    if !service.faults().delay(plan.latency).await || service.is_shut_down() != was_shut_down {
+    if !service.faults().delays().delay(plan.latency).await || service.is_shut_down() != was_shut_down {
         // The client does not retry this error.
         return Err(context.no_such_queue().into());
     }

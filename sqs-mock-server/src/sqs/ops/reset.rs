@@ -8,7 +8,7 @@ impl Service {
     /// Incarnations continue, so earlier receipt handles are not valid for later queues.
     pub(crate) fn reset(&self) {
         let shared = &self.shared;
-        shared.faults.end_delays();
+        shared.faults.delays().end();
         // Before the queues, so that no queue is created by the earlier clock: receives that wake may create their queue on demand.
         shared.clock.restart(self.start.time, self.start.frozen);
         for account in shared.accounts.take_all() {
