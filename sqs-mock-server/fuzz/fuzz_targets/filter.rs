@@ -4,7 +4,12 @@
 //! `cargo +nightly fuzz run filter -- -max_len=4096 -timeout=10`
 #![no_main]
 
-// Only this module: the server does not export it.
+// Only these modules: the server does not export them.
+#[path = "../../src/service/text_enum.rs"]
+mod text_enum;
+mod service {
+    pub(crate) use super::text_enum;
+}
 #[path = "../../src/sns/filter/mod.rs"]
 #[expect(dead_code, reason = "the server uses more of it")]
 mod filter;
