@@ -69,7 +69,7 @@ pub(super) struct Unanswered {
 }
 
 impl Unanswered {
-    /// Starts the delivery of the events of this request, and of those that wait behind it.
+    /// Starts to deliver the events of this request, and later events that are due.
     pub(super) fn release(&self) {
         self.context.set_answered();
         if self.outbox.queued.lock().is_empty() {
