@@ -1,5 +1,6 @@
 //! What a server of S3 holds, for the reset and the admin API of the SQS server.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -61,7 +62,7 @@ impl Content {
     /// The names of all buckets with the numbers of their objects.
     pub(crate) fn sizes(&self) -> Vec<(String, usize)> {
         let buckets = self.operations.store.buckets();
-        buckets.iter().map(|bucket| (bucket.name.clone(), bucket.objects(|all| all.len()))).collect()
+        buckets.iter().map(|bucket| (bucket.name.clone(), bucket.objects(BTreeMap::len))).collect()
     }
 
     /// A page of at most `limit` objects whose key begins with `prefix` and follows `after`; `next` is the last key, except

@@ -1,5 +1,6 @@
 //! Direct access to buckets and objects for tests.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ impl MockS3 {
 
     /// The number of objects in a bucket.
     pub fn count(&self, bucket: &str) -> usize {
-        self.found(bucket).map_or(0, |bucket| bucket.objects(|all| all.len()))
+        self.found(bucket).map_or(0, |bucket| bucket.objects(BTreeMap::len))
     }
 
     /// The object with this key; `None` if it does not exist.

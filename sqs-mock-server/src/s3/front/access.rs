@@ -16,7 +16,7 @@ use crate::service::faults::{Failure, Rejection, Request};
 use crate::service::operation::ServiceName;
 use crate::service::resource::Resource;
 
-/// The answers.
+/// Answers the questions of s3s about the head of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Gate {
     pub(super) host: Arc<Host>,

@@ -122,8 +122,8 @@ impl Site for Front {
             }
         }
         let plan = context.plan.get();
-        let (damage, rejection) =
-            (plan.and_then(|plan| plan.damage), plan.and_then(|plan| plan.rejection.as_ref()));
+        let damage = plan.and_then(|plan| plan.damage);
+        let rejection = plan.and_then(|plan| plan.rejection.as_ref());
         if let Some(Rejection::Status(code, body)) = rejection {
             let code = StatusCode::from_u16(*code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             response = status(code, body.clone());

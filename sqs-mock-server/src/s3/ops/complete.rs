@@ -78,7 +78,7 @@ fn found_parts<'u>(upload: &'u Upload, wanted: &[CompletedPart]) -> S3Result<Vec
         let has_etag =
             |found: &&Written| part.e_tag.as_ref().is_none_or(|etag| etag.value() == hex(found.md5));
         let found = part.part_number.and_then(|number| upload.parts.get(&number));
-        let found = found.map(AsRef::as_ref).filter(has_etag).ok_or_else(invalid_part)?;
+        let found = found.filter(has_etag).ok_or_else(invalid_part)?;
         if number < wanted.len() && found.segment.size < MIN_PART {
             return Err(s3_error!(
                 EntityTooSmall,
@@ -100,7 +100,9 @@ fn invalid_part() -> S3Error {
 /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html>.
 fn assembled(upload: &Upload, parts: &[&Written]) -> Object {
     let mut md5 = Md5::new();
-    parts.iter().for_each(|part| md5.update(&part.md5));
+    for part in parts {
+        md5.update(&part.md5);
+    }
     Object {
         key: upload.key.clone(),
         etag: format!("{}-{}", hex(md5.finalize()), parts.len()),

@@ -37,9 +37,9 @@ impl Targets {
             TargetKind::Queue => {
                 let queue: QueueArn = arn.parse().map_err(|_| UnusableTarget::Missing)?;
                 match self.queues.check(&queue, self.source(&bucket_arn(bucket))) {
-                    Ok(denial) => {
-                        Ok(denial
-                            .map(|why| format!("events are delivered to {arn}, but AWS denies it: {why}")))
+                    Ok(None) => Ok(None),
+                    Ok(Some(why)) => {
+                        Ok(Some(format!("events are delivered to {arn}, but AWS denies it: {why}")))
                     }
                     Err(Undelivered::Denied(_)) => Err(UnusableTarget::Denied),
                     Err(_) => Err(UnusableTarget::Missing),

@@ -187,7 +187,7 @@ impl Bucket {
     pub(crate) fn add_part(&self, id: &str, number: i32, part: Written) -> S3Result<()> {
         let mut state = self.state.lock();
         let upload = state.uploads.get_mut(id).ok_or_else(no_such_upload)?;
-        upload.parts.insert(number, Arc::new(part));
+        upload.parts.insert(number, part);
         Ok(())
     }
 

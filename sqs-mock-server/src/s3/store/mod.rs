@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! DIR/buckets/<bucket>/notifications.json                     notification configuration, if there ever was one
-//!                      objects/<SHA-256 of the key>.json      object record: key, metadata, names of data files
+//!                      objects/<SHA-256 of the key>.json      an object: key, metadata, names of data files
 //!                      data/<id>                              bytes, immutable once written
 //! ```
 //! Records are also in memory. Each bucket has one lock. It is not held while bodies are read or written: a data file

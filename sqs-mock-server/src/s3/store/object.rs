@@ -91,7 +91,7 @@ impl Drop for DataFile {
 }
 
 /// A complete data file that no record refers to yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Written {
     pub(crate) segment: Segment,
     pub(crate) md5: [u8; 16],
@@ -109,5 +109,5 @@ pub(crate) struct Upload {
     pub(crate) algorithm: Option<Algorithm>,
     /// Whether the checksum covers the whole object; otherwise it is a composite of the checksums of the parts.
     pub(crate) whole: bool,
-    pub(crate) parts: BTreeMap<i32, Arc<Written>>,
+    pub(crate) parts: BTreeMap<i32, Written>,
 }
