@@ -5,10 +5,11 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Uri};
 use s3s::Body;
 use s3s::dto::{PutObjectInput, StreamingBlob};
 
+use super::notifications::PUT;
+use super::ops::ExpectedChecksum;
 use super::server::MockS3;
 use super::setup::problem_of_bucket_name;
 use super::store::{Bucket, read_all};
@@ -75,10 +76,9 @@ impl MockS3 {
             body: Some(StreamingBlob::from(Body::from(bytes.into()))),
             ..PutObjectInput::default()
         };
-        let unanswered = self.content.operations.outbox.begin(String::new(), None);
-        let mut request = request(input);
-        request.extensions.insert(Arc::clone(&unanswered.context));
-        let stored = self.content.operations.put_object(request).await;
+        let operations = &self.content.operations;
+        let unanswered = operations.outbox.begin(String::new(), None);
+        let stored = operations.put(&unanswered.context, input, ExpectedChecksum::default(), PUT).await;
         stored.map(drop).map_err(|error| io::Error::other(error.to_string()))
     }
 
@@ -101,21 +101,6 @@ impl MockS3 {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         self.content.operations.store.create(name, self.content.host.clock.now().as_millis())
-    }
-}
-
-/// A request that did not come over HTTP.
-pub(super) fn request<T>(input: T) -> s3s::S3Request<T> {
-    s3s::S3Request {
-        input,
-        method: Method::default(),
-        uri: Uri::default(),
-        headers: HeaderMap::new(),
-        extensions: http::Extensions::new(),
-        credentials: None,
-        region: None,
-        service: None,
-        trailing_headers: None,
     }
 }
 

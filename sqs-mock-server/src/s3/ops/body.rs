@@ -14,8 +14,8 @@ const MAX_BODY: u64 = 5 << 30;
 pub(crate) const BODY_TIMEOUT: &str = "the request body timed out";
 
 /// The checksums that a request declares.
-#[derive(Debug)]
-pub(super) struct ExpectedChecksum {
+#[derive(Debug, Default)]
+pub(crate) struct ExpectedChecksum {
     algorithm: Option<Algorithm>,
     /// In base64; `None` if the checksum is a trailer or missing.
     value: Option<String>,

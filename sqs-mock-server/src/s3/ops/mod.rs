@@ -24,7 +24,7 @@ use std::time::{Duration, SystemTime};
 use s3s::dto::*;
 use s3s::{S3, S3Error, S3Request, S3Response, S3Result, s3_error};
 
-pub(super) use body::BODY_TIMEOUT;
+pub(super) use body::{BODY_TIMEOUT, ExpectedChecksum};
 pub(super) use list::Query;
 
 use super::outbox::Outbox;

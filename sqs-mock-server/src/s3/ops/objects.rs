@@ -20,11 +20,21 @@ use crate::s3::store::{Attributes, Bucket, Object, StoredChecksum, hex};
 const MAX_KEYS: usize = 1000;
 
 impl Operations {
-    pub(crate) async fn put_object(&self, request: S3Request<PutObjectInput>) -> S3Result<PutObjectOutput> {
+    pub(super) async fn put_object(&self, request: S3Request<PutObjectInput>) -> S3Result<PutObjectOutput> {
         let expected = ExpectedChecksum::of(&request, None)?;
         let context = RequestContext::of(&request.extensions);
         let event = if request.method == Method::POST { POST } else { PUT };
-        let input = request.input;
+        self.put(&context, request.input, expected, event).await
+    }
+
+    /// Stores an object like `PutObject`.
+    pub(crate) async fn put(
+        &self,
+        context: &Arc<RequestContext>,
+        input: PutObjectInput,
+        expected: ExpectedChecksum,
+        event: &'static str,
+    ) -> S3Result<PutObjectOutput> {
         let bucket = self.bucket(&input.bucket)?;
         let check = |before: Option<&Object>| {
             check_write(before, input.if_match.as_ref(), input.if_none_match.as_ref())
@@ -44,7 +54,7 @@ impl Operations {
             segments: vec![written.segment],
             multipart: false,
         };
-        let object = self.store(&context, &bucket, object, None, check, event)?;
+        let object = self.store(context, &bucket, object, None, check, event)?;
         let checksum = StoredChecksum::fields(object.checksum.as_ref());
         let mut output = PutObjectOutput {
             e_tag: Some(ETag::Strong(object.etag.clone())),

@@ -11,7 +11,6 @@ use s3s::dto::{
 use s3s::{S3ErrorCode, S3Request};
 
 use super::Operations;
-use crate::s3::inspect::request;
 use crate::s3::outbox::Outbox;
 use crate::s3::outbox::tests::targets;
 use crate::s3::store::{Hashes, Store};
@@ -27,6 +26,21 @@ fn operations() -> Operations {
     let clock = Clock::starting_at(Timestamp::from_millis(1_800_000_000_000));
     let (targets, _) = targets();
     Operations { store, outbox: Outbox::new(clock, "us-east-1".to_owned(), targets) }
+}
+
+/// A request that did not come over HTTP.
+fn request<T>(input: T) -> S3Request<T> {
+    S3Request {
+        input,
+        method: http::Method::default(),
+        uri: http::Uri::default(),
+        headers: http::HeaderMap::new(),
+        extensions: http::Extensions::new(),
+        credentials: None,
+        region: None,
+        service: None,
+        trailing_headers: None,
+    }
 }
 
 /// Begins an upload and adds one part.
