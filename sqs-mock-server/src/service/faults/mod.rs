@@ -32,13 +32,11 @@
 
 mod effect;
 mod fault;
-mod filter;
 mod json;
 mod plan;
 mod registry;
 mod request;
 mod rule;
-mod services;
 
 pub use super::operation::ServiceName;
 #[cfg(feature = "sns")]

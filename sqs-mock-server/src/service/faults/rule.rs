@@ -49,21 +49,21 @@ impl TokenBucket {
 
 impl Rule {
     pub(super) fn new(id: u64, fault: Fault, chance: Rng) -> Self {
-        let state = State { skip: fault.skip.unwrap_or(0), bucket: TokenBucket::default(), chance };
+        let state = State { skip: fault.filter.skip.unwrap_or(0), bucket: TokenBucket::default(), chance };
         Self { id, fault, hits: AtomicU64::new(0), state: Mutex::new(state) }
     }
 
     /// Decides whether the fault affects something that its filter accepts; if so, counts a hit.
     pub(super) fn hit(&self, now: Timestamp) -> bool {
         let mut state = self.state.lock();
-        if self.is_spent() || state.chance.f64() >= self.fault.probability {
+        if self.is_spent() || state.chance.f64() >= self.fault.filter.probability.unwrap_or(1.0) {
             return false;
         }
         if state.skip > 0 {
             state.skip -= 1;
             return false;
         }
-        if self.fault.above.is_some_and(|per_second| state.bucket.take(per_second, now)) {
+        if self.fault.filter.above.is_some_and(|per_second| state.bucket.take(per_second, now)) {
             return false;
         }
         self.hits.fetch_add(1, Ordering::Relaxed);
@@ -86,6 +86,6 @@ impl Rule {
     }
 
     pub(super) fn is_spent(&self) -> bool {
-        self.fault.times.is_some_and(|times| self.hits() >= times)
+        self.fault.filter.times.is_some_and(|times| self.hits() >= times)
     }
 }
