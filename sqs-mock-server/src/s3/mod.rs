@@ -41,7 +41,6 @@ mod types;
 pub(crate) use front::Front;
 pub(crate) use host::Host;
 pub use journal::S3Request;
-#[cfg(feature = "config-file")]
 pub(crate) use notifications::{Configuration, RequestedRule, SELECTABLE, TargetKind};
 pub(crate) use outbox::Targets;
 pub(crate) use server::Content;

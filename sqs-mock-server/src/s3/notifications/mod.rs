@@ -16,7 +16,6 @@ mod target;
 mod tests;
 
 pub(crate) use configuration::{Configuration, RequestedRule, Rule};
-#[cfg(feature = "config-file")]
 pub(crate) use events::SELECTABLE;
 pub(crate) use events::{COMPLETE, Change, DELETE, POST, PUT};
 pub(crate) use fault::{Fault, MALFORMED_XML, UnusableTarget};
