@@ -86,7 +86,9 @@ fn message(peeked: &PeekedMessage) -> Value {
         "sequence_number": peeked.sequence_number,
         "dead_letter_source": peeked.dead_letter_source.as_deref(),
     });
-    shown.as_object_mut().into_iter().for_each(|fields| fields.retain(|_, value| !value.is_null()));
+    if let Some(fields) = shown.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
+    }
     shown["first_received"] = json!(peeked.first_received);
     shown
 }

@@ -1,7 +1,6 @@
 //! Queues over HTTP: all queues, one queue, its move tasks, why a receive returns nothing, and waits for numbers of
 //! messages.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -65,7 +64,7 @@ pub(super) async fn wait(ask: &Ask<'_>) -> Answered {
     let timeout = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
     tokio::select! {
         met = tokio::time::timeout(timeout, until) => match met {
-            Ok(counts) => json(&BTreeMap::from_iter(WANTED.into_iter().zip(numbers(counts)))),
+            Ok(counts) => json(&WANTED.into_iter().zip(numbers(counts)).collect::<Value>()),
             Err(_) => Err(Refusal::new(StatusCode::CONFLICT, unmet(&arn, seconds, ask.sqs().counts(&arn)))),
         },
         () = ask.sqs().stopped() => Err(Refusal::stopping()),

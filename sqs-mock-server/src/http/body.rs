@@ -46,7 +46,7 @@ pub(crate) enum BodyError {
 /// Admits the request bodies of all connections.
 #[derive(Debug)]
 pub(crate) struct Intake {
-    limits: Limits,
+    pub(crate) limits: Limits,
     /// For bodies up to [`BEGINNING`].
     small: Budget,
     large: Budget,
@@ -71,10 +71,6 @@ impl Intake {
     pub(crate) fn new(limits: Limits) -> Self {
         let small = limits.max_bodies / SMALL_PART;
         Self { limits, small: Budget::new(small), large: Budget::new(limits.max_bodies - small) }
-    }
-
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
     }
 
     /// Reads a body. If its headers announce too many bytes, `100 Continue` is not sent.

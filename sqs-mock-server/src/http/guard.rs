@@ -105,12 +105,10 @@ impl Guard {
 
     /// Rejects pages of other sites.
     fn check_origin(&self, head: &Parts) -> Result<(), String> {
+        let site = head.headers.get(SEC_FETCH_SITE);
         let is_foreign = match head.headers.get(ORIGIN) {
             Some(origin) => !self.is_own(origin, head) && self.listed_origin(head).is_none(),
-            None => {
-                let site = head.headers.get(SEC_FETCH_SITE);
-                site.is_some_and(|site| site == "cross-site" || site == "same-site")
-            }
+            None => site.is_some_and(|site| site == "cross-site" || site == "same-site"),
         };
         if is_foreign { Err(foreign(head)) } else { Ok(()) }
     }

@@ -236,11 +236,10 @@ impl Drop for MockSqs {
 /// The seed and the latest requests, for the output of a failing test.
 fn failure_report(server: &MockSqs) -> String {
     let seed = server.service.seed();
-    let mut report = format!("sqs-mock-server: seed {seed}; repeat with MockSqs::builder().seed({seed})\n");
+    let hint = format!("sqs-mock-server: seed {seed}; repeat with MockSqs::builder().seed({seed})\n");
     let requests = server.requests();
-    if !requests.is_empty() {
-        let latest = Latest { requests: requests.all(), rows: LAST_REQUESTS };
-        report += &format!("the latest requests:\n{latest}");
+    if requests.is_empty() {
+        return hint;
     }
-    report
+    format!("{hint}the latest requests:\n{}", Latest { requests: requests.all(), rows: LAST_REQUESTS })
 }

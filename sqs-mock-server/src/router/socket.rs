@@ -46,7 +46,7 @@ impl Router {
                 reply
             }
             Err(error) => {
-                let mut response = self.services.sqs.refuse_body(&head, error, self.intake.limits());
+                let mut response = self.services.sqs.refuse_body(&head, error, &self.intake.limits);
                 self.services.guard().allow_reading(&head, response.headers_mut());
                 // Otherwise the rest of the body would be read as the next request.
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));

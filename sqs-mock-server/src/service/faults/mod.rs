@@ -36,7 +36,6 @@ mod json;
 mod plan;
 mod registry;
 mod request;
-mod rule;
 
 pub use super::operation::ServiceName;
 #[cfg(feature = "sns")]
@@ -46,9 +45,9 @@ pub(crate) use effect::Damage;
 pub use fault::Fault;
 pub use json::InvalidFault;
 pub(crate) use plan::{FailingEntry, Failure, Plan, Rejection};
+pub(crate) use registry::Rule;
 pub use registry::{Faults, InjectedFault};
 pub use request::{Entry, Request};
-pub(crate) use rule::Rule;
 
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::effect::Effect;
-use super::rule::Rule;
-use super::{Damage, Fault, Request};
+use super::registry::Rule;
+use super::{Damage, Fault, Faults, Request};
 
 /// The effects of all faults on a request, in the order in which they apply.
 #[derive(Debug, Default)]
@@ -53,8 +53,15 @@ pub(crate) struct FailingEntry {
     pub(crate) sender_fault: Option<bool>,
 }
 
+impl Faults {
+    /// The effects of all faults on a request. Builds the request only if there are faults.
+    pub(crate) fn plan<'a>(&self, request: impl FnOnce() -> Request<'a>) -> Plan {
+        self.rules().map(|rules| Plan::of(&rules, &request())).unwrap_or_default()
+    }
+}
+
 impl Plan {
-    pub(super) fn of(rules: &[Arc<Rule>], request: &Request<'_>) -> Self {
+    fn of(rules: &[Arc<Rule>], request: &Request<'_>) -> Self {
         let rules: Vec<_> =
             rules.iter().filter(|rule| rule.fault.filter.accepts(&rule.fault.effect, request)).collect();
         let mut plan = Self::default();
