@@ -47,16 +47,10 @@ impl Config {
         if let Some(error) = errors.first() {
             return Err(source.explain(error));
         }
-        let misplaced = source.misplaced();
-        if !misplaced.is_empty() {
-            return Err(source.refuse(misplaced));
-        }
+        source.check(source.misplaced())?;
         let mut config =
             Self::deserialize(Deserializer::from(root)).map_err(|error| source.explain(&error))?;
-        let problems = config.problems();
-        if !problems.is_empty() {
-            return Err(source.refuse(problems));
-        }
+        source.check(config.problems())?;
         config.source = Arc::new(source);
         Ok(config)
     }

@@ -59,11 +59,17 @@ impl Source {
         format!("{}:{line}:{column}", self.name)
     }
 
-    /// All problems in the order of the file, each with its position.
-    pub(crate) fn refuse(&self, mut problems: Vec<Problem>) -> io::Error {
+    /// Fails if there are problems.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`], with a line for each problem in the order of the file, and its position.
+    pub(crate) fn check(&self, mut problems: Vec<Problem>) -> io::Result<()> {
+        if problems.is_empty() {
+            return Ok(());
+        }
         problems.sort_by_key(|problem| self.start(&problem.path));
         let line = |Problem { path, text }: &Problem| format!("{}: {path}: {text}", self.line(path));
-        invalid(problems.iter().map(line).collect::<Vec<_>>().join("\n"))
+        Err(invalid(problems.iter().map(line).collect::<Vec<_>>().join("\n")))
     }
 }
 

@@ -168,10 +168,7 @@ fn create_initial_state(service: &Service, config: &Config) -> io::Result<()> {
     let problems = problems.chain(super::topics::problems(config));
     #[cfg(feature = "s3")]
     let problems = problems.chain(super::s3::problems(config));
-    let problems: Vec<_> = problems.collect();
-    if !problems.is_empty() {
-        return Err(config.source.refuse(problems));
-    }
+    config.source.check(problems.collect())?;
     queues::create(service, config)
 }
 

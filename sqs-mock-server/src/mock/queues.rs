@@ -39,7 +39,7 @@ pub(super) fn create(service: &Service, config: &Config) -> io::Result<()> {
         }
     }
     failed.extend(created.into_iter().filter_map(|queue| redrive(service, queue).err()));
-    if failed.is_empty() { Ok(()) } else { Err(config.source.refuse(failed)) }
+    config.source.check(failed)
 }
 
 fn create_one(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Problem> {

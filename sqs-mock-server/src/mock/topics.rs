@@ -95,8 +95,7 @@ pub(super) fn create(sns: &Sns, config: &Config) -> io::Result<()> {
         let topic = one.topic_arn(config.region(), config.account());
         subscribe(sns, one, &topic).map_err(|text| Problem::new(format!("subscriptions[{at}].topic"), text))
     });
-    let failed: Vec<_> = topics.chain(subscriptions).filter_map(Result::err).collect();
-    if failed.is_empty() { Ok(()) } else { Err(config.source.refuse(failed)) }
+    config.source.check(topics.chain(subscriptions).filter_map(Result::err).collect())
 }
 
 fn create_one(sns: &Sns, topic: &TopicDefinition, arn: &TopicArn) -> Result<(), String> {

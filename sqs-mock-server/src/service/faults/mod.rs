@@ -44,7 +44,9 @@ pub use super::resource::Resource;
 pub(crate) use effect::Damage;
 pub use fault::Fault;
 pub use json::InvalidFault;
-pub(crate) use plan::{FailingEntry, Failure, Plan, Rejection};
+#[cfg(any(test, feature = "s3", feature = "sns"))]
+pub(crate) use plan::Plan;
+pub(crate) use plan::{FailingEntry, Failure, Rejection};
 pub(crate) use registry::Rule;
 pub use registry::{Faults, InjectedFault};
 pub use request::{Entry, Request};
