@@ -5,20 +5,18 @@
 //!           | problems, all of them, with file, line, column and path
 //! ```
 
-#[cfg(all(feature = "config-file", feature = "s3"))]
+#[cfg(feature = "s3")]
 mod bucket;
 #[cfg(feature = "config-file")]
 mod file;
-#[cfg(feature = "config-file")]
 mod queue;
 mod rules;
-#[cfg(feature = "config-file")]
 mod source;
-#[cfg(all(feature = "config-file", feature = "sns"))]
+#[cfg(feature = "sns")]
 mod subscription;
 #[cfg(test)]
 mod tests;
-#[cfg(all(feature = "config-file", feature = "sns"))]
+#[cfg(feature = "sns")]
 mod topic;
 
 use std::collections::BTreeMap;
@@ -34,16 +32,13 @@ use crate::service::policies::Policies;
 use crate::sqs::engine::{DeliveryMode, QuotaSetting, QuotaTable, ThroughputQuotas};
 use crate::sqs::front::QueueUrlStyle;
 
-#[cfg(all(feature = "config-file", feature = "s3"))]
+#[cfg(feature = "s3")]
 pub(crate) use bucket::BucketDefinition;
-#[cfg(feature = "config-file")]
 pub(crate) use queue::QueueDefinition;
-pub(crate) use rules::Problem;
-#[cfg(feature = "config-file")]
-pub(crate) use source::Source;
-#[cfg(all(feature = "config-file", feature = "sns"))]
+pub(crate) use source::{Problem, Source};
+#[cfg(feature = "sns")]
 pub(crate) use subscription::SubscriptionDefinition;
-#[cfg(all(feature = "config-file", feature = "sns"))]
+#[cfg(feature = "sns")]
 pub(crate) use topic::{TopicDefinition, reason};
 
 /// The settings of a server, with the fields of a config file. `docs/config-file.md` has an example of each.
@@ -132,34 +127,17 @@ pub struct Config {
     /// Where queues and messages are kept. By default, they end with the process.
     #[cfg(feature = "durable")]
     pub data: Option<crate::store::Data>,
-    #[cfg(not(feature = "durable"))]
-    #[serde(rename = "data")]
-    _data: Option<rules::NoData>,
     /// Settings of the S3 server, if there is one.
     #[cfg(feature = "s3")]
     pub s3: Option<crate::s3::S3>,
-    #[cfg(not(feature = "s3"))]
-    #[serde(rename = "s3")]
-    _s3: Option<rules::NoS3>,
-    #[cfg(not(feature = "s3"))]
-    #[serde(rename = "buckets")]
-    _buckets: Option<rules::NoS3>,
-    #[cfg(all(feature = "config-file", feature = "s3"))]
+    #[cfg(feature = "s3")]
     pub(crate) buckets: Vec<BucketDefinition>,
-    #[cfg(feature = "config-file")]
     pub(crate) queues: Vec<QueueDefinition>,
-    #[cfg(all(feature = "config-file", feature = "sns"))]
+    #[cfg(feature = "sns")]
     pub(crate) topics: Vec<TopicDefinition>,
-    #[cfg(not(feature = "sns"))]
-    #[serde(rename = "topics")]
-    _topics: Option<rules::NoSns>,
-    #[cfg(all(feature = "config-file", feature = "sns"))]
+    #[cfg(feature = "sns")]
     pub(crate) subscriptions: Vec<SubscriptionDefinition>,
-    #[cfg(not(feature = "sns"))]
-    #[serde(rename = "subscriptions")]
-    _subscriptions: Option<rules::NoSns>,
     /// The positions of all values in the file.
-    #[cfg(feature = "config-file")]
     #[serde(skip)]
     pub(crate) source: std::sync::Arc<Source>,
 }

@@ -3,7 +3,6 @@
 mod cli;
 mod greeting;
 mod healthcheck;
-mod signals;
 
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
@@ -15,7 +14,6 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use cli::{Arguments, Task};
-use signals::Signals;
 
 /// Messages are allocated one by one, and freed in another order by other threads. This allocator is much faster at
 /// that than libc's: compare with `cargo bench -p sqs-mock-server --bench peers`. Embedded servers use the allocator of
@@ -118,5 +116,57 @@ fn explain(error: &io::Error) -> String {
             format!("{error}; choose another with --port, or any free one with --port 0")
         }
         _ => error.to_string(),
+    }
+}
+
+/// A received signal.
+#[derive(Clone, Copy, Debug)]
+struct Signal {
+    name: &'static str,
+    /// The exit code of a process that this signal ended, as shells report it.
+    exit_code: i32,
+}
+
+const INTERRUPT: Signal = Signal { name: if cfg!(windows) { "ctrl-c" } else { "SIGINT" }, exit_code: 130 };
+#[cfg(unix)]
+const TERMINATE: Signal = Signal { name: "SIGTERM", exit_code: 143 };
+
+/// Receives signals. It must be created before the server reports that it runs: an unhandled signal kills the process.
+#[derive(Debug)]
+struct Signals {
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+    #[cfg(windows)]
+    interrupt: tokio::signal::windows::CtrlC,
+}
+
+impl Signals {
+    #[cfg(unix)]
+    fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    #[cfg(windows)]
+    fn listen() -> io::Result<Self> {
+        Ok(Self { interrupt: tokio::signal::windows::ctrl_c()? })
+    }
+
+    /// Waits for the next signal.
+    #[cfg(unix)]
+    async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.interrupt.recv() => INTERRUPT,
+            _ = self.terminate.recv() => TERMINATE,
+        }
+    }
+
+    /// Waits for the next signal.
+    #[cfg(windows)]
+    async fn next(&mut self) -> Signal {
+        self.interrupt.recv().await;
+        INTERRUPT
     }
 }

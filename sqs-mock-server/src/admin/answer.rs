@@ -35,7 +35,7 @@ pub(super) fn metrics(text: Exposition) -> Response<Bytes> {
 }
 
 impl Refusal {
-    fn new(status: StatusCode, error: impl Into<String>) -> Self {
+    pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Self {
         Self { status, error: error.into(), header: None }
     }
 
@@ -49,27 +49,11 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, error)
     }
 
-    /// The server cannot do what it should.
-    #[cfg(feature = "s3")]
-    pub(super) fn failed(error: String) -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, error)
-    }
-
-    /// The guard rejects the request.
-    pub(super) fn forbidden(error: String) -> Self {
-        Self::new(StatusCode::FORBIDDEN, error)
-    }
-
     /// The admin token is missing or wrong.
     pub(super) fn no_token() -> Self {
         let error = "the header `Authorization: Bearer` with the admin token is required";
         let header = Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         Self { header, ..Self::new(StatusCode::UNAUTHORIZED, error) }
-    }
-
-    /// The condition of a wait was not met in time.
-    pub(super) fn not_so(error: String) -> Self {
-        Self::new(StatusCode::CONFLICT, error)
     }
 
     /// The server is shutting down, so a wait ends.
@@ -78,12 +62,8 @@ impl Refusal {
     }
 
     /// The change may not be stored.
-    pub(super) fn not_stored(error: &ServiceError) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.message.as_deref().unwrap_or_default())
-    }
-
-    pub(super) fn unknown_path(path: &str) -> Self {
-        Self::not_found(format!("unknown path {path}; GET /_mock lists all paths"))
+    pub(super) fn not_stored(error: ServiceError) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.message.unwrap_or_default())
     }
 
     pub(super) fn method(method: &Method, allowed: &[&str]) -> Self {
@@ -96,9 +76,7 @@ impl Refusal {
     pub(super) fn into_response(self) -> Response<Bytes> {
         let body = serde_json::json!({ "error": self.error }).to_string();
         let mut response = response(self.status, body.into_bytes());
-        if let Some((name, value)) = self.header {
-            response.headers_mut().insert(name, value);
-        }
+        response.headers_mut().extend(self.header);
         response
     }
 }

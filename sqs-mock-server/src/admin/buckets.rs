@@ -2,56 +2,44 @@
 
 use std::sync::Arc;
 
+use http::StatusCode;
 use serde_json::json;
 
 use super::answer::{Answered, Refusal, json};
-use super::ask::{Ask, Parameters};
-use super::page::LIMIT;
+use super::ask::Ask;
 use crate::s3::Content;
 
 /// The most bytes of an object that are shown.
 const MAX_SHOWN: u64 = 256 << 10;
-const MAX_LIMIT: usize = 1000;
-const DEFAULT_LIMIT: usize = 100;
 
 fn s3(ask: &Ask<'_>) -> Result<Arc<Content>, Refusal> {
     let off = || Refusal::not_found("this server has no S3; --with-s3 DIR starts it");
     ask.services.s3().ok_or_else(off)
 }
 
-fn required<'p>(parameters: &'p Parameters<'_>, name: &str) -> Result<&'p str, Refusal> {
-    let given = parameters.get(name).filter(|value| !value.is_empty());
-    given.ok_or_else(|| Refusal::bad(format!("the parameter {name} is missing")))
-}
-
-fn unknown(bucket: &str) -> Refusal {
-    Refusal::not_found(format!("there is no bucket {bucket:?}; GET /_mock/buckets lists all buckets"))
-}
-
 /// `GET /_mock/buckets`.
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
     json(&json!({ "buckets": s3(ask)?.describe_buckets() }))
 }
 
 /// `GET /_mock/objects`.
 pub(super) fn objects(ask: &Ask<'_>) -> Answered {
-    let parameters = ask.parameters(&["bucket", "prefix", "after", LIMIT])?;
-    let bucket = required(&parameters, "bucket")?;
-    let limit = parameters.number(LIMIT, 1..=MAX_LIMIT, DEFAULT_LIMIT)?;
+    let parameters = &ask.parameters;
+    let bucket = parameters.required("bucket", "")?;
     let (prefix, after) = (parameters.get("prefix").unwrap_or_default(), parameters.get("after"));
-    let page = s3(ask)?.describe_objects(bucket, prefix, after, limit).ok_or_else(|| unknown(bucket))?;
-    json(&page)
+    let page = s3(ask)?.describe_objects(bucket, prefix, after, parameters.page()?.limit);
+    let unknown = || format!("there is no bucket {bucket:?}; GET /_mock/buckets lists all buckets");
+    json(&page.ok_or_else(|| Refusal::not_found(unknown()))?)
 }
 
 /// `GET /_mock/objects/content`.
 pub(super) async fn content(ask: &Ask<'_>) -> Answered {
-    let parameters = ask.parameters(&["bucket", "key"])?;
-    let (bucket, key) = (required(&parameters, "bucket")?, required(&parameters, "key")?);
+    let (bucket, key) = (ask.parameters.required("bucket", "")?, ask.parameters.required("key", "")?);
     let read = s3(ask)?.beginning(bucket, key, MAX_SHOWN).await;
-    let read = read.map_err(|error| Refusal::failed(format!("cannot read the object: {error}")))?;
+    let failed =
+        |error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, format!("cannot read the object: {error}"));
     let absent = || Refusal::not_found(format!("bucket {bucket:?} has no object {key:?}"));
-    let (length, bytes) = read.ok_or_else(absent)?;
+    let (length, bytes) = read.map_err(failed)?.ok_or_else(absent)?;
     let whole = length == u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     json(&json!({ "length": length, "text": text(bytes, whole) }))
 }

@@ -10,22 +10,12 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;
 use crate::service::clock::{Clock, Timestamp};
-
-/// The time and how it runs.
-#[derive(Serialize)]
-pub(super) struct Shown {
-    now: Timestamp,
-    pub(super) now_ms: u64,
-    pub(super) frozen: bool,
-    /// The difference to the system time.
-    pub(super) offset_ms: i64,
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,18 +27,16 @@ struct Turn {
 
 /// `GET /_mock/clock`.
 pub(super) fn show(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
-    shown(ask.services.sqs.service().clock())
+    json(&state(ask.sqs().clock()))
 }
 
 /// `POST /_mock/clock`.
 pub(super) fn turn(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
     let Turn { advance, now, frozen } = ask.content()?;
     if advance.is_none() && now.is_none() && frozen.is_none() {
         return Err(Refusal::bad("no change; set advance, now or frozen"));
     }
-    let clock = ask.services.sqs.service().clock();
+    let clock = ask.sqs().clock();
     // All fields are validated before the clock is changed.
     let advance = advance.map(|advance| duration(&advance)).transpose()?.unwrap_or_default();
     let now = now.map(|now| moment(&now)).transpose()?;
@@ -71,17 +59,18 @@ pub(super) fn turn(ask: &Ask<'_>) -> Answered {
     if frozen == Some(false) {
         clock.resume();
     }
-    shown(clock)
-}
-
-fn shown(clock: &Clock) -> Answered {
     json(&state(clock))
 }
 
-/// The state of the clock.
-pub(super) fn state(clock: &Clock) -> Shown {
+/// The time and how it runs. `offset_ms` is the difference to the system time.
+pub(super) fn state(clock: &Clock) -> Value {
     let now = clock.now();
-    Shown { now, now_ms: now.as_millis(), frozen: clock.is_frozen(), offset_ms: clock.offset_millis() }
+    json!({
+        "now": now,
+        "now_ms": now.as_millis(),
+        "frozen": clock.is_frozen(),
+        "offset_ms": clock.offset_millis(),
+    })
 }
 
 fn duration(value: &Value) -> Result<Duration, Refusal> {

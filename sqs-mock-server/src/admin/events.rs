@@ -20,11 +20,11 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body, Frame};
-use serde::Serialize;
+use serde_json::{Value, json};
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::answer::Refusal;
-use super::clock::{self, Shown};
+use super::clock;
 use crate::http::{Break, Live};
 use crate::services::Services;
 
@@ -35,51 +35,31 @@ const SHARE: u32 = 20;
 /// A comment after this time shows that the connection works, and finds readers that are gone.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// What a page can compare with the state before. Texts have no meaning except equality.
-#[derive(Serialize)]
-struct State {
-    queues: String,
-    messages: String,
-    /// The number of the latest recorded request.
-    requests: u64,
-    /// How many requests are kept.
-    kept: usize,
-    faults: String,
-    clock: Shown,
-    /// `None` if the service is off.
-    topics: Option<String>,
-    buckets: Option<String>,
-}
-
-impl State {
-    fn of(services: &Services) -> Self {
-        let sqs = services.sqs.service();
-        let arns = sqs.queues();
-        let (requests, kept) = services.journal.latest();
-        let faults = sqs.faults().list();
-        let faults = faults.iter().map(|fault| (fault.id(), fault.hits(), fault.is_spent()));
-        let counts = arns.iter().map(|arn| sqs.counts(arn).unwrap_or_default());
-        let counts = counts.map(|counts| [counts.available, counts.in_flight, counts.delayed]);
-        let messages = revision(counts.collect::<Vec<_>>());
-        Self {
-            queues: revision((&arns, requests)),
-            // Deliveries that wait change by time, and so do the queues that get them.
-            topics: cfg!(feature = "sns").then(|| revision((requests, &messages))),
-            buckets: buckets(services).map(|objects| revision((requests, objects))),
-            messages,
-            requests,
-            kept,
-            faults: revision(faults.collect::<Vec<_>>()),
-            clock: clock::state(sqs.clock()),
-        }
-    }
-
-    /// What differs if something changed. A clock that runs is no change.
-    fn revision(&self) -> String {
-        let clock = if self.clock.frozen { self.clock.now_ms } else { self.clock.offset_ms.cast_unsigned() };
-        let changes = (&self.queues, &self.messages, &self.topics, &self.buckets, &self.faults, self.kept);
-        revision((changes, clock, self.clock.frozen))
-    }
+/// What a page can compare with the state before, where texts have no meaning except equality, and a text that differs if
+/// something changed. A clock that runs is no change.
+fn look(services: &Services) -> (Value, String) {
+    let sqs = services.sqs.service();
+    let arns = sqs.queues();
+    // The number of the latest request, and how many are kept.
+    let (requests, kept) = services.journal.latest();
+    let faults = sqs.faults().list();
+    let faults = faults.iter().map(|fault| (fault.id(), fault.hits(), fault.is_spent()));
+    let counts = arns.iter().map(|arn| sqs.counts(arn).unwrap_or_default());
+    let counts = counts.map(|counts| [counts.available, counts.in_flight, counts.delayed]);
+    let messages = revision(counts.collect::<Vec<_>>());
+    let mut state = json!({
+        "queues": revision((&arns, requests)),
+        "requests": requests,
+        "kept": kept,
+        "faults": revision(faults.collect::<Vec<_>>()),
+        // `null` if the service is off. Deliveries that wait change by time, and so do the queues that get them.
+        "topics": cfg!(feature = "sns").then(|| revision((requests, &messages))),
+        "buckets": buckets(services).map(|objects| revision((requests, objects))),
+        "messages": messages,
+    });
+    let changes = revision((state.to_string(), sqs.clock().setting()));
+    state["clock"] = clock::state(sqs.clock());
+    (state, changes)
 }
 
 #[cfg(feature = "s3")]
@@ -102,22 +82,19 @@ fn revision(of: impl Hash) -> String {
 struct Stream {
     services: Arc<Services>,
     pause: Pin<Box<Sleep>>,
-    /// The revision of the last event.
+    /// The changes of the last event.
     sent: String,
     spoke: Instant,
 }
 
 impl Stream {
     /// The next event, if there is one now.
-    fn look(&mut self) -> Option<Bytes> {
+    fn next(&mut self) -> Option<Bytes> {
         let start = Instant::now();
-        let state = State::of(&self.services);
-        let revision = state.revision();
-        let event = if revision != self.sent {
-            self.sent = revision;
-            // Numbers and texts always serialize.
-            let data = serde_json::to_string(&state).unwrap_or_default();
-            Some(format!("event: state\ndata: {data}\n\n").into())
+        let (state, changes) = look(&self.services);
+        let event = if changes != self.sent {
+            self.sent = changes;
+            Some(format!("event: state\ndata: {state}\n\n").into())
         } else if start.duration_since(self.spoke) >= ALIVE {
             Some(Bytes::from_static(b": alive\n\n"))
         } else {
@@ -146,7 +123,7 @@ impl Body for Stream {
                 return Poll::Ready(None);
             }
             ready!(self.pause.as_mut().poll(cx));
-            if let Some(event) = self.look() {
+            if let Some(event) = self.next() {
                 return Poll::Ready(Some(Ok(Frame::data(event))));
             }
         }

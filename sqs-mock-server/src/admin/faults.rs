@@ -27,17 +27,14 @@ fn shown(injected: &InjectedFault) -> Value {
 
 /// `GET /_mock/faults`.
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
-    let all = ask.services.sqs.service().faults().list();
-    json(&all.iter().map(shown).collect::<Value>())
+    json(&ask.sqs().faults().list().iter().map(shown).collect::<Value>())
 }
 
 /// `POST /_mock/faults`.
 pub(super) fn inject(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
     let text = std::str::from_utf8(ask.body).map_err(|_| Refusal::bad("the body is not UTF-8"))?;
     let fault: Fault = text.parse().map_err(|error| Refusal::bad(format!("the body: {error}")))?;
-    let faults = ask.services.sqs.service().faults();
+    let faults = ask.sqs().faults();
     faults.forget_spent(AT_MOST);
     if faults.list().len() >= AT_MOST {
         return Err(Refusal::bad(format!("there are already {AT_MOST} faults; DELETE some first")));
@@ -47,8 +44,7 @@ pub(super) fn inject(ask: &Ask<'_>) -> Answered {
 
 /// `DELETE /_mock/faults`.
 pub(super) fn clear(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
-    let faults = ask.services.sqs.service().faults();
+    let faults = ask.sqs().faults();
     let removed = faults.list().len();
     faults.clear();
     json(&json!({ "removed": removed }))
@@ -56,8 +52,7 @@ pub(super) fn clear(ask: &Ask<'_>) -> Answered {
 
 /// `DELETE /_mock/faults/{name}`.
 pub(super) fn remove(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
-    let all = ask.services.sqs.service().faults().list();
+    let all = ask.sqs().faults().list();
     let found = all.iter().find(|injected| injected.id().to_string() == ask.name);
     let unknown =
         || Refusal::not_found(format!("there is no fault {}; GET /_mock/faults lists them", ask.name));

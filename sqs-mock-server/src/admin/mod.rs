@@ -12,7 +12,6 @@
 
 mod answer;
 mod ask;
-mod backdoor;
 #[cfg(feature = "s3")]
 mod buckets;
 mod clock;
@@ -20,9 +19,7 @@ mod clock;
 mod console;
 mod events;
 mod faults;
-mod findings;
 mod messages;
-mod page;
 mod queues;
 mod quotas;
 mod requests;
@@ -30,13 +27,12 @@ mod routes;
 mod server;
 #[cfg(feature = "sns")]
 mod topics;
-mod wait;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{Method, Response};
+use http::{Method, Response, StatusCode};
 
 use crate::http::{Guard, Reply};
 use crate::services::Services;
@@ -89,19 +85,18 @@ fn is_health(path: &str) -> bool {
     ["/health", "/_localstack/health"].contains(&path.trim_end_matches('/'))
 }
 
-/// Health is open to everyone: health checks use any host name, and it reveals nothing. Metrics need no token, since
-/// scrapers rarely have one.
+/// Health is open to everyone: health checks use any host name, and it reveals nothing. Metrics and the files of the
+/// console need no token: scrapers rarely have one, and browsers ask for files without it.
 fn check(guard: &Guard, head: &Parts) -> Result<(), Refusal> {
     let path = head.uri.path();
     if is_health(path) {
         return Ok(());
     }
+    guard.check_admin(head).map_err(|error| Refusal::new(StatusCode::FORBIDDEN, error))?;
     #[cfg(feature = "console")]
-    // The files of the console reveal nothing, and a browser asks for them without a token.
     if is_at_or_under(console::ROOT, path) {
-        return guard.check_admin(head).map_err(Refusal::forbidden);
+        return Ok(());
     }
-    guard.check_admin(head).map_err(Refusal::forbidden)?;
     if path == "/metrics" || guard.has_token(head) { Ok(()) } else { Err(Refusal::no_token()) }
 }
 
@@ -113,32 +108,32 @@ async fn route(services: &Arc<Services>, head: &Parts, body: &[u8]) -> Result<An
     if method == Method::GET && is_at_or_under(console::ROOT, path) {
         return console::file(services, head).map(Answer::from);
     }
-    let mut allowed = Vec::new();
-    for route in ROUTES {
-        let Some(name) = route.matches(path) else { continue };
-        if route.method == method {
-            let ask = Ask { services, head, body, name };
-            let service = services.sqs.service();
-            if method != Method::GET {
-                service.check_store().map_err(|error| Refusal::not_stored(&error))?;
-            }
-            let answered = match route.handler {
-                // These do not wait for a slow disk.
-                Handler::Now(answer) if is_health(path) => return answer(&ask).map(Answer::from),
-                Handler::Metrics => return Ok(answer::metrics(services.metrics().await).into()),
-                Handler::Action => return Ok(Answer::Action),
-                Handler::Events => {
-                    return events::stream(services).map(|live| Answer::Reply(Reply::Live(live)));
-                }
-                Handler::Now(answer) => answer(&ask),
-                Handler::Wait => wait::wait(&ask).await,
-                #[cfg(feature = "s3")]
-                Handler::Content => buckets::content(&ask).await,
-            };
-            let settled = service.settled().await.map_err(|error| Refusal::not_stored(&error));
-            return settled.and(answered).map(Answer::from);
+    let found: Vec<_> = ROUTES.iter().filter_map(|route| Some((route, route.matches(path)?))).collect();
+    let Some((route, name)) = found.iter().find(|(route, _)| route.method == method) else {
+        if found.is_empty() {
+            let error = format!("unknown path {path}; GET /_mock lists all paths");
+            return Err(Refusal::not_found(error));
         }
-        allowed.push(route.method.as_str());
+        let allowed: Vec<_> = found.iter().map(|(route, _)| route.method.as_str()).collect();
+        return Err(Refusal::method(method, &allowed));
+    };
+    let parameters = route.parameters(head.uri.query().unwrap_or_default())?;
+    let ask = Ask { services, head, body, name, parameters };
+    let service = services.sqs.service();
+    if method != Method::GET {
+        service.check_store().map_err(Refusal::not_stored)?;
     }
-    Err(if allowed.is_empty() { Refusal::unknown_path(path) } else { Refusal::method(method, &allowed) })
+    let answered = match route.handler {
+        // These do not wait for a slow disk.
+        Handler::Now(answer) if is_health(path) => return answer(&ask).map(Answer::from),
+        Handler::Metrics => return Ok(answer::metrics(services.metrics().await).into()),
+        Handler::Action => return Ok(Answer::Action),
+        Handler::Events => return events::stream(services).map(|live| Answer::Reply(Reply::Live(live))),
+        Handler::Now(answer) => answer(&ask),
+        Handler::Wait => queues::wait(&ask).await,
+        #[cfg(feature = "s3")]
+        Handler::Content => buckets::content(&ask).await,
+    };
+    service.settled().await.map_err(Refusal::not_stored)?;
+    answered.map(Answer::from)
 }

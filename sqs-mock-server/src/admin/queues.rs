@@ -1,67 +1,90 @@
-//! Queues over HTTP: all queues, one queue, its move tasks, and why a receive returns nothing.
+//! Queues over HTTP: all queues, one queue, its move tasks, why a receive returns nothing, and waits for numbers of
+//! messages.
 
-use std::collections::BTreeMap;
+use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::json;
-use sqs_client::types::QueueAttributeName;
+use http::StatusCode;
+use serde_json::{Value, json};
 
 use super::answer::{Answered, Refusal, json};
-use super::ask::{Ask, Parameters};
-use super::page::{LIMIT, Page, SKIP};
+use super::ask::Ask;
 use crate::service::arn::QueueArn;
 use crate::sqs::ops::{Counts, QueueDescription, WhyEmpty};
 
 /// As `ListMessageMoveTasks`, which returns no more.
 const MAX_TASKS: usize = 10;
-
-#[derive(Serialize)]
-struct Queue {
-    name: String,
-    arn: QueueArn,
-    url: String,
-    messages: Counts,
-    totals: Totals,
-    oldest_message_age_ms: Option<u128>,
-    dead_letter_sources: Vec<String>,
-    attributes: BTreeMap<QueueAttributeName, String>,
-    tags: BTreeMap<String, String>,
-}
-
-/// Counts since the queue was created.
-#[derive(Serialize)]
-struct Totals {
-    arrived: u64,
-    /// Deleted, purged, expired, or moved to another queue.
-    left: u64,
-}
+/// The conditions of a wait.
+const WANTED: [&str; 4] = ["available", "in_flight", "delayed", "total"];
+/// The maximum and the default timeout, in seconds of real time.
+const LONGEST: usize = 60;
+const USUAL: usize = 5;
 
 /// `GET /_mock/queues`.
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
-    let page = Page::read(&ask.parameters(&[SKIP, LIMIT])?)?;
-    let arns = ask.services.sqs.service().queues();
+    let page = ask.parameters.page()?;
+    let arns = ask.sqs().queues();
     let queues = page.of(&arns).filter_map(|arn| queue(ask, arn));
     json(&page.part("queues", arns.len(), queues))
 }
 
 /// `GET /_mock/queues/{name}`.
 pub(super) fn show(ask: &Ask<'_>) -> Answered {
-    let arn = arn(ask)?;
+    let arn = in_path(ask);
     json(&queue(ask, &arn).ok_or_else(|| unknown(&arn))?)
 }
 
 /// `GET /_mock/queues/{name}/why-empty`.
 pub(super) fn why_empty(ask: &Ask<'_>) -> Answered {
-    let why = ask.services.sqs.service().why_empty(&arn(ask)?);
+    let why = ask.sqs().why_empty(&in_path(ask));
     json(&json!({ "reason": reason(&why), "text": why.to_string() }))
 }
 
 /// `GET /_mock/queues/{name}/move-tasks`.
 pub(super) fn move_tasks(ask: &Ask<'_>) -> Answered {
-    let arn = arn(ask)?;
-    let service = ask.services.sqs.service();
-    service.describe(&arn).ok_or_else(|| unknown(&arn))?;
-    json(&json!({ "move_tasks": service.move_tasks(&arn, MAX_TASKS) }))
+    let arn = in_path(ask);
+    ask.sqs().describe(&arn).ok_or_else(|| unknown(&arn))?;
+    json(&json!({ "move_tasks": ask.sqs().move_tasks(&arn, MAX_TASKS) }))
+}
+
+/// `GET /_mock/wait`. The queue may be created later.
+pub(super) async fn wait(ask: &Ask<'_>) -> Answered {
+    let wanted = WANTED.map(|name| ask.parameters.number(name, 0..=usize::MAX));
+    let wanted: Vec<_> = wanted.into_iter().collect::<Result<_, _>>()?;
+    if wanted.iter().all(Option::is_none) {
+        let all = WANTED.join(", ");
+        return Err(Refusal::bad(format!("no condition; set one or more of {all}")));
+    }
+    let seconds = ask.parameters.number("timeout", 0..=LONGEST)?.unwrap_or(USUAL);
+    let arn = in_parameters(ask)?;
+    let is_met = |counts: &Counts| {
+        let mut pairs = wanted.iter().zip(numbers(*counts));
+        pairs.all(|(wanted, number)| wanted.is_none_or(|wanted| wanted == number))
+    };
+    let until = ask.sqs().until(&arn, || ask.sqs().counts(&arn).filter(is_met));
+    let timeout = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+    tokio::select! {
+        met = tokio::time::timeout(timeout, until) => match met {
+            Ok(counts) => json(&WANTED.into_iter().zip(numbers(counts)).collect::<Value>()),
+            Err(_) => Err(Refusal::new(StatusCode::CONFLICT, unmet(&arn, seconds, ask.sqs().counts(&arn)))),
+        },
+        () = ask.sqs().stopped() => Err(Refusal::stopping()),
+    }
+}
+
+/// The numbers that [`WANTED`] names.
+fn numbers(counts: Counts) -> [usize; 4] {
+    let Counts { available, in_flight, delayed } = counts;
+    [available, in_flight, delayed, available + in_flight + delayed]
+}
+
+fn unmet(arn: &QueueArn, seconds: usize, counts: Option<Counts>) -> String {
+    match counts {
+        Some(Counts { available, in_flight, delayed }) => format!(
+            "waited {seconds} s for {arn}, which has {available} messages available, {in_flight} in flight and \
+             {delayed} delayed"
+        ),
+        None => format!("waited {seconds} s for {arn}, which does not exist"),
+    }
 }
 
 /// The error for a queue that does not exist.
@@ -69,43 +92,39 @@ pub(super) fn unknown(arn: &QueueArn) -> Refusal {
     Refusal::not_found(format!("there is no queue {arn}; GET /_mock/queues lists all queues"))
 }
 
-/// The account and region of the parameters; the server's own by default.
-pub(super) fn home<'a>(ask: &Ask<'a>, parameters: &'a Parameters<'_>) -> (&'a str, &'a str) {
-    let names = ask.services.sqs.names();
-    let region = parameters.get("region").unwrap_or(&names.region);
-    (region, parameters.get("account").unwrap_or(&names.account))
+/// The queue that the path names.
+fn in_path(ask: &Ask<'_>) -> QueueArn {
+    let (region, account) = ask.home();
+    QueueArn::new(region, account, ask.name)
 }
 
-fn arn(ask: &Ask<'_>) -> Result<QueueArn, Refusal> {
-    let parameters = ask.parameters(&["region", "account"])?;
-    let (region, account) = home(ask, &parameters);
-    Ok(QueueArn::new(region, account, ask.name))
+/// The queue that the parameters name.
+pub(super) fn in_parameters(ask: &Ask<'_>) -> Result<QueueArn, Refusal> {
+    let (region, account) = ask.home();
+    let queue = ask.parameters.required("queue", ": a name, a URL or an ARN")?;
+    Ok(QueueArn::named(queue, region, account))
 }
 
 /// `None` if the queue was deleted in the meantime.
-fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Queue> {
+fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Value> {
     let sqs = &ask.services.sqs;
-    let service = sqs.service();
-    let QueueDescription { attributes, tags, counts, arrived, oldest } = service.describe(arn)?;
-    let present = (counts.available + counts.in_flight + counts.delayed) as u64;
-    let now = service.clock().now();
-    let sources = service.dead_letter_sources(arn);
-    Some(Queue {
-        name: arn.name.to_string(),
-        arn: arn.clone(),
-        url: format!(
-            "{}/{}/{}",
-            sqs.base_url(sqs.names().host(ask.head), &arn.region),
-            arn.account,
-            arn.name
-        ),
-        messages: counts,
-        totals: Totals { arrived, left: arrived.saturating_sub(present) },
-        oldest_message_age_ms: oldest.map(|oldest| now.saturating_since(oldest).as_millis()),
-        dead_letter_sources: sources.iter().map(ToString::to_string).collect(),
-        attributes,
-        tags,
-    })
+    let QueueDescription { attributes, tags, counts, arrived, oldest } = ask.sqs().describe(arn)?;
+    let [.., present] = numbers(counts);
+    let now = ask.sqs().clock().now();
+    let sources = ask.sqs().dead_letter_sources(arn);
+    let base = sqs.base_url(sqs.names().host(ask.head), &arn.region);
+    Some(json!({
+        "name": arn.name,
+        "arn": arn,
+        "url": format!("{base}/{}/{}", arn.account, arn.name),
+        "messages": counts,
+        // Since the queue was created. Those that left were deleted, purged, expired, or moved to another queue.
+        "totals": { "arrived": arrived, "left": arrived.saturating_sub(present as u64) },
+        "oldest_message_age_ms": oldest.map(|oldest| now.as_millis().saturating_sub(oldest.as_millis())),
+        "dead_letter_sources": sources.iter().map(|source| &**source).collect::<Vec<_>>(),
+        "attributes": attributes,
+        "tags": tags,
+    }))
 }
 
 /// An identifier for programs.

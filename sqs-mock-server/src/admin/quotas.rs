@@ -14,7 +14,6 @@ use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::{QuotaScope, QuotaSetting, QuotaTable, ThroughputQuotas};
-use crate::sqs::ops::Service;
 
 /// The quotas of a scope, in requests and responses.
 #[derive(Default, Deserialize, Serialize)]
@@ -29,52 +28,42 @@ struct Entry {
     account: Option<String>,
 }
 
-/// `GET /_mock/quotas`.
-pub(super) fn list(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
-    shown(ask.services.sqs.service())
-}
-
 /// Limit of quotas that are set over HTTP, so that they cannot fill the memory.
 const AT_MOST: usize = 1_000;
 
+/// `GET /_mock/quotas`.
+pub(super) fn list(ask: &Ask<'_>) -> Answered {
+    let table = ask.sqs().quotas();
+    json(&table.iter().map(|(scope, quotas)| show(scope, quotas)).collect::<Vec<_>>())
+}
+
 /// `POST /_mock/quotas`.
 pub(super) fn set(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
     let Entry { quotas: QuotaSetting(quotas), queue, region, account } = ask.content()?;
-    let scope = scope(ask, queue.as_deref(), region.as_deref(), account.as_deref())?;
-    let service = ask.services.sqs.service();
-    let table = service.quotas();
+    let scope = scope(ask, [queue.as_deref(), region.as_deref(), account.as_deref()])?;
+    let table = ask.sqs().quotas();
     if table.iter().count() >= AT_MOST && !table.iter().any(|(known, _)| *known == scope) {
         return Err(Refusal::bad(format!("{AT_MOST} quotas are set already; DELETE some first")));
     }
-    service.change_quotas(|table| table.set(scope, quotas));
-    shown(service)
+    ask.sqs().change_quotas(|table| table.set(scope, quotas));
+    list(ask)
 }
 
 /// `DELETE /_mock/quotas`.
 pub(super) fn remove(ask: &Ask<'_>) -> Answered {
-    let parameters = ask.parameters(&["queue", "region", "account"])?;
-    let [queue, region, account] = ["queue", "region", "account"].map(|name| parameters.get(name));
-    let service = ask.services.sqs.service();
-    match scope(ask, queue, region, account)? {
-        QuotaScope::Server => service.change_quotas(|table| *table = QuotaTable::default()),
-        scope => service.change_quotas(|table| table.remove(&scope)).then_some(()).ok_or_else(|| {
+    match scope(ask, ["queue", "region", "account"].map(|name| ask.parameters.get(name)))? {
+        QuotaScope::Server => ask.sqs().change_quotas(|table| *table = QuotaTable::default()),
+        scope => ask.sqs().change_quotas(|table| table.remove(&scope)).then_some(()).ok_or_else(|| {
             Refusal::not_found("no quotas are set for this; GET /_mock/quotas lists all quotas")
         })?,
     }
-    shown(service)
+    list(ask)
 }
 
-fn scope(
-    ask: &Ask<'_>,
-    queue: Option<&str>,
-    region: Option<&str>,
-    account: Option<&str>,
-) -> Result<QuotaScope, Refusal> {
+fn scope(ask: &Ask<'_>, place: [Option<&str>; 3]) -> Result<QuotaScope, Refusal> {
     let names = ask.services.sqs.names();
-    match (queue, region, account) {
-        (Some(queue), region, account) => {
+    match place {
+        [Some(queue), region, account] => {
             let (region, account) = (region.unwrap_or(&names.region), account.unwrap_or(&names.account));
             let arn = QueueArn::named(queue, region, account);
             if arn.is_fifo() {
@@ -82,18 +71,13 @@ fn scope(
             }
             Err(Refusal::bad(format!("queue {queue:?} has no quotas; allowed are names that end in .fifo")))
         }
-        (None, Some(_), _) => Err(Refusal::bad("region requires queue")),
-        (None, None, Some(account)) if is_account(account) => Ok(QuotaScope::Account(account.to_owned())),
-        (None, None, Some(account)) => {
+        [None, Some(_), _] => Err(Refusal::bad("region requires queue")),
+        [None, None, Some(account)] if is_account(account) => Ok(QuotaScope::Account(account.to_owned())),
+        [None, None, Some(account)] => {
             Err(Refusal::bad(format!("account {account:?} is not allowed; allowed are 12 digits")))
         }
-        (None, None, None) => Ok(QuotaScope::Server),
+        [None, None, None] => Ok(QuotaScope::Server),
     }
-}
-
-fn shown(service: &Service) -> Answered {
-    let table = service.quotas();
-    json(&table.iter().map(|(scope, quotas)| show(scope, quotas)).collect::<Vec<_>>())
 }
 
 fn show(scope: &QuotaScope, quotas: Option<ThroughputQuotas>) -> Entry {

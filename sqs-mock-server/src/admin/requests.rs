@@ -1,140 +1,64 @@
 //! Recorded requests over HTTP.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::ErrorCode;
 
 use super::answer::{Answered, Refusal, json};
-use super::ask::{Ask, Parameters};
-use super::page::{LIMIT, Page, SKIP};
-use crate::service::clock::Timestamp;
+use super::ask::Ask;
 use crate::service::journal::Record;
 use crate::service::operation::{Operation, ServiceName};
 use crate::service::resource::Resource;
 use crate::sqs::journal::RecordedRequest;
 
-#[derive(Serialize)]
-struct Shown<'r> {
-    number: u64,
-    service: ServiceName,
-    id: &'r str,
-    time: Timestamp,
-    action: Option<&'r str>,
-    status: Option<u16>,
-    warnings: &'r [String],
-    elapsed_us: u128,
-    #[serde(flatten)]
-    details: Details<'r>,
-}
-
-/// The fields that depend on the service.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Details<'r> {
-    /// A request in AWS JSON or the Query protocol.
-    Sqs {
-        protocol: &'static str,
-        queue: Option<String>,
-        account: Option<&'r str>,
-        region: Option<&'r str>,
-        error: Option<&'r str>,
-        content: String,
-    },
-    S3 {
-        bucket: Option<&'r str>,
-        key: Option<&'r str>,
-    },
-    /// A request in the Query protocol to SNS or STS.
-    Form {
-        topic: Option<&'r str>,
-        account: Option<&'r str>,
-        region: Option<&'r str>,
-        error: Option<&'r str>,
-        content: String,
-    },
-}
-
-/// A request with its response.
-#[derive(Serialize)]
-struct One<'r> {
-    #[serde(flatten)]
-    request: Shown<'r>,
-    /// `None` without a complete response, and for S3.
-    answer: Option<Cow<'r, str>>,
-}
-
-/// Only requests with a greater number.
-const AFTER: &str = "after";
-
-/// Only requests with this text in one of their names.
-const MATCHING: &str = "matching";
-
 /// `GET /_mock/requests`. Pages count back from the latest request. Each page lists its oldest request first.
 pub(super) fn list(ask: &Ask<'_>) -> Answered {
-    let parameters = ask.parameters(&[
-        "service", "action", "queue", "bucket", "topic", MATCHING, "status", AFTER, SKIP, LIMIT,
-    ])?;
-    let page = Page::read(&parameters)?;
+    let page = ask.parameters.page()?;
+    let given = |name: &str| ask.parameters.get(name);
+    let after = ask.parameters.number("after", 0..=usize::MAX)?;
+    let after = after.map(|after| u64::try_from(after).unwrap_or(u64::MAX));
+    let service = given("service").map(|name| service(ask, name)).transpose()?;
+    let action = given("action").map(|name| Operation::find(service, name)).transpose();
+    let action = action.map_err(Refusal::bad)?;
+    let text = given("matching").map(str::to_lowercase);
+    let status = given("status").map(status).transpose()?;
+    let is_on = |record: &Arc<Record>, queue: &str| {
+        RecordedRequest::of(record).is_some_and(|request| request.is_on(queue))
+    };
     let mut records = ask.services.journal.records();
-    if parameters.get(AFTER).is_some() {
-        let after = u64::try_from(parameters.number(AFTER, 0..=usize::MAX, 0)?).unwrap_or(u64::MAX);
-        records.retain(|record| record.number > after);
-    }
-    narrow(ask, &parameters, &mut records)?;
-    json(&page.part("requests", records.len(), page.latest(&records).map(|record| show(record))))
+    records.retain(|record| {
+        let resource = record.resource.as_ref();
+        after.is_none_or(|after| record.number > after)
+            && service.is_none_or(|service| record.service == service)
+            && action.is_none_or(|action| {
+                record.service == action.service && record.operation.as_deref() == Some(action.name)
+            })
+            && given("queue").is_none_or(|queue| is_on(record, queue))
+            && given("bucket").is_none_or(|bucket| resource.and_then(Resource::bucket) == Some(bucket))
+            && given("topic").is_none_or(|topic| resource.and_then(Resource::topic) == Some(topic))
+            && text.as_ref().is_none_or(|text| matches(record, text))
+            && status.is_none_or(|status| record.ending.status() == status)
+    });
+    json(&page.part("requests", records.len(), page.latest(&records).map(show)))
 }
 
-/// `GET /_mock/requests/{name}`.
+/// `GET /_mock/requests/{name}`. `answer` is `null` without a complete response, and for S3.
 pub(super) fn one(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
     let records = ask.services.journal.records();
     let found = records.iter().find(|record| record.number.to_string() == ask.name);
     let unknown =
         || Refusal::not_found(format!("no request {} is kept; GET /_mock/requests lists all", ask.name));
     let record = found.ok_or_else(unknown)?;
-    let answer = record.answer.as_ref().map(|answer| String::from_utf8_lossy(answer));
-    json(&One { request: show(record), answer })
+    let mut shown = show(record);
+    shown["answer"] = json!(record.answer.as_ref().map(|answer| String::from_utf8_lossy(answer)));
+    json(&shown)
 }
 
 /// `DELETE /_mock/requests`.
 pub(super) fn clear(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
     json(&json!({ "forgotten": ask.services.journal.clear() }))
-}
-
-fn narrow(ask: &Ask<'_>, parameters: &Parameters<'_>, records: &mut Vec<Arc<Record>>) -> Result<(), Refusal> {
-    let service = parameters.get("service").map(|name| service(ask, name)).transpose()?;
-    if let Some(service) = service {
-        records.retain(|record| record.service == service);
-    }
-    if let Some(name) = parameters.get("action") {
-        let action = Operation::find(service, name).map_err(Refusal::bad)?;
-        records.retain(|record| {
-            record.service == action.service && record.operation.as_deref() == Some(action.name)
-        });
-    }
-    if let Some(queue) = parameters.get("queue") {
-        records.retain(|record| RecordedRequest::of(record).is_some_and(|request| request.is_on(queue)));
-    }
-    if let Some(bucket) = parameters.get("bucket") {
-        records.retain(|record| record.resource.as_ref().and_then(Resource::bucket) == Some(bucket));
-    }
-    if let Some(topic) = parameters.get("topic") {
-        records.retain(|record| record.resource.as_ref().and_then(Resource::topic) == Some(topic));
-    }
-    if let Some(text) = parameters.get(MATCHING) {
-        let text = text.to_lowercase();
-        records.retain(|record| matches(record, &text));
-    }
-    if let Some(text) = parameters.get("status") {
-        let status = status(text)?;
-        records.retain(|record| record.ending.status() == status);
-    }
-    Ok(())
 }
 
 /// Whether the action, the resource or the key contains a text in lower case.
@@ -151,47 +75,37 @@ fn matches(record: &Arc<Record>, text: &str) -> bool {
     names.into_iter().flatten().any(|name| name.to_lowercase().contains(text))
 }
 
-fn show(record: &Arc<Record>) -> Shown<'_> {
-    let details = details(record);
-    Shown {
-        number: record.number,
-        service: record.service,
-        id: &record.request_id,
-        time: record.time,
-        action: record.operation.as_deref(),
-        status: record.ending.status(),
-        warnings: &record.warnings,
-        elapsed_us: record.elapsed.as_micros(),
-        details,
-    }
-}
-
-fn details(record: &Arc<Record>) -> Details<'_> {
-    let account = record.caller.as_ref().map(|caller| &*caller.account);
-    let region = record.caller.as_ref().map(|caller| &*caller.region);
-    let error = record.ending.error_code().map(ErrorCode::shape);
-    let content = || String::from_utf8_lossy(record.content()).into_owned();
-    if let Some(request) = RecordedRequest::of(record) {
-        return Details::Sqs {
-            protocol: match request.protocol() {
-                Protocol::AwsJson => "json",
-                Protocol::Query => "query",
-            },
-            queue: request.queue().map(|queue| queue.name.into()),
-            account,
-            region,
-            error,
-            content: content(),
-        };
-    }
+fn show(record: &Arc<Record>) -> Value {
+    let mut shown = json!({
+        "number": record.number,
+        "service": record.service,
+        "id": record.request_id,
+        "time": record.time,
+        "action": record.operation,
+        "status": record.ending.status(),
+        "warnings": record.warnings,
+        "elapsed_us": u64::try_from(record.elapsed.as_micros()).unwrap_or(u64::MAX),
+    });
     let resource = record.resource.as_ref();
     if record.service == ServiceName::S3 {
-        return Details::S3 {
-            bucket: resource.and_then(Resource::bucket),
-            key: resource.and_then(Resource::key),
-        };
+        shown["bucket"] = json!(resource.and_then(Resource::bucket));
+        shown["key"] = json!(resource.and_then(Resource::key));
+        return shown;
     }
-    Details::Form { topic: resource.and_then(Resource::topic), account, region, error, content: content() }
+    shown["account"] = json!(record.caller.as_ref().map(|caller| &caller.account));
+    shown["region"] = json!(record.caller.as_ref().map(|caller| &caller.region));
+    shown["error"] = json!(record.ending.error_code().map(ErrorCode::shape));
+    shown["content"] = json!(String::from_utf8_lossy(record.content()));
+    if let Some(request) = RecordedRequest::of(record) {
+        shown["protocol"] = json!(match request.protocol() {
+            Protocol::AwsJson => "json",
+            Protocol::Query => "query",
+        });
+        shown["queue"] = json!(request.queue().map(|queue| queue.name));
+    } else {
+        shown["topic"] = json!(resource.and_then(Resource::topic));
+    }
+    shown
 }
 
 /// Parses the name of a service that this server runs.

@@ -3,20 +3,21 @@
 use http::Method;
 use serde_json::json;
 
-use super::answer::{Answered, json};
-use super::ask::Ask;
+use super::answer::{Answered, Refusal, json};
+use super::ask::{Ask, Parameters};
 #[cfg(feature = "s3")]
 use super::buckets;
 #[cfg(feature = "sns")]
 use super::topics;
-use super::{backdoor, clock, faults, findings, messages, queues, quotas, requests, server};
+use super::{clock, faults, messages, queues, quotas, requests, server};
 
 /// A route of the admin API.
 pub(super) struct Route {
     pub(super) method: &'static Method,
-    /// One segment may be `{name}`, for example of a queue.
-    pub(super) path: &'static str,
-    pub(super) about: &'static str,
+    /// One segment may be `{name}`, for example of a queue. After `?` follow the names of the parameters that a request
+    /// may have, such as `skip&limit`, or `*` if it may have any.
+    path: &'static str,
+    about: &'static str,
     pub(super) handler: Handler,
 }
 
@@ -25,7 +26,7 @@ pub(super) struct Route {
 pub(super) enum Handler {
     /// A function that does not wait.
     Now(fn(&Ask<'_>) -> Answered),
-    /// [`wait`](super::wait), which waits.
+    /// [`wait`](queues::wait), which waits.
     Wait,
     /// The metrics, which are collected queue by queue.
     Metrics,
@@ -56,13 +57,13 @@ const fn delete(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'s
 
 /// All routes.
 pub(super) const ROUTES: &[Route] = &[
-    get("/health", server::health, "reports that the server is running"),
+    get("/health?*", server::health, "reports that the server is running"),
     get(
-        "/_localstack/health",
+        "/_localstack/health?*",
         server::localstack_health,
         "the same for tools of LocalStack, with --compat localstack",
     ),
-    route(&Method::GET, "/metrics", Handler::Metrics, "counters and gauges for Prometheus"),
+    route(&Method::GET, "/metrics?*", Handler::Metrics, "counters and gauges for Prometheus"),
     get("/_mock", index, "version, seed and this list"),
     get("/_mock/clock", clock::show, "the time of the clock"),
     post("/_mock/clock", clock::turn, "changes the clock: {advance, now, frozen}"),
@@ -76,72 +77,67 @@ pub(super) const ROUTES: &[Route] = &[
         quotas::set,
         "sets quotas: {quotas: true, false or {calls, ..}, queue, region, account}",
     ),
-    delete("/_mock/quotas", quotas::remove, "removes all quotas, or one of ?queue= &region= &account="),
-    get("/_mock/findings", findings::list, "the findings of strict mode"),
-    delete("/_mock/findings", findings::clear, "removes all findings"),
-    get("/_mock/queues", queues::list, "all queues ?skip= &limit="),
-    get("/_mock/queues/{name}", queues::show, "a queue ?region= &account="),
+    delete("/_mock/quotas?queue&region&account", quotas::remove, "removes all quotas, or one"),
+    get("/_mock/findings", server::findings, "the findings of strict mode"),
+    delete("/_mock/findings", server::forget_findings, "removes all findings"),
+    get("/_mock/queues?skip&limit", queues::list, "all queues"),
+    get("/_mock/queues/{name}?region&account", queues::show, "a queue"),
     get(
-        "/_mock/queues/{name}/why-empty",
+        "/_mock/queues/{name}/why-empty?region&account",
         queues::why_empty,
-        "why a receive would return nothing ?region= &account=",
+        "why a receive would return nothing",
     ),
+    get("/_mock/queues/{name}/move-tasks?region&account", queues::move_tasks, "its latest move tasks"),
     get(
-        "/_mock/queues/{name}/move-tasks",
-        queues::move_tasks,
-        "its move tasks, as ListMessageMoveTasks returns them ?region= &account=",
-    ),
-    get(
-        "/_mock/messages",
+        "/_mock/messages?queue&region&account&state&skip&limit",
         messages::peek,
-        "messages, without receiving them ?queue= (name, URL, ARN) &region= &account= &state= (available, in_flight, delayed) &skip= &limit=",
+        "messages of a queue (name, URL, ARN), without receiving them; state: available, in_flight or delayed",
     ),
     delete(
-        "/_mock/messages/{name}",
+        "/_mock/messages/{name}?queue&region&account",
         messages::remove,
-        "deletes a message by its id, without a receipt handle ?queue= &region= &account=",
+        "deletes a message by its id, without a receipt handle",
     ),
     #[cfg(feature = "sns")]
-    get("/_mock/topics", topics::list, "all topics with their subscriptions ?skip= &limit="),
+    get("/_mock/topics?skip&limit", topics::list, "all topics with their subscriptions"),
     #[cfg(feature = "sns")]
     get(
-        "/_mock/topics/{name}/published",
+        "/_mock/topics/{name}/published?region&account&skip&limit",
         topics::published,
-        "the latest messages of a topic ?region= &account= &skip= &limit=",
+        "the latest messages of a topic",
     ),
     #[cfg(feature = "s3")]
     get("/_mock/buckets", buckets::list, "all buckets of S3 with their notification rules"),
     #[cfg(feature = "s3")]
     get(
-        "/_mock/objects",
+        "/_mock/objects?bucket&prefix&after&limit",
         buckets::objects,
-        "the objects of a bucket ?bucket= &prefix= &after= (key) &limit=",
+        "the objects of a bucket (after: a key)",
     ),
     #[cfg(feature = "s3")]
     route(
         &Method::GET,
-        "/_mock/objects/content",
+        "/_mock/objects/content?bucket&key",
         Handler::Content,
-        "the beginning of an object as text ?bucket= &key=",
+        "the beginning of an object as text",
     ),
     route(
         &Method::GET,
-        "/_mock/events",
+        "/_mock/events?*",
         Handler::Events,
         "a stream of server-sent events that tells what changed",
     ),
-    route(&Method::POST, "/_mock/aws", Handler::Action, "an action of SQS, SNS or STS without a signature"),
+    route(&Method::POST, "/_mock/aws?*", Handler::Action, "an action of SQS, SNS or STS without a signature"),
     route(
         &Method::GET,
-        "/_mock/wait",
+        "/_mock/wait?queue&region&account&timeout&available&in_flight&delayed&total",
         Handler::Wait,
-        "waits for counts of messages ?queue= &region= &account= &available= &in_flight= &delayed= &total= &timeout= (s)",
+        "waits for counts of messages (timeout: seconds)",
     ),
     get(
-        "/_mock/requests",
+        "/_mock/requests?service&action&queue&bucket&topic&matching&status&after&skip&limit",
         requests::list,
-        "the latest requests ?service= &action= &queue= &bucket= &topic= &matching= (part of a name) \
-         &status= (none: no response) &after= (number) &skip= &limit=",
+        "the latest requests (matching: part of a name; status none: no response; after: number)",
     ),
     get("/_mock/requests/{name}", requests::one, "a request by its number, with its response"),
     delete("/_mock/requests", requests::clear, "removes all recorded requests"),
@@ -150,34 +146,41 @@ pub(super) const ROUTES: &[Route] = &[
         server::reset,
         "removes queues, topics, move tasks, faults and recorded requests, ends long polls, restarts the clock",
     ),
+    // It ignores the other parameters of ReceiveMessage.
     get(
-        "/_aws/sqs/messages",
-        backdoor::messages,
+        "/_aws/sqs/messages?*",
+        messages::as_received,
         "messages in the format of ReceiveMessage ?QueueUrl= &ShowInvisible= &ShowDelayed=",
     ),
-    post("/_aws/sqs/messages", backdoor::messages, "the same, with a form or AWS JSON"),
+    post("/_aws/sqs/messages?*", messages::as_received, "the same, with a form or AWS JSON"),
 ];
 
 /// `GET /_mock`.
 fn index(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
-    let entry =
-        |route: &Route| json!({ "method": route.method.as_str(), "path": route.path, "about": route.about });
+    let entry = |route: &Route| {
+        let (path, parameters) = route.parts();
+        let parameters: Vec<_> = parameters.split('&').filter(|name| !["", "*"].contains(name)).collect();
+        json!({ "method": route.method.as_str(), "path": path, "parameters": parameters, "about": route.about })
+    };
     json(&json!({
         "name": env!("CARGO_PKG_NAME"),
         "version": env!("CARGO_PKG_VERSION"),
         // As text, since JSON parsers may round 64-bit numbers.
-        "seed": ask.services.sqs.service().seed().to_string(),
+        "seed": ask.sqs().seed().to_string(),
         "routes": ROUTES.iter().map(entry).collect::<Vec<_>>(),
     }))
 }
 
 impl Route {
+    fn parts(&self) -> (&'static str, &'static str) {
+        self.path.split_once('?').unwrap_or((self.path, ""))
+    }
+
     /// The segment at `{name}`, or an empty text, if the path is one of this route.
     pub(super) fn matches<'p>(&self, path: &'p str) -> Option<&'p str> {
         let mut name = "";
         let mut given = path.trim_end_matches('/').split('/');
-        for expected in self.path.split('/') {
+        for expected in self.parts().0.split('/') {
             let given = given.next()?;
             if expected == "{name}" && !given.is_empty() {
                 name = given;
@@ -186,6 +189,14 @@ impl Route {
             }
         }
         given.next().is_none().then_some(name)
+    }
+
+    /// The parameters of a request. Fails for parameters that this route does not have, and for repeated ones.
+    pub(super) fn parameters<'q>(&self, query: &'q str) -> Result<Parameters<'q>, Refusal> {
+        match self.parts().1 {
+            "*" => Ok(Parameters::default()),
+            allowed => Parameters::parse(query.as_bytes(), allowed),
+        }
     }
 }
 
@@ -201,6 +212,7 @@ mod tests {
             ("/_mock", "/_mock/", Some("")),
             ("/_mock", "/_mock/clock", None),
             ("/_mock/queues/{name}", "/_mock/queues/orders.fifo", Some("orders.fifo")),
+            ("/_mock/queues/{name}?region", "/_mock/queues/q", Some("q")),
             ("/_mock/queues/{name}", "/_mock/queues", None),
             ("/_mock/queues/{name}", "/_mock/queues//", None),
             ("/_mock/queues/{name}/why-empty", "/_mock/queues/q/why-empty", Some("q")),

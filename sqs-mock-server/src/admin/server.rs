@@ -1,18 +1,24 @@
-//! Health and reset of the whole server.
+//! The whole server: its health, its reset, and the findings of strict mode.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;
-use crate::service::commits::Commits;
 
 /// `GET /health`; status 503 while changes cannot be stored. Unknown parameters are accepted: some load balancers add their own.
 pub(super) fn health(ask: &Ask<'_>) -> Answered {
-    let service = ask.services.sqs.service();
-    service.check_store().map_err(|error| Refusal::not_stored(&error))?;
+    let service = ask.sqs();
+    service.check_store().map_err(Refusal::not_stored)?;
     let mut health = json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") });
     if let Some(commits) = service.commits() {
-        health["data"] = data(commits);
+        #[expect(clippy::cast_precision_loss, reason = "a mean with a few digits")]
+        let mean = commits.durations().map(|durations| durations.sum / durations.count as f64);
+        health["data"] = json!({
+            "durability": commits.durability(),
+            "bytes": commits.stored_bytes(),
+            // `null` before the first commit.
+            "mean_commit_seconds": mean,
+        });
     }
     json(&health)
 }
@@ -30,20 +36,26 @@ pub(super) fn localstack_health(ask: &Ask<'_>) -> Answered {
     json(&json!({ "services": states, "edition": "community", "version": env!("CARGO_PKG_VERSION") }))
 }
 
-/// The state of the data directory. The mean duration of commits is `null` before the first.
-fn data(commits: &Commits) -> Value {
-    #[expect(clippy::cast_precision_loss, reason = "a mean with a few digits")]
-    let mean = commits.durations().map(|durations| durations.sum / durations.count as f64);
-    json!({
-        "durability": commits.durability(),
-        "bytes": commits.stored_bytes(),
-        "mean_commit_seconds": mean,
-    })
-}
-
 /// `POST /_mock/reset`.
 pub(super) fn reset(ask: &Ask<'_>) -> Answered {
-    ask.parameters(&[])?;
     ask.services.reset();
     json(&json!({ "reset": true }))
+}
+
+/// `GET /_mock/findings`.
+pub(super) fn findings(ask: &Ask<'_>) -> Answered {
+    let (findings, omitted) = ask.sqs().all_findings().ok_or_else(not_strict)?;
+    let findings: Vec<_> = findings.iter().map(|finding| &**finding).collect();
+    json(&json!({ "findings": findings, "omitted": omitted }))
+}
+
+/// `DELETE /_mock/findings`.
+pub(super) fn forget_findings(ask: &Ask<'_>) -> Answered {
+    let (kept, omitted) = ask.sqs().all_findings().ok_or_else(not_strict)?;
+    ask.sqs().forget_findings();
+    json(&json!({ "forgotten": kept.len() + omitted }))
+}
+
+fn not_strict() -> Refusal {
+    Refusal::not_found("strict mode is off; start the server with --strict")
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use sqs_client::wire::validate;
 
-use super::rules::Problem;
+use super::Problem;
 use crate::s3::{RequestedRule, SELECTABLE, TargetKind, problem_of_bucket_name};
 
 /// An initial bucket of S3.

@@ -1,13 +1,26 @@
 //! Reads config files.
 
+use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
 use serde::Deserialize as _;
-use toml::de::{DeTable, Deserializer};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer};
 
+use super::source::{Node, invalid};
 use super::{Config, Problem, Source};
+
+/// Settings that need a feature: whether this build has it, and what it lacks otherwise.
+const FEATURES: [(&str, bool, &str); 5] = [
+    ("s3", cfg!(feature = "s3"), "S3; enable the cargo feature s3"),
+    ("buckets", cfg!(feature = "s3"), "S3; enable the cargo feature s3"),
+    ("data", cfg!(feature = "durable"), "data directories; enable the cargo feature durable"),
+    ("topics", cfg!(feature = "sns"), "SNS; enable the cargo feature sns"),
+    ("subscriptions", cfg!(feature = "sns"), "SNS; enable the cargo feature sns"),
+];
 
 impl Config {
     /// Reads a TOML file.
@@ -34,45 +47,122 @@ impl Config {
         if let Some(error) = errors.first() {
             return Err(source.explain(error));
         }
-        let lists = source.misplaced_lists();
-        if !lists.is_empty() {
-            return Err(source.refuse(lists));
-        }
+        source.check(source.misplaced())?;
         let mut config =
             Self::deserialize(Deserializer::from(root)).map_err(|error| source.explain(&error))?;
-        let mut problems = config.problems();
-        problems.extend(config.problems_of_entries());
-        if !problems.is_empty() {
-            return Err(source.refuse(problems));
-        }
+        source.check(config.problems())?;
         config.source = Arc::new(source);
         Ok(config)
-    }
-
-    fn problems_of_entries(&self) -> Vec<Problem> {
-        let mut found = Vec::new();
-        for (at, queue) in self.queues.iter().enumerate() {
-            found.extend(queue.problems(&format!("queues[{at}]")));
-        }
-        #[cfg(feature = "sns")]
-        for (at, topic) in self.topics.iter().enumerate() {
-            found.extend(topic.problems(&format!("topics[{at}]")));
-        }
-        #[cfg(feature = "sns")]
-        for (at, subscription) in self.subscriptions.iter().enumerate() {
-            found.extend(subscription.problems(&format!("subscriptions[{at}]")));
-        }
-        #[cfg(feature = "s3")]
-        for (at, bucket) in self.buckets.iter().enumerate() {
-            found.extend(bucket.problems(&format!("buckets[{at}]")));
-        }
-        found
     }
 
     /// The names of the queues, in the order of the file.
     pub fn queue_names(&self) -> impl Iterator<Item = &str> {
         self.queues.iter().map(|queue| queue.name.as_str())
     }
+}
+
+impl Source {
+    fn new(name: &str, text: &str, root: &DeTable<'_>) -> Self {
+        let mut source = Self { name: name.to_owned(), text: text.to_owned(), nodes: HashMap::new() };
+        source.add_table("", root);
+        source
+    }
+
+    fn add_table(&mut self, prefix: &str, table: &DeTable<'_>) {
+        for (key, value) in table {
+            self.add(format!("{prefix}{}", key.get_ref()), key.span(), value);
+        }
+    }
+
+    fn add(&mut self, path: String, key: Range<usize>, value: &Spanned<DeValue<'_>>) {
+        match value.get_ref() {
+            DeValue::Table(table) => self.add_table(&format!("{path}."), table),
+            DeValue::Array(elements) => {
+                for (at, element) in elements.iter().enumerate() {
+                    self.add(format!("{path}[{at}]"), element.span(), element);
+                }
+            }
+            _ => {}
+        }
+        self.nodes.insert(path, Node { key, value: value.span(), kind: value.get_ref().type_str() });
+    }
+
+    /// Settings that serde would not notice, or explain: lists in the place of tables, whose elements it would deserialize
+    /// as the fields of a struct, and settings of features that this build lacks.
+    fn misplaced(&self) -> Vec<Problem> {
+        let is_table = |path: &str| ["limits", "s3"].contains(&path) || path.ends_with(']');
+        let lists = self.nodes.iter().filter(|(path, node)| node.kind == "array" && is_table(path));
+        let lists =
+            lists.map(|(path, _)| Problem::new(path, "type array is not allowed; allowed is a table"));
+        let absent = FEATURES.into_iter().filter(|(path, is_on, _)| !is_on && self.nodes.contains_key(*path));
+        let absent = absent.map(|(path, _, what)| Problem::new(path, format!("this build has no {what}")));
+        lists.chain(absent).collect()
+    }
+
+    /// Rewords an error of toml or serde. The error's own `Display` quotes the line, which may contain a secret.
+    fn explain(&self, error: &toml::de::Error) -> io::Error {
+        let (span, message) = (error.span().unwrap_or_default(), error.message());
+        let place = self.place(span.start);
+        // A table that the file names only in paths of its children has the position of its first child.
+        let at_span = self.nodes.iter().filter(|(_, node)| node.key == span || node.value == span);
+        invalid(match at_span.max_by_key(|(path, _)| path.len()) {
+            Some((path, node)) => format!("{place}: {path}: {}", self.plain(path, node, message)),
+            None => format!("{place}: {message}"),
+        })
+    }
+
+    /// Rewords a message of serde in terms of TOML. Leaves out values of wrong types, which could be secrets.
+    fn plain(&self, path: &str, node: &Node, message: &str) -> String {
+        let Some((what, expected)) = message.rsplit_once(", expected ") else {
+            return message
+                .strip_prefix("missing field ")
+                .map_or(message.to_owned(), |key| format!("{key} is missing"));
+        };
+        let allowed = match expected {
+            "u16" => "a whole number from 0 to 65535",
+            "i64" | "u64" | "usize" => "a whole number",
+            "a boolean" => "true or false",
+            "a sequence" if node.kind == "table" => {
+                return format!(
+                    "type table is not allowed; a list of tables has two brackets, as in [[{path}]]"
+                );
+            }
+            "a sequence" => "a list",
+            "a map" => "a table",
+            "path string" => "a string",
+            other if other.contains("struct ") || other.contains("enum ") => "a table",
+            other => other,
+        };
+        // Faults are deserialized as a whole: an error in a fault has the position of its table.
+        let is_within = node.kind == "table" && !what.starts_with("invalid type: map");
+        match what.split_once([':', '`']) {
+            Some(("unknown field ", name)) => unknown_key(name.trim_end_matches('`'), expected),
+            Some(("invalid type", _)) if !is_within => {
+                format!("type {} is not allowed; allowed is {allowed}", node.kind)
+            }
+            Some(("invalid value" | "unknown variant ", _)) if !is_within => {
+                let given = self.text.get(node.value.clone()).unwrap_or_default();
+                format!("{given} is not allowed; allowed is {allowed}")
+            }
+            _ => message.to_owned(),
+        }
+    }
+}
+
+/// Names the setting with a similar name, or else lists all settings.
+fn unknown_key(name: &str, expected: &str) -> String {
+    let mut known: Vec<_> = expected.split('`').skip(1).step_by(2).collect();
+    known.sort_unstable();
+    let hint = match known.iter().find(|known| bare(known) == bare(name)) {
+        Some(known) => format!("did you mean {known}?"),
+        None => format!("known are {}", known.join(", ")),
+    };
+    format!("unknown setting; {hint}")
+}
+
+/// Normalizes names: users may write `DelaySeconds` or `delay_seconds`, as AWS does, for `delay`.
+fn bare(name: &str) -> String {
+    name.to_ascii_lowercase().replace(['_', '-'], "").trim_end_matches("seconds").to_owned()
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use sqs_client::wire::limits;
 use sqs_client::wire::service_error::ServiceError;
 use sqs_client::wire::validate;
 
-use super::rules::{ACCOUNT, Problem, REGION};
+use super::Problem;
+use super::rules::problems_of_home;
 use crate::service::arn::is_fifo_name;
 use crate::sqs::engine::QuotaSetting;
 use crate::sqs::engine::attributes::{DeduplicationScope, ThroughputLimit};
@@ -99,11 +100,8 @@ impl QueueDefinition {
 
     /// The problems of this queue, whose path in the file is `at`.
     pub(super) fn problems(&self, at: &str) -> Vec<Problem> {
-        let path = |key: &str| format!("{at}.{key}");
-        let problem = |key: &str, text: String| Problem::new(path(key), text);
-        let region = self.region.as_deref().and_then(|region| REGION.check(path("region"), region));
-        let account = self.account.as_deref().and_then(|account| ACCOUNT.check(path("account"), account));
-        let mut found: Vec<_> = region.into_iter().chain(account).collect();
+        let problem = |key: &str, text: String| Problem::new(format!("{at}.{key}"), text);
+        let mut found = problems_of_home(at, self.region.as_deref(), self.account.as_deref());
         if let Err(refusal) = validate::queue::name(&self.name) {
             found.push(problem("name", format!("{:?} is not a queue name: {}", self.name, text(refusal))));
         }

@@ -3,41 +3,34 @@
 use http::Uri;
 use sqs_client::wire::validate::permission::is_account;
 
-use super::Config;
+use super::{Config, Problem};
 use crate::http::{is_host, is_origin};
 use crate::service::caller::is_region;
 use crate::service::keys::Secret;
 
-/// An invalid setting.
-#[derive(Debug)]
-pub(crate) struct Problem {
-    /// Such as `queues[2].visibility_timeout`.
-    pub(crate) path: String,
-    pub(crate) text: String,
-}
-
-impl Problem {
-    pub(crate) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { path: path.into(), text: text.into() }
-    }
-}
-
 /// A rule for the text of a setting.
-pub(super) struct Rule {
+struct Rule {
     is_legal: fn(&str) -> bool,
     allowed: &'static str,
 }
 
-pub(super) const ACCOUNT: Rule = Rule { is_legal: is_account, allowed: "allowed are 12 digits" };
-pub(super) const REGION: Rule =
+const ACCOUNT: Rule = Rule { is_legal: is_account, allowed: "allowed are 12 digits" };
+const REGION: Rule =
     Rule { is_legal: is_region, allowed: "allowed are 1 to 32 of a-z, 0-9 and -, such as \"eu-west-1\"" };
 const URL: Rule = Rule { is_legal: is_base_url, allowed: "allowed is a URL such as \"http://host:port\"" };
 const HOST: Rule = Rule { is_legal: is_host, allowed: "allowed is a host name or address without a port" };
 const ORIGIN: Rule =
     Rule { is_legal: is_origin, allowed: "allowed is an origin such as \"http://localhost:3000\"" };
 
+/// The problems of the region and the account of a queue or a topic, whose path in the file is `at`.
+pub(super) fn problems_of_home(at: &str, region: Option<&str>, account: Option<&str>) -> Vec<Problem> {
+    let region = region.and_then(|region| REGION.check(format!("{at}.region"), region));
+    let account = account.and_then(|account| ACCOUNT.check(format!("{at}.account"), account));
+    region.into_iter().chain(account).collect()
+}
+
 impl Rule {
-    pub(super) fn check(&self, path: impl Into<String>, given: &str) -> Option<Problem> {
+    fn check(&self, path: impl Into<String>, given: &str) -> Option<Problem> {
         let text = || format!("{given:?} is not allowed; {}", self.allowed);
         (!(self.is_legal)(given)).then(|| Problem::new(path, text()))
     }
@@ -53,7 +46,7 @@ fn is_base_url(text: &str) -> bool {
 }
 
 impl Config {
-    /// The problems of single settings.
+    /// The problems of single settings, and of each queue, topic, subscription and bucket.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let texts = [
             ("account", &self.account, ACCOUNT),
@@ -83,6 +76,21 @@ impl Config {
                 let text = crate::s3::problem_of_bucket_name(bucket);
                 found.extend(text.map(|text| Problem::new(format!("s3.buckets[{at}]"), text)));
             }
+        }
+        for (at, queue) in self.queues.iter().enumerate() {
+            found.extend(queue.problems(&format!("queues[{at}]")));
+        }
+        #[cfg(feature = "sns")]
+        for (at, topic) in self.topics.iter().enumerate() {
+            found.extend(topic.problems(&format!("topics[{at}]")));
+        }
+        #[cfg(feature = "sns")]
+        for (at, subscription) in self.subscriptions.iter().enumerate() {
+            found.extend(subscription.problems(&format!("subscriptions[{at}]")));
+        }
+        #[cfg(feature = "s3")]
+        for (at, bucket) in self.buckets.iter().enumerate() {
+            found.extend(bucket.problems(&format!("buckets[{at}]")));
         }
         found
     }
@@ -119,25 +127,3 @@ fn problem_of_log(directives: &str) -> Option<Problem> {
     );
     Some(Problem::new("log", text))
 }
-
-/// The settings of a feature that a build lacks: it must reject them instead of ignoring them.
-#[cfg(not(all(feature = "s3", feature = "durable", feature = "sns")))]
-macro_rules! absent {
-    ($name:ident, $text:literal) => {
-        #[derive(Clone, Debug)]
-        pub(super) enum $name {}
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
-                Err(serde::de::Error::custom($text))
-            }
-        }
-    };
-}
-
-#[cfg(not(feature = "s3"))]
-absent!(NoS3, "this build has no S3; enable the cargo feature s3");
-#[cfg(not(feature = "durable"))]
-absent!(NoData, "this build has no data directories; enable the cargo feature durable");
-#[cfg(not(feature = "sns"))]
-absent!(NoSns, "this build has no SNS; enable the cargo feature sns");

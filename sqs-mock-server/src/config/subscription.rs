@@ -4,7 +4,7 @@ use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use super::rules::Problem;
+use super::Problem;
 use super::topic::reason;
 use crate::service::arn::{QueueArn, TopicArn};
 use crate::sns::engine::protocol::{Endpoint, Protocol};
@@ -22,7 +22,8 @@ pub(crate) struct SubscriptionDefinition {
     protocol: Option<String>,
     endpoint: Option<String>,
     raw: Option<bool>,
-    filter_policy: Option<FilterPolicyText>,
+    #[serde(default, deserialize_with = "json_text")]
+    filter_policy: Option<String>,
     filter_policy_scope: Option<Scope>,
     /// A name or an ARN.
     pub(crate) dead_letter_queue: Option<String>,
@@ -35,19 +36,11 @@ enum Scope {
 }
 
 /// JSON, given as a text or as a table.
-#[derive(Clone, Debug)]
-struct FilterPolicyText(String);
-
-impl<'de> Deserialize<'de> for FilterPolicyText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::String(text) => Ok(Self(text)),
-            table @ Value::Object(_) => Ok(Self(table.to_string())),
-            _ => {
-                let expected = &"a table or a text with JSON";
-                Err(D::Error::invalid_type(Unexpected::Other("another type"), expected))
-            }
-        }
+fn json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(text) => Ok(Some(text)),
+        table @ Value::Object(_) => Ok(Some(table.to_string())),
+        _ => Err(D::Error::invalid_type(Unexpected::Other("another type"), &"a table or a text with JSON")),
     }
 }
 
@@ -75,18 +68,13 @@ impl SubscriptionDefinition {
 
     /// All attributes: the name in the file, the name in requests, and the value there.
     fn table(&self, topic: &TopicArn) -> [(&'static str, &'static str, Option<String>); 4] {
-        let scope = self.filter_policy_scope.map(|scope| match scope {
-            Scope::MessageAttributes => "MessageAttributes".to_owned(),
-            Scope::MessageBody => "MessageBody".to_owned(),
-        });
-        let filter = self.filter_policy.as_ref().map(|FilterPolicyText(text)| text.clone());
-        let redrive = self
-            .dead_letter_queue
-            .as_ref()
-            .map(|queue| json!({ "deadLetterTargetArn": queue_arn(queue, topic).to_string() }).to_string());
+        let scope = self.filter_policy_scope.map(|scope| format!("{scope:?}"));
+        let redrive = self.dead_letter_queue.as_ref();
+        let redrive =
+            redrive.map(|queue| json!({ "deadLetterTargetArn": queue_arn(queue, topic) }).to_string());
         [
             ("filter_policy_scope", "FilterPolicyScope", scope),
-            ("filter_policy", "FilterPolicy", filter),
+            ("filter_policy", "FilterPolicy", self.filter_policy.clone()),
             ("raw", "RawMessageDelivery", self.raw.map(|raw| raw.to_string())),
             ("dead_letter_queue", "RedrivePolicy", redrive),
         ]

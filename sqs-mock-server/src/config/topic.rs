@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::rules::{ACCOUNT, Problem, REGION};
+use super::Problem;
+use super::rules::problems_of_home;
 use crate::service::arn::{TopicArn, is_fifo_name};
 use crate::service::query_error::QueryError;
 use crate::sns::engine::arn;
@@ -69,9 +70,7 @@ impl TopicDefinition {
     /// The problems of this topic, whose path in the file is `at`.
     pub(super) fn problems(&self, at: &str) -> Vec<Problem> {
         let path = |key: &str| format!("{at}.{key}");
-        let region = self.region.as_deref().and_then(|region| REGION.check(path("region"), region));
-        let account = self.account.as_deref().and_then(|account| ACCOUNT.check(path("account"), account));
-        let mut found: Vec<_> = region.into_iter().chain(account).collect();
+        let mut found = problems_of_home(at, self.region.as_deref(), self.account.as_deref());
         let fifo = is_fifo_name(&self.name);
         let kind = [("FifoTopic", if fifo { "true" } else { "false" })];
         if arn::created(&self.name, &kind, ("", "")).is_err() {

@@ -60,8 +60,7 @@ impl Guard {
     /// The request is not allowed; the text says why.
     pub(crate) fn check_admin(&self, head: &Parts) -> Result<(), String> {
         self.check_host(head)?;
-        let only_reads = head.method == Method::GET || head.method == Method::HEAD;
-        if only_reads || !self.is_foreign(head) { Ok(()) } else { Err(foreign(head)) }
+        if only_reads(head) { Ok(()) } else { self.check_origin(head) }
     }
 
     /// Checks an action of SQS.
@@ -70,9 +69,7 @@ impl Guard {
     /// The request is not allowed; the text says why.
     pub(crate) fn check_action(&self, head: &Parts, changes: bool) -> Result<(), String> {
         // Reads too: they are recorded, and count for faults.
-        if self.is_foreign(head) {
-            return Err(foreign(head));
-        }
+        self.check_origin(head)?;
         if head.method != Method::GET {
             return Ok(());
         }
@@ -89,12 +86,11 @@ impl Guard {
     /// The request is not allowed; the text says why.
     #[cfg(feature = "s3")]
     pub(crate) fn check_s3(&self, head: &Parts, is_open: bool) -> Result<(), String> {
-        let only_reads = head.method == Method::GET || head.method == Method::HEAD;
-        let needs_host = is_of_browser(head) || (only_reads && is_open);
+        let needs_host = is_of_browser(head) || (only_reads(head) && is_open);
         if needs_host && self.listed_origin(head).is_none() {
             self.check_host(head)?;
         }
-        if only_reads || !self.is_foreign(head) { Ok(()) } else { Err(foreign(head)) }
+        if only_reads(head) { Ok(()) } else { self.check_origin(head) }
     }
 
     /// Whether a request has the token, if one is required.
@@ -107,13 +103,14 @@ impl Guard {
         given.is_some_and(|token| is_equal(token.trim(), expected.as_str()))
     }
 
-    /// Whether a page of another site makes the request.
-    fn is_foreign(&self, head: &Parts) -> bool {
-        if let Some(origin) = head.headers.get(ORIGIN) {
-            return !self.is_own(origin, head) && self.listed_origin(head).is_none();
-        }
+    /// Rejects pages of other sites.
+    fn check_origin(&self, head: &Parts) -> Result<(), String> {
         let site = head.headers.get(SEC_FETCH_SITE);
-        site.is_some_and(|site| site == "cross-site" || site == "same-site")
+        let is_foreign = match head.headers.get(ORIGIN) {
+            Some(origin) => !self.is_own(origin, head) && self.listed_origin(head).is_none(),
+            None => site.is_some_and(|site| site == "cross-site" || site == "same-site"),
+        };
+        if is_foreign { Err(foreign(head)) } else { Ok(()) }
     }
 
     fn is_own(&self, origin: &HeaderValue, head: &Parts) -> bool {
@@ -142,6 +139,10 @@ impl Guard {
             || is_below(LOCALSTACK)
             || self.hosts.iter().any(|known| name == *known || is_below(known))
     }
+}
+
+fn only_reads(head: &Parts) -> bool {
+    head.method == Method::GET || head.method == Method::HEAD
 }
 
 /// Whether the request comes from a browser. `PowerShell` also calls itself Mozilla.

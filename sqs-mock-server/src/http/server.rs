@@ -26,7 +26,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_io_timeout::TimeoutStream;
 
 use super::Limits;
-use super::outgoing::Break;
+use super::reply::Break;
 
 /// Read buffer of a connection, which is also the maximum size of a body frame.
 const BUFFER: usize = 128 << 10;

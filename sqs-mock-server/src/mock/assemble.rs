@@ -7,7 +7,6 @@ use std::sync::OnceLock;
 
 use aws_credential_types::Credentials;
 
-#[cfg(feature = "config-file")]
 use super::queues;
 use super::service::{self, Kept};
 use super::{MockSqs, Verification};
@@ -23,10 +22,12 @@ use crate::service::keys::Keys;
 use crate::services::Topics;
 use crate::services::{InitialState, Services};
 #[cfg(feature = "sns")]
-use crate::sns::ops::Start;
+use crate::sns::ops::{Sns, Start};
 use crate::sqs::engine::{QuotaScope, QuotaTable};
 use crate::sqs::front::Endpoint;
 use crate::sqs::ops::Service;
+#[cfg(all(feature = "durable", feature = "sns"))]
+use crate::store::Store;
 
 impl MockSqs {
     /// A service with its initial queues and faults.
@@ -61,8 +62,8 @@ impl MockSqs {
         });
         let journal = Arc::new(Journal::new(journal_capacity(config)));
         #[cfg(feature = "sns")]
-        let topics = topics(&service, &names, &journal, (config, &mut kept));
-        #[cfg(all(feature = "config-file", feature = "sns"))]
+        let topics = topics(&service, &names, &journal, config, &mut kept);
+        #[cfg(feature = "sns")]
         super::topics::create(&topics.sns, config)?;
         let endpoint = Endpoint::new(
             Arc::clone(&service),
@@ -70,10 +71,7 @@ impl MockSqs {
             config.queue_url_style,
             Arc::clone(&journal),
         );
-        #[cfg(feature = "config-file")]
         let configured_queues = queues::urls(config, |region| endpoint.base_url(&names.own_host, region));
-        #[cfg(not(feature = "config-file"))]
-        let configured_queues = Vec::new();
         let services = Services {
             sqs: endpoint,
             #[cfg(feature = "sns")]
@@ -92,7 +90,7 @@ impl MockSqs {
             url,
             credentials,
             configured_queues,
-            #[cfg(all(feature = "config-file", feature = "sns"))]
+            #[cfg(feature = "sns")]
             configured_topics: super::topics::arns(config),
             server: None,
             #[cfg(feature = "s3")]
@@ -105,18 +103,26 @@ impl MockSqs {
 
 /// SNS and STS, with the defaults of SQS.
 #[cfg(feature = "sns")]
+#[cfg_attr(not(feature = "durable"), expect(unused_variables, reason = "no directory, no topics in it"))]
 fn topics(
     service: &Arc<Service>,
     names: &Arc<Names>,
     journal: &Arc<Journal>,
-    (config, kept): (&Config, &mut Kept),
+    config: &Config,
+    kept: &mut Kept,
 ) -> Topics {
-    let (clock, seed) = (service.clock().clone(), kept.seed_of_topics(service.seed()));
-    let faults = service.faults().clone();
+    let (clock, seed, faults) = (service.clock().clone(), service.seed(), service.faults().clone());
+    // Ids differ from those of earlier processes on the directory.
+    #[cfg(feature = "durable")]
+    let (seed, reader) = (seed.after(kept.starts), kept.store.as_ref().map(Store::topic_reader));
+    #[cfg(not(feature = "durable"))]
+    let reader = None;
     let front = Front::new(Arc::clone(names), Arc::clone(journal), clock.clone(), faults, seed);
     let queues: Arc<dyn Queues> = Arc::<Service>::clone(service);
     let published = journal_capacity(config);
-    let sns = kept.sns(Start { queues, clock, seed, journal: Arc::clone(journal), published, reader: None });
+    let sns = Sns::new(Start { queues, clock, seed, journal: Arc::clone(journal), published, reader });
+    #[cfg(feature = "durable")]
+    sns.restore(std::mem::take(&mut kept.topics));
     Topics { front, sns: Arc::new(sns) }
 }
 
@@ -140,43 +146,36 @@ fn guard(config: &Config, own_host: &str) -> Guard {
 /// What each reset creates again.
 fn initial_state(config: Config) -> InitialState {
     InitialState(Box::new(move |services| {
-        let created = create_initial_state(services.sqs.service(), &config);
-        #[cfg(all(feature = "config-file", feature = "sns"))]
-        let created = created.and(super::topics::create(&services.topics.sns, &config));
-        if let Err(error) = created {
-            tracing::error!(%error, "cannot create the initial queues and topics again");
+        let created = [
+            create_initial_state(services.sqs.service(), &config),
+            #[cfg(feature = "sns")]
+            super::topics::create(&services.topics.sns, &config),
+        ];
+        for error in created.into_iter().filter_map(Result::err) {
+            tracing::error!(%error, "cannot create all initial queues and topics again");
         }
     }))
 }
 
 /// Creates the initial queues and faults.
-#[cfg_attr(not(feature = "config-file"), expect(clippy::unnecessary_wraps, reason = "no file, no errors"))]
 fn create_initial_state(service: &Service, config: &Config) -> io::Result<()> {
     service.change_quotas(|table| *table = quotas(config));
     for fault in &config.faults {
         service.faults().inject(fault.clone());
     }
-    #[cfg(feature = "config-file")]
-    {
-        let problems = queues::problems(config).into_iter();
-        #[cfg(feature = "sns")]
-        let problems = problems.chain(super::topics::problems(config));
-        #[cfg(feature = "s3")]
-        let problems = problems.chain(super::buckets::problems(config));
-        let problems: Vec<_> = problems.collect();
-        if !problems.is_empty() {
-            return Err(config.source.refuse(problems));
-        }
-        queues::create(service, config)?;
-    }
-    Ok(())
+    let problems = queues::problems(config).into_iter();
+    #[cfg(feature = "sns")]
+    let problems = problems.chain(super::topics::problems(config));
+    #[cfg(feature = "s3")]
+    let problems = problems.chain(super::s3::problems(config));
+    config.source.check(problems.collect())?;
+    queues::create(service, config)
 }
 
 /// The initial throughput quotas.
 fn quotas(config: &Config) -> QuotaTable {
     let mut table = QuotaTable::default();
     table.set(QuotaScope::Server, config.throughput_quotas);
-    #[cfg(feature = "config-file")]
     for (arn, quotas) in queues::quotas(config) {
         table.set(QuotaScope::Queue(arn), quotas);
     }

@@ -1,24 +1,15 @@
 //! The embedded server: start, inspect, reset, stop.
 
 mod assemble;
-#[cfg(all(feature = "config-file", feature = "s3"))]
-mod buckets;
 mod builder;
-mod drop;
-mod messages;
 mod queue;
-#[cfg(feature = "config-file")]
 mod queues;
 #[cfg(feature = "s3")]
 mod s3;
 mod service;
-mod throughput;
 #[cfg(feature = "sns")]
-mod topic;
-#[cfg(all(feature = "config-file", feature = "sns"))]
 mod topics;
 mod verification;
-mod wait;
 
 use std::sync::Arc;
 
@@ -37,12 +28,11 @@ use crate::sqs::journal::Requests;
 use crate::sqs::ops::Service;
 
 pub use builder::MockSqsBuilder;
-pub use queue::QueueView;
+pub use queue::{QueueView, Unmet};
 use service::Kept;
 #[cfg(feature = "sns")]
-pub use topic::TopicView;
+pub use topics::TopicView;
 pub use verification::{Leftover, LeftoverKind, Leftovers, Verification};
-pub use wait::Unmet;
 
 /// Base URL of a server without a socket. `.invalid` never resolves, so that requests to such a server cannot reach a
 /// real one.
@@ -73,7 +63,7 @@ pub struct MockSqs {
     url: String,
     credentials: Credentials,
     configured_queues: Vec<String>,
-    #[cfg(all(feature = "config-file", feature = "sns"))]
+    #[cfg(feature = "sns")]
     configured_topics: Vec<crate::service::arn::TopicArn>,
     server: Option<Server>,
     #[cfg(feature = "s3")]
@@ -151,7 +141,7 @@ impl MockSqs {
     /// The data directory, if the server has one.
     #[cfg(feature = "durable")]
     pub fn data(&self) -> Option<&crate::Data> {
-        self.kept.data()
+        self.kept.store.as_ref().map(crate::store::Store::data)
     }
 
     /// URLs of the queues that the config file defines, in the order of the file.

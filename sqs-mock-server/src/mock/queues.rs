@@ -23,19 +23,23 @@ const SUGGESTED: usize = 20;
 /// A queue of the file: its path, its ARN and its definition.
 type Planned<'c> = (String, QueueArn, &'c QueueDefinition);
 
-/// Creates the queues of the settings, which have no [`problems`]. Redrive policies are set when all queues exist, so
-/// that the order in the file does not matter.
+/// Creates the queues of the settings, which have no [`problems`], also those after one that cannot be created. Redrive
+/// policies are set when all queues exist, so that the order in the file does not matter.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`], with the first problem.
+/// [`io::ErrorKind::InvalidInput`], with a line for each queue that differs from an existing one: that of an earlier
+/// server, or one that a request created during a reset.
 pub(super) fn create(service: &Service, config: &Config) -> io::Result<()> {
     let planned = plan(config);
-    let created = planned.iter().find_map(|queue| create_one(service, queue).err());
-    let redriven = || planned.iter().find_map(|queue| redrive(service, queue).err());
-    match created.or_else(redriven) {
-        None => Ok(()),
-        Some(problem) => Err(config.source.refuse(vec![problem])),
+    let (mut created, mut failed) = (Vec::new(), Vec::new());
+    for queue in &planned {
+        match create_one(service, queue) {
+            Ok(()) => created.push(queue),
+            Err(problem) => failed.push(problem),
+        }
     }
+    failed.extend(created.into_iter().filter_map(|queue| redrive(service, queue).err()));
+    config.source.check(failed)
 }
 
 fn create_one(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Problem> {

@@ -4,65 +4,25 @@ use std::io;
 use std::sync::Arc;
 
 use crate::config::Config;
-#[cfg(feature = "sns")]
-use crate::service::seed::Seed;
 #[cfg(all(feature = "durable", feature = "sns"))]
 use crate::sns::ops::Restored as RestoredTopics;
-#[cfg(feature = "sns")]
-use crate::sns::ops::{Sns, Start as SnsStart};
 use crate::sqs::engine::Settings;
 use crate::sqs::ops::changes::ChangeReader;
 use crate::sqs::ops::{Service, Start};
 #[cfg(feature = "durable")]
-use crate::store::{Data, Store};
+use crate::store::Store;
 
 /// Keeps a data directory open.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     #[cfg(feature = "durable")]
-    store: Option<Store>,
+    pub(super) store: Option<Store>,
     /// The topics of the directory, until they are restored.
     #[cfg(all(feature = "durable", feature = "sns"))]
-    topics: RestoredTopics,
+    pub(super) topics: RestoredTopics,
     /// The number of earlier processes.
     #[cfg(all(feature = "durable", feature = "sns"))]
-    starts: u64,
-}
-
-impl Kept {
-    #[cfg(feature = "durable")]
-    pub(super) fn data(&self) -> Option<&Data> {
-        self.store.as_ref().map(Store::data)
-    }
-
-    /// The seed for topics. It differs from those of earlier processes on the directory.
-    #[cfg(feature = "sns")]
-    #[cfg_attr(
-        not(feature = "durable"),
-        expect(clippy::unused_self, reason = "no directory, no earlier processes")
-    )]
-    pub(super) fn seed_of_topics(&self, seed: Seed) -> Seed {
-        #[cfg(feature = "durable")]
-        return seed.after(self.starts);
-        #[cfg(not(feature = "durable"))]
-        seed
-    }
-
-    /// A service with the topics of the directory, or without topics.
-    #[cfg(feature = "sns")]
-    #[cfg_attr(
-        not(feature = "durable"),
-        expect(clippy::unused_self, reason = "no directory, no topics in it")
-    )]
-    pub(super) fn sns(&mut self, start: SnsStart) -> Sns {
-        #[cfg(feature = "durable")]
-        if let Some(store) = &self.store {
-            let sns = Sns::new(SnsStart { reader: Some(store.topic_reader()), ..start });
-            sns.restore(std::mem::take(&mut self.topics));
-            return sns;
-        }
-        Sns::new(start)
-    }
+    pub(super) starts: u64,
 }
 
 /// A service with the state of its data directory, or without queues.

@@ -6,7 +6,7 @@ use sqs_client::transport::{Transport as _, TransportError, TransportErrorKind};
 use tokio::task::JoinHandle;
 
 use super::*;
-#[cfg(all(feature = "config-file", feature = "sns"))]
+#[cfg(feature = "config-file")]
 use crate::config::Config;
 
 async fn request(transport: &InProcess) -> Result<u16, TransportError> {
@@ -117,4 +117,24 @@ fn topics_that_exist_are_kept_if_they_are_equal() {
     ] {
         assert_eq!(create(&other).unwrap_err().to_string(), expected);
     }
+}
+
+#[cfg(feature = "config-file")]
+#[tokio::test]
+async fn queue_that_a_request_creates_during_a_reset_does_not_prevent_later_ones() {
+    let text = "auto_create = true\n[[queues]]\nname = 'a'\ndelay = 5\n[[queues]]\nname = 'b'\n\
+                [[queues]]\nname = 'c'\ndead_letter_queue = 'b'\nmax_receive_count = 3";
+    let config = Config::parse(text, "sqs.toml").unwrap();
+    let server = MockSqsBuilder::from(config.clone()).in_process().unwrap();
+    server.service.reset();
+    for name in ["a", "b"] {
+        let poll = server.client().receive_message().queue_url(server.queue_url(name));
+        assert!(poll.send().await.unwrap().messages().is_empty());
+    }
+    let error = queues::create(&server.service, &config).unwrap_err().to_string();
+    assert!(error.starts_with("sqs.toml:3:8: queues[0].name: "), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    let redrive =
+        |name| server.queue(name).describe().unwrap().attributes.contains_key(&"RedrivePolicy".into());
+    assert!(server.queue("a").exists() && !redrive("b") && redrive("c"));
 }

@@ -1,26 +1,90 @@
-//! Creates the topics and subscriptions of a config file with the rules of `CreateTopic` and `Subscribe`.
+//! Views of topics, recorded requests to SNS and STS, and the topics and subscriptions of a config file, which are created
+//! with the rules of `CreateTopic` and `Subscribe`.
 
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::Arc;
 
 use super::MockSqs;
 use super::queues::{self, absent, duplicates};
 use crate::config::{Config, Problem, SubscriptionDefinition, TopicDefinition, reason};
+use crate::query::QueryRequest;
 use crate::service::arn::{QueueArn, TopicArn};
+use crate::service::operation::ServiceName;
 use crate::sns::engine::protocol::Endpoint;
-use crate::sns::ops::Sns;
+use crate::sns::ops::{PublishedMessage, Sns, SubscriptionDescription};
+
+/// A view of one topic of a [`MockSqs`]. It changes nothing.
+///
+/// The page [topics](crate::guide::topics#in-a-rust-test) has an example.
+#[derive(Clone, Debug)]
+pub struct TopicView<'s> {
+    sns: &'s Sns,
+    arn: TopicArn,
+}
+
+impl TopicView<'_> {
+    /// The topic with this name in another account, given as 12 digits.
+    pub fn of_account(mut self, account: &str) -> Self {
+        self.arn.account = account.into();
+        self
+    }
+
+    /// The topic with this name in another region.
+    pub fn in_region(mut self, region: &str) -> Self {
+        self.arn.region = region.into();
+        self
+    }
+
+    /// The ARN, whether the topic exists or not.
+    pub fn arn(&self) -> &TopicArn {
+        &self.arn
+    }
+
+    /// Whether the topic exists.
+    pub fn exists(&self) -> bool {
+        self.sns.has(&self.arn)
+    }
+
+    /// The subscriptions, sorted by protocol and endpoint; empty if the topic does not exist.
+    pub fn subscriptions(&self) -> Vec<SubscriptionDescription> {
+        self.sns.subscriptions_of(&self.arn)
+    }
+
+    /// The [latest](crate::MockSqsBuilder::journal) messages that the topic took, oldest first, also if it was deleted
+    /// since. Duplicates on FIFO topics are not among them.
+    pub fn published(&self) -> Vec<Arc<PublishedMessage>> {
+        self.sns.published_to(&self.arn)
+    }
+}
 
 impl MockSqs {
     /// The topics that the config file defines, in the order of the file.
     pub fn configured_topics(&self) -> &[TopicArn] {
         &self.configured_topics
     }
+
+    /// A view of a topic in the server's own account and region, whether it exists or not.
+    pub fn topic(&self, name: &str) -> TopicView<'_> {
+        let arn = TopicArn::new(&self.names().region, &self.names().account, name);
+        TopicView { sns: &self.services.topics.sns, arn }
+    }
+
+    /// The [latest](crate::MockSqsBuilder::journal) requests to SNS, oldest first.
+    pub fn sns_requests(&self) -> Vec<QueryRequest> {
+        QueryRequest::all(&self.services.journal, ServiceName::Sns)
+    }
+
+    /// The [latest](crate::MockSqsBuilder::journal) requests to STS, oldest first.
+    pub fn sts_requests(&self) -> Vec<QueryRequest> {
+        QueryRequest::all(&self.services.journal, ServiceName::Sts)
+    }
 }
 
-/// Creates the topics of the settings.
+/// Creates the topics and subscriptions of the settings, also those after one that cannot be created.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`]: a topic of the data directory differs from that of the file.
+/// [`io::ErrorKind::InvalidInput`], with a line for each topic of the data directory that differs from that of the file.
 pub(super) fn create(sns: &Sns, config: &Config) -> io::Result<()> {
     let topics = config.topics.iter().zip(arns(config)).enumerate();
     let topics = topics.map(|(at, (topic, arn))| {
@@ -31,10 +95,7 @@ pub(super) fn create(sns: &Sns, config: &Config) -> io::Result<()> {
         let topic = one.topic_arn(config.region(), config.account());
         subscribe(sns, one, &topic).map_err(|text| Problem::new(format!("subscriptions[{at}].topic"), text))
     });
-    match topics.chain(subscriptions).find_map(Result::err) {
-        None => Ok(()),
-        Some(problem) => Err(config.source.refuse(vec![problem])),
-    }
+    config.source.check(topics.chain(subscriptions).filter_map(Result::err).collect())
 }
 
 fn create_one(sns: &Sns, topic: &TopicDefinition, arn: &TopicArn) -> Result<(), String> {

@@ -1,13 +1,18 @@
-//! Verification that a test leaves no messages behind.
+//! Verification that a test leaves no messages behind, and reports when a server is dropped.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::messages::Messages;
+use super::MockSqs;
+use super::queue::Messages;
 use crate::service::arn::QueueArn;
 use crate::sqs::engine::{PeekedMessage, Visibility};
 use crate::sqs::findings::{Finding, FindingKind};
+use crate::sqs::journal::Latest;
 use crate::sqs::ops::Service;
+
+/// The number of requests in the report of a failing test.
+const LAST_REQUESTS: usize = 10;
 
 /// The messages that may be left in the queues of a server at the end of a test. By default none.
 ///
@@ -197,3 +202,44 @@ impl fmt::Debug for Leftovers {
 }
 
 impl std::error::Error for Leftovers {}
+
+impl MockSqs {
+    /// Checks for leftover messages in the queues of all accounts and regions. Applies the rules of
+    /// [`verify_on_drop`](super::MockSqsBuilder::verify_on_drop); without them, any message is an error. Each queue is
+    /// read as by [`QueueView::messages`](crate::QueueView::messages).
+    ///
+    /// # Errors
+    /// There are leftover messages. The error lists them by queue.
+    pub fn verify(&self) -> Result<(), Leftovers> {
+        self.verification.clone().unwrap_or_default().verify(&self.service)
+    }
+}
+
+impl Drop for MockSqs {
+    /// Shuts down first, since clients without a socket share the endpoint, and move tasks share the queues: both would
+    /// outlive the server.
+    ///
+    /// During a panic, this prints the seed and the latest requests. Otherwise it verifies leftover messages if
+    /// `verify_on_drop` was set.
+    fn drop(&mut self) {
+        self.services.sqs.service().shut_down();
+        if std::thread::panicking() {
+            eprint!("{}", failure_report(self));
+        } else if let Some(Err(leftovers)) =
+            self.verification.as_ref().map(|rules| rules.verify(&self.service))
+        {
+            panic!("sqs-mock-server: {leftovers}");
+        }
+    }
+}
+
+/// The seed and the latest requests, for the output of a failing test.
+fn failure_report(server: &MockSqs) -> String {
+    let seed = server.service.seed();
+    let hint = format!("sqs-mock-server: seed {seed}; repeat with MockSqs::builder().seed({seed})\n");
+    let requests = server.requests();
+    if requests.is_empty() {
+        return hint;
+    }
+    format!("{hint}the latest requests:\n{}", Latest { requests: requests.all(), rows: LAST_REQUESTS })
+}

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use http::header::{CONNECTION, EXPECT, HeaderValue};
 use http::request::Parts;
 use http::{Request, Response};
-use http_body_util::Full;
+#[cfg(feature = "s3")]
+use http_body_util::Either;
 use hyper::body::Incoming;
 
-use crate::http::{Admitted, Break, Intake, Limits, Outgoing, Part, Reply, Site};
+use crate::http::{Admitted, Break, Intake, Limits, Outgoing, Reply, Site};
 #[cfg(feature = "s3")]
 use crate::s3::Front;
 use crate::services::Services;
@@ -45,7 +46,7 @@ impl Router {
                 reply
             }
             Err(error) => {
-                let mut response = self.services.sqs.refuse_body(&head, error, self.intake.limits());
+                let mut response = self.services.sqs.refuse_body(&head, error, &self.intake.limits);
                 self.services.guard().allow_reading(&head, response.headers_mut());
                 // Otherwise the rest of the body would be read as the next request.
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -68,14 +69,9 @@ impl Site for Router {
         {
             // Boxed, so that the future of SQS requests stays small.
             let response = Box::pin(front.route(Request::from_parts(head, incoming))).await?;
-            return Ok(response.map(Outgoing::Live));
+            return Ok(response.map(Either::Right));
         }
-        match self.serve(head, incoming).await {
-            Reply::Whole(response) => Ok(response.map(|body| Outgoing::Whole(Full::new(body)))),
-            Reply::Truncated(response) => Ok(response.map(|body| Outgoing::Part(Part::Due(body)))),
-            Reply::Live(response) => Ok(response.map(Outgoing::Live)),
-            Reply::Lost => Err(Break::Reset),
-        }
+        self.serve(head, incoming).await.into_response()
     }
 
     fn connected(&self) -> impl Drop + Send {

@@ -51,9 +51,7 @@ use crate::service::seed::Seed;
 
 pub(crate) use content::Content;
 pub(crate) use front::Front;
-pub(crate) use notifications::Configuration;
-#[cfg(feature = "config-file")]
-pub(crate) use notifications::{RequestedRule, SELECTABLE, TargetKind};
+pub(crate) use notifications::{Configuration, RequestedRule, SELECTABLE, TargetKind};
 pub(crate) use outbox::Targets;
 pub use server::MockS3;
 pub use setup::S3;

@@ -63,7 +63,7 @@ struct Shared {
 }
 
 /// How a clock is set. Unlike its time, this changes only if somebody sets the clock.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum ClockSetting {
     /// It runs, this many milliseconds ahead of the system time.
     Running(i64),

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use sqs_mock_server::{Limits, MockSqs};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::Instant;
 
 use crate::wire::{FORM, JSON, Wire, still_answers};
 
@@ -210,6 +211,24 @@ async fn connection_that_does_not_read_is_closed() {
     let _unread = asks_and_does_not_read(&server).await;
     let seated = tokio::time::timeout(AT_ONCE, still_answers(&server)).await;
     seated.expect("the permit is free again");
+}
+
+#[tokio::test]
+async fn slow_reader_gets_a_response_that_takes_longer_than_the_write_timeout() {
+    let limit = 8 * A_MOMENT;
+    let server = start(|limits| limits.write_timeout = limit).await;
+    full_queue(&server).await;
+    let mut wire = Wire::connect(&server).await;
+    let form = format!("Action=ReceiveMessage&MaxNumberOfMessages=10&QueueUrl={}", server.queue_url("q"));
+    let start = Instant::now();
+    wire.request("POST /", FORM, form.as_bytes()).await.unwrap();
+    let mut part = vec![0; 1 << 20];
+    for _ in 0..10 {
+        // The response takes longer than the limit, and each pause is far shorter.
+        tokio::time::sleep(A_MOMENT).await;
+        wire.stream().read_exact(&mut part).await.expect("the connection is open");
+    }
+    assert!(start.elapsed() > limit);
 }
 
 #[tokio::test]

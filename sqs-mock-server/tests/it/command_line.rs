@@ -150,7 +150,7 @@ fn journal_has_the_configured_capacity() {
             ask(&endpoint, &get("/?Action=ListQueues"));
         }
         let answer = ask(&endpoint, &get("/_mock/requests"));
-        assert!(answer.contains(&format!(r#"{{"total":{total},"#)), "{answer}");
+        assert!(answer.contains(&format!(r#""total":{total}}}"#)), "{answer}");
     }
 }
 

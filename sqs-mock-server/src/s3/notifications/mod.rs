@@ -17,9 +17,7 @@ use std::fmt;
 use s3s::S3ErrorCode;
 
 pub(crate) use configuration::{Configuration, UnusableTarget};
-#[cfg(feature = "config-file")]
-pub(crate) use event::SELECTABLE;
-pub(crate) use event::{COMPLETE, Change, DELETE, Event, POST, PUT, test_message};
+pub(crate) use event::{COMPLETE, Change, DELETE, Event, POST, PUT, SELECTABLE, test_message};
 pub(crate) use rule::{KeyFilter, RequestedRule, Rule, Target, TargetKind};
 
 /// The text of the error `MalformedXML`.

@@ -8,8 +8,9 @@ use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ErrorCode;
 
 use super::effect::{Effect, Millis};
-use super::filter::{Condition, EntryFilter, Filter};
-use super::{Entry, Request};
+use super::request::{Condition, Entry, Filter, Request};
+#[cfg(any(feature = "s3", feature = "sns"))]
+use crate::service::operation::ServiceName;
 
 /// What goes wrong, for which requests, and how often. By default it affects every request to SQS.
 ///
@@ -45,27 +46,9 @@ use super::{Entry, Request};
 pub struct Fault {
     #[serde(flatten)]
     pub(super) filter: Filter,
-    #[serde(flatten)]
-    pub(super) entry_filter: EntryFilter,
-    pub(super) skip: Option<u64>,
-    pub(super) times: Option<u64>,
-    /// 0 to 1.
-    #[serde(default = "always", skip_serializing_if = "is_always")]
-    pub(super) probability: f64,
-    /// Requests per second that are not affected.
-    pub(super) above: Option<u32>,
-    /// Must be the last field: it rejects all fields that the others do not accept.
+    /// Must be the last field: it rejects all fields that the filter does not accept.
     #[serde(flatten)]
     pub(super) effect: Effect,
-}
-
-fn always() -> f64 {
-    1.0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_always(probability: &f64) -> bool {
-    *probability >= 1.0
 }
 
 /// The name of a queue or a topic, given its name, URL or ARN.
@@ -149,15 +132,7 @@ impl Fault {
     }
 
     pub(super) fn new(effect: Effect) -> Self {
-        Self {
-            filter: Filter::default(),
-            entry_filter: EntryFilter::default(),
-            skip: None,
-            times: None,
-            probability: 1.0,
-            above: None,
-            effect,
-        }
+        Self { filter: Filter::default(), effect }
     }
 }
 
@@ -194,20 +169,20 @@ impl Fault {
 
     /// Affects sends to this message group. A fault of whole requests affects those with at least one such message.
     pub fn group(mut self, id: impl Into<String>) -> Self {
-        self.entry_filter.group = Some(id.into());
+        self.filter.group = Some(id.into());
         self
     }
 
     /// Affects sends of messages with this text in the body. A fault of whole requests affects those with at least one
     /// such message.
     pub fn body_contains(mut self, text: impl Into<String>) -> Self {
-        self.entry_filter.body_contains = Some(text.into());
+        self.filter.body_contains = Some(text.into());
         self
     }
 
     /// Affects the entry at this position of a batch, from 0. Several calls accept any of the positions.
     pub fn entry(mut self, index: usize) -> Self {
-        self.entry_filter.entries.push(index);
+        self.filter.entries.push(index);
         self
     }
 
@@ -220,33 +195,103 @@ impl Fault {
     /// Affects entries for which this returns true. A fault of whole requests affects those with at least one such
     /// entry.
     pub fn when_entry(mut self, condition: impl Fn(&Entry<'_>) -> bool + Send + Sync + 'static) -> Self {
-        self.entry_filter.condition = Some(Condition(Arc::new(condition)));
+        self.filter.entry_condition = Some(Condition(Arc::new(condition)));
         self
     }
 
     /// Skips the first `count` requests, or entries, that it would affect.
     pub fn skip(mut self, count: u64) -> Self {
-        self.skip = Some(count);
+        self.filter.skip = Some(count);
         self
     }
 
     /// Affects at most `count` requests. A fault of entries counts entries.
     pub fn times(mut self, count: u64) -> Self {
-        self.times = Some(count);
+        self.filter.times = Some(count);
         self
     }
 
     /// Affects only requests, or entries, above this rate per second of the server's clock. Bursts of a tenth of the
     /// rate, at least one, succeed. FIFO queues have [quotas](crate::MockSqsBuilder::throughput_quotas) of their own.
     pub fn above(mut self, per_second: u32) -> Self {
-        self.above = Some(per_second);
+        self.filter.above = Some(per_second);
         self
     }
 
     /// Sets the probability, from 0 (never) to 1 (always); the server's seed decides. Values outside this range are
     /// clamped.
     pub fn probability(mut self, probability: f64) -> Self {
-        self.probability = if probability.is_nan() { 0.0 } else { probability.clamp(0.0, 1.0) };
+        self.filter.probability = Some(if probability.is_nan() { 0.0 } else { probability.clamp(0.0, 1.0) });
         self
+    }
+}
+
+/// For S3. A fault affects SQS unless it names S3 or an S3 property. One that names properties of both affects nothing.
+#[cfg(feature = "s3")]
+impl Fault {
+    /// S3 rejects the request and does not apply it. The code is an S3 error code, such as `NoSuchKey`, `AccessDenied`
+    /// or `SlowDown`, and determines the status; unknown codes have status 500.
+    pub fn s3_error(code: impl Into<String>) -> Self {
+        Self::new(Effect::Error { code: code.into(), message: None }).of_s3()
+    }
+
+    /// Limits the throughput of bodies to and from S3, in bytes per second of real time. The slowest of several faults
+    /// applies.
+    pub fn s3_pace(bytes_per_second: u64) -> Self {
+        Self::new(Effect::Pace { bytes_per_second: bytes_per_second.max(1) }).of_s3()
+    }
+
+    /// Affects requests to S3.
+    pub fn of_s3(mut self) -> Self {
+        self.filter.service = Some(ServiceName::S3);
+        self
+    }
+
+    /// Affects requests to S3 for this operation. Several calls accept any of the operations.
+    pub fn on_s3(mut self, action: crate::service::operation::S3Action) -> Self {
+        self.filter.actions.push(action.into());
+        self.of_s3()
+    }
+
+    /// Affects requests to S3 that address this bucket, or an object in it.
+    pub fn bucket(mut self, name: impl Into<String>) -> Self {
+        self.filter.bucket = Some(name.into());
+        self.of_s3()
+    }
+
+    /// Affects requests to S3 for objects whose keys have this prefix.
+    pub fn key_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.filter.key_prefix = Some(prefix.into());
+        self.of_s3()
+    }
+}
+
+/// For SNS. A fault affects SQS unless it names SNS or a topic. Faults of entries, and conditions on messages, work as
+/// for SQS. Deliveries to queues have the faults of `SendMessage`.
+#[cfg(feature = "sns")]
+impl Fault {
+    /// SNS rejects the request and does not apply it. The code is an SNS error code, such as `NotFound`,
+    /// `AuthorizationError` or `Throttled`, and determines the status; unknown codes have status 400.
+    pub fn sns_error(code: impl Into<String>) -> Self {
+        Self::new(Effect::Error { code: code.into(), message: None }).of_sns()
+    }
+
+    /// Affects requests to SNS.
+    pub fn of_sns(mut self) -> Self {
+        self.filter.service = Some(ServiceName::Sns);
+        self
+    }
+
+    /// Affects requests to SNS for this action. Several calls accept any of the actions.
+    pub fn on_sns(mut self, action: crate::service::operation::SnsAction) -> Self {
+        self.filter.actions.push(action.into());
+        self.of_sns()
+    }
+
+    /// Affects requests to SNS that address the topic with this name, or a subscription to it, in any account and
+    /// region. Of an ARN, only the name counts.
+    pub fn topic(mut self, name: impl AsRef<str>) -> Self {
+        self.filter.topic = Some(name_of(name.as_ref()).to_owned());
+        self.of_sns()
     }
 }

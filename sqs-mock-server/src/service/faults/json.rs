@@ -118,10 +118,8 @@ impl Fault {
     fn from_json(fields: &Map<String, Value>) -> Result<Self, String> {
         let mut fault = Self::read(fields.clone()).map_err(|error| explain(fields, error))?;
         fault.set_service()?;
-        fault.check_numbers()?;
         check_lengths(fields)?;
-        fault.check_actions()?;
-        fault.check_code()?;
+        fault.check()?;
         for name in [&mut fault.filter.queue, &mut fault.filter.topic].into_iter().flatten() {
             *name = name_of(name).to_owned();
         }
@@ -135,8 +133,11 @@ impl Fault {
 
     /// Sets the service from its field, or from the other fields.
     fn set_service(&mut self) -> Result<(), String> {
-        let implied =
-            self.services().map(|(_, service)| service).find(|service| *service != ServiceName::Sqs);
+        let implied = self
+            .filter
+            .services(&self.effect)
+            .map(|(_, service)| service)
+            .find(|service| *service != ServiceName::Sqs);
         self.filter.service = self.filter.service.or(implied);
         let service = self.filter.service.unwrap_or(ServiceName::Sqs);
         for action in &mut self.filter.actions {
@@ -146,7 +147,7 @@ impl Fault {
         if let Some(action) = self.filter.actions.iter().find(|action| action.service != service) {
             return Err(format!("`actions`: {} is not an operation of {service}", action.name));
         }
-        match self.services().find(|(_, other)| *other != service) {
+        match self.filter.services(&self.effect).find(|(_, other)| *other != service) {
             Some(("effect", _)) => Err(format!("this `effect` does not apply to {service}")),
             Some((field, _)) => Err(format!("`{field}` does not belong to a fault of {service}")),
             None if service == ServiceName::S3 && !cfg!(feature = "s3") => {
@@ -159,14 +160,19 @@ impl Fault {
         }
     }
 
-    fn check_numbers(&self) -> Result<(), String> {
-        if !(0.0..=1.0).contains(&self.probability) {
-            return Err(format!("`probability` must be between 0 and 1, not {}", self.probability));
+    fn check(&mut self) -> Result<(), String> {
+        let Self { filter, effect } = self;
+        if let Some(probability) = filter.probability.filter(|given| !(0.0..=1.0).contains(given)) {
+            return Err(format!("`probability` must be between 0 and 1, not {probability}"));
         }
-        if self.times == Some(0) {
+        if filter.times == Some(0) {
             return Err("`times` must be at least 1".to_owned());
         }
-        match &self.effect {
+        if let Some(action) = filter.actions.iter().find(|action| !effect.applies_to(**action)) {
+            return Err(format!("`actions`: this effect does not apply to {}", action.name));
+        }
+        let service = filter.service.unwrap_or(ServiceName::Sqs);
+        match &*effect {
             Effect::Status { status, .. } if !(200..=599).contains(status) || [204, 304].contains(status) => {
                 Err(format!("`status` must be from 200 to 599, except 204 and 304, not {status}"))
             }
@@ -174,32 +180,15 @@ impl Fault {
                 Err(format!("`max_latency_ms` must be at least `latency_ms`, {}", least.0.as_millis()))
             }
             Effect::Pace { bytes_per_second: 0 } => Err("`bytes_per_second` must be at least 1".to_owned()),
+            Effect::Error { code, .. } | Effect::FailEntries { code, .. } if !is_code_of(service, code) => {
+                Err(format!("`code`: {code:?} is not an error code of {service}"))
+            }
+            Effect::Redeliver {} if filter.actions.is_empty() => {
+                filter.actions.push(Action::ReceiveMessage.into());
+                Ok(())
+            }
             _ => Ok(()),
         }
-    }
-
-    fn check_actions(&mut self) -> Result<(), String> {
-        if let Some(action) = self.filter.actions.iter().find(|action| !self.effect.applies_to(**action)) {
-            return Err(format!("`actions`: this effect does not apply to {}", action.name));
-        }
-        if self.effect == (Effect::Redeliver {}) && self.filter.actions.is_empty() {
-            self.filter.actions.push(Action::ReceiveMessage.into());
-        }
-        Ok(())
-    }
-
-    fn check_code(&self) -> Result<(), String> {
-        let (Effect::Error { code, .. } | Effect::FailEntries { code, .. }) = &self.effect else {
-            return Ok(());
-        };
-        let service = self.filter.service.unwrap_or(ServiceName::Sqs);
-        let is_known = match service {
-            ServiceName::Sqs => !matches!(ErrorCode::from_name(code), ErrorCode::Other(_)),
-            ServiceName::S3 => is_code_of_s3(code),
-            // Their codes have no table here.
-            ServiceName::Sns | ServiceName::Sts => true,
-        };
-        if is_known { Ok(()) } else { Err(format!("`code`: {code:?} is not an error code of {service}")) }
     }
 }
 
@@ -218,6 +207,15 @@ fn check_lengths(fields: &Map<String, Value>) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether a service has this error code. The codes of SNS and STS have no table here.
+fn is_code_of(service: ServiceName, code: &str) -> bool {
+    match service {
+        ServiceName::Sqs => !matches!(ErrorCode::from_name(code), ErrorCode::Other(_)),
+        ServiceName::S3 => is_code_of_s3(code),
+        ServiceName::Sns | ServiceName::Sts => true,
+    }
 }
 
 #[cfg(feature = "s3")]

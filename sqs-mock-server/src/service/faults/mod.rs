@@ -32,13 +32,10 @@
 
 mod effect;
 mod fault;
-mod filter;
 mod json;
 mod plan;
 mod registry;
 mod request;
-mod rule;
-mod services;
 
 pub use super::operation::ServiceName;
 #[cfg(feature = "sns")]
@@ -47,10 +44,12 @@ pub use super::resource::Resource;
 pub(crate) use effect::Damage;
 pub use fault::Fault;
 pub use json::InvalidFault;
-pub(crate) use plan::{FailingEntry, Failure, Plan, Rejection};
+#[cfg(any(test, feature = "s3", feature = "sns"))]
+pub(crate) use plan::Plan;
+pub(crate) use plan::{FailingEntry, Failure, Rejection};
+pub(crate) use registry::Rule;
 pub use registry::{Faults, InjectedFault};
 pub use request::{Entry, Request};
-pub(crate) use rule::Rule;
 
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::effect::Effect;
-use super::rule::Rule;
-use super::{Damage, Request};
+use super::registry::Rule;
+use super::{Damage, Fault, Faults, Request};
 
 /// The effects of all faults on a request, in the order in which they apply.
 #[derive(Debug, Default)]
@@ -53,9 +53,17 @@ pub(crate) struct FailingEntry {
     pub(crate) sender_fault: Option<bool>,
 }
 
+impl Faults {
+    /// The effects of all faults on a request. Builds the request only if there are faults.
+    pub(crate) fn plan<'a>(&self, request: impl FnOnce() -> Request<'a>) -> Plan {
+        self.rules().map(|rules| Plan::of(&rules, &request())).unwrap_or_default()
+    }
+}
+
 impl Plan {
-    pub(super) fn of(rules: &[Arc<Rule>], request: &Request<'_>) -> Self {
-        let rules: Vec<_> = rules.iter().filter(|rule| rule.fault.accepts(request)).collect();
+    fn of(rules: &[Arc<Rule>], request: &Request<'_>) -> Self {
+        let rules: Vec<_> =
+            rules.iter().filter(|rule| rule.fault.filter.accepts(&rule.fault.effect, request)).collect();
         let mut plan = Self::default();
         for rule in &rules {
             plan.add_to_request(rule, request);
@@ -69,47 +77,46 @@ impl Plan {
         plan
     }
 
-    /// Effects on the request as a whole.
+    /// Effects on the request as a whole. It is rejected or damaged at most once; latencies and paces apply anyway.
     fn add_to_request(&mut self, rule: &Rule, request: &Request<'_>) {
+        let Fault { filter, effect } = &rule.fault;
         let is_decided = self.rejection.is_some() || self.damage.is_some();
-        let hits = || rule.fault.entry_filter.accepts_any(&request.entries) && rule.hit(request.time);
-        match &rule.fault.effect {
-            Effect::Latency { least, most } if hits() => {
+        let is_possible = match effect {
+            Effect::FailEntries { .. } | Effect::OmitEntries {} | Effect::Redeliver {} => false,
+            Effect::Latency { .. } | Effect::Pace { .. } => true,
+            _ => !is_decided,
+        };
+        if !(is_possible && filter.accepts_any(&request.entries) && rule.hit(request.time)) {
+            return;
+        }
+        let error = |code: Option<&String>, message: &Option<String>| {
+            Some(Rejection::Error(Failure { code: code.cloned(), message: message.clone() }))
+        };
+        match effect {
+            Effect::Latency { least, most } => {
                 let (least, most) = (least.0, most.unwrap_or(*least).0);
                 let latency = least + most.saturating_sub(least).mul_f64(rule.draw());
                 self.latency = self.latency.saturating_add(latency);
             }
-            Effect::Pace { bytes_per_second: pace } if hits() => {
+            Effect::Pace { bytes_per_second: pace } => {
                 self.pace = Some(self.pace.map_or(*pace, |slower| slower.min(*pace)));
             }
-            Effect::Latency { .. }
-            | Effect::Pace { .. }
-            | Effect::FailEntries { .. }
-            | Effect::OmitEntries {}
-            | Effect::Redeliver {} => {}
-            effect if !is_decided && hits() => self.decide(effect.clone()),
-            _ => {}
-        }
-    }
-
-    /// Sets one of the effects of which a request has at most one.
-    fn decide(&mut self, effect: Effect) {
-        let error = |code, message| Some(Rejection::Error(Failure { code, message }));
-        match effect {
             Effect::Error { code, message } => self.rejection = error(Some(code), message),
             Effect::Throttle { message } => self.rejection = error(None, message),
-            Effect::Status { status, body } => self.rejection = Some(Rejection::Status(status, body)),
+            Effect::Status { status, body } => {
+                self.rejection = Some(Rejection::Status(*status, body.clone()));
+            }
             Effect::ResetBefore {} => self.rejection = Some(Rejection::Reset),
             Effect::ResetAfter {} => self.damage = Some(Damage::Lost),
             Effect::Truncate {} => self.damage = Some(Damage::Truncated),
             Effect::Corrupt {} => self.damage = Some(Damage::Corrupted),
-            _ => {}
+            Effect::FailEntries { .. } | Effect::OmitEntries {} | Effect::Redeliver {} => {}
         }
     }
 
     /// Effects on entries and messages.
     fn add_to_entries(&mut self, rule: &Arc<Rule>, request: &Request<'_>) {
-        let filter = &rule.fault.entry_filter;
+        let filter = &rule.fault.filter;
         if matches!(rule.fault.effect, Effect::Redeliver {}) {
             if request.can_redeliver && filter.accepts_any(&request.entries) && rule.hit(request.time) {
                 self.redeliver.push(Arc::clone(rule));
@@ -119,7 +126,7 @@ impl Plan {
         for (entry, id) in request.entries.iter().filter_map(|entry| Some((entry, entry.id?))) {
             let is_affected = self.failing.iter().any(|failing| failing.index == entry.index)
                 || self.omitted.iter().any(|omitted| omitted == id);
-            let hits = || !is_affected && filter.accepts(entry) && rule.hit(request.time);
+            let hits = || !is_affected && filter.accepts_entry(entry) && rule.hit(request.time);
             match &rule.fault.effect {
                 Effect::OmitEntries {} if hits() => self.omitted.push(id.to_owned()),
                 Effect::FailEntries { code, message, sender_fault } if hits() => {

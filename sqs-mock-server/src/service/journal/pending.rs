@@ -8,9 +8,8 @@ use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::ErrorCode;
 use tokio::time::Instant;
 
-use super::content;
-use super::log::Journal;
 use super::record::{Ending, Record, RecordedInput};
+use super::{Journal, kept};
 use crate::service::clock::Clock;
 use crate::service::operation::ServiceName;
 
@@ -120,7 +119,7 @@ impl Drop for PendingRecord<'_> {
             protocol,
             // Only Query requests can name the queue in the path.
             path: (protocol == Protocol::Query && path != "/").then(|| path.into()),
-            content: content::kept(protocol, content),
+            content: kept(protocol, content),
         });
         let elapsed = Instant::now().saturating_duration_since(open.start);
         let operation = self.operation.take();

@@ -4,7 +4,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use super::histogram::Reading;
+use super::Reading;
 
 /// `Content-Type` of the format.
 pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";

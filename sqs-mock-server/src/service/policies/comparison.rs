@@ -8,10 +8,9 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::condition::Operator;
+use super::condition::{Operator, is_like};
 use super::context::{Context, KeyValue, Principal};
 use super::document::{Conditions, List, Principals, Statement};
-use super::{variable, wildcard};
 
 /// The first part of a statement that does not match a request, in the order of comparison.
 #[derive(Clone, Debug)]
@@ -116,11 +115,11 @@ impl<'a> Comparison<'a> {
 
     fn is_action(self, List(names): &List) -> bool {
         let action = self.context.action.to_ascii_lowercase();
-        names.iter().any(|name| wildcard::matches(&name.to_ascii_lowercase(), &action))
+        names.iter().any(|name| is_like(&name.to_ascii_lowercase(), &action))
     }
 
     fn is_resource(self, List(names): &List) -> bool {
-        names.iter().any(|name| self.matches(name, |name| wildcard::matches(name, self.context.resource)))
+        names.iter().any(|name| self.matches(name, |name| is_like(name, self.context.resource)))
     }
 
     /// The first condition that does not hold.
@@ -157,11 +156,8 @@ impl<'a> Comparison<'a> {
 
     /// Whether a text of the policy matches, with its variables replaced.
     fn matches(self, text: &str, matches: impl Fn(&str) -> bool) -> bool {
-        let text = if self.has_variables {
-            variable::replace(text, self.context)
-        } else {
-            KeyValue::Known(text.into())
-        };
+        let text =
+            if self.has_variables { self.context.with_variables(text) } else { KeyValue::Known(text.into()) };
         match text {
             KeyValue::Known(text) => matches(&text),
             KeyValue::Absent => false,

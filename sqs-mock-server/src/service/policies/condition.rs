@@ -1,11 +1,9 @@
-//! Condition operators.
+//! Condition operators, and patterns with `*` and `?`.
 //!
 //! Source: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html>
 
 use std::cmp::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use super::wildcard;
 
 /// An operator, such as `StringEquals` or `ForAnyValue:ArnLikeIfExists`. All keys of this server have one value, so that
 /// `ForAllValues` and `ForAnyValue` only matter for absent keys.
@@ -93,7 +91,7 @@ impl Test {
         match self {
             Self::Exact => given == found,
             Self::IgnoreCase => given.eq_ignore_ascii_case(found),
-            Self::Like => wildcard::matches(given, found),
+            Self::Like => is_like(given, found),
             Self::Arn => is_arn_like(given, found),
             Self::Number(is) => {
                 let numbers = given.parse::<f64>().ok().zip(found.parse::<f64>().ok());
@@ -112,7 +110,7 @@ impl Test {
 fn is_arn_like(pattern: &str, arn: &str) -> bool {
     let parts = |text: &str| text.splitn(6, ':').count();
     let mut pairs = pattern.splitn(6, ':').zip(arn.splitn(6, ':'));
-    parts(pattern) == 6 && parts(arn) == 6 && pairs.all(|(pattern, part)| wildcard::matches(pattern, part))
+    parts(pattern) == 6 && parts(arn) == 6 && pairs.all(|(pattern, part)| is_like(pattern, part))
 }
 
 /// `2026-11-23`, `2026-11-23T10:00:00Z`, or seconds since 1970.
@@ -122,4 +120,63 @@ fn date(text: &str) -> Option<SystemTime> {
     }
     let midnight = || humantime::parse_rfc3339(&format!("{text}T00:00:00Z"));
     humantime::parse_rfc3339(text).or_else(|_| midnight()).ok()
+}
+
+/// Whether a text matches a pattern: `*` stands for any characters, `?` for one. The time is at most the product of both
+/// lengths.
+pub(super) fn is_like(pattern: &str, text: &str) -> bool {
+    let (mut pattern, mut text) = (pattern.chars(), text.chars());
+    // The pattern after the last `*`, and the text that was left there.
+    let mut last_star = None;
+    loop {
+        match (pattern.next(), text.clone().next()) {
+            (None, None) => return true,
+            (Some('*'), _) => last_star = Some((pattern.clone(), text.clone())),
+            (Some(wanted), Some(found)) if wanted == '?' || wanted == found => {
+                text.next();
+            }
+            _ => {
+                // The last `*` takes one more character. Earlier ones need not: they took as few as possible.
+                let Some((after, left)) = &mut last_star else { return false };
+                if left.next().is_none() {
+                    return false;
+                }
+                (pattern, text) = (after.clone(), left.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn star_matches_any_characters_and_question_mark_one() {
+        for (pattern, text, expected) in [
+            ("", "", true),
+            ("", "a", false),
+            ("*", "", true),
+            ("*", "abc", true),
+            ("**", "abc", true),
+            ("?", "", false),
+            ("?", "ü", true),
+            ("?", "ab", false),
+            ("a*c", "abcbc", true),
+            ("a*c", "abcb", false),
+            ("a?c*", "abc", true),
+            ("*ab*ab", "abxab", true),
+            ("*ab*ab", "abab-", false),
+            ("sqs:Send*", "sqs:SendMessage", true),
+            ("sqs:send*", "sqs:SendMessage", false),
+            ("arn:aws:sqs:*:*:q", "arn:aws:sqs:us-east-1:000000000000:q", true),
+        ] {
+            assert_eq!(is_like(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn hostile_pattern_takes_no_exponential_time() {
+        assert!(!is_like(&"*a".repeat(500), &"a".repeat(499)));
+    }
 }

@@ -1,6 +1,8 @@
-//! A request as policies see it: its caller, and the condition keys that follow from it.
+//! A request as policies see it: its caller, the condition keys that follow from it, and variables with their values.
 //!
-//! Source: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html>
+//! Sources:
+//! <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html>,
+//! <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html>
 
 use std::borrow::Cow;
 use std::fmt;
@@ -68,6 +70,34 @@ impl<'a> Context<'a> {
             _ => None,
         }
     }
+
+    /// A text with the values of its variables: `${key}`, or `${key, 'default'}`. `${*}`, `${?}` and `${$}` count as absent
+    /// keys: no value of a request contains these characters, so a text with one of them matches none.
+    pub(super) fn with_variables<'t>(&self, text: &'t str) -> KeyValue<'t> {
+        let (mut replaced, mut rest) = (String::new(), text);
+        while let Some((before, variable, after)) = next_variable(rest) {
+            let (key, default) = match variable.split_once(',') {
+                Some((key, default)) => (key, Some(default)),
+                None => (variable, None),
+            };
+            replaced.push_str(before);
+            match (self.key(key.trim()), default) {
+                (KeyValue::Known(value), _) => replaced.push_str(&value),
+                (KeyValue::Absent, Some(default)) => replaced.push_str(default.trim().trim_matches('\'')),
+                (KeyValue::Absent, None) => return KeyValue::Absent,
+                (KeyValue::Unknown, _) => return KeyValue::Unknown,
+            }
+            rest = after;
+        }
+        KeyValue::Known(if replaced.is_empty() { rest.into() } else { (replaced + rest).into() })
+    }
+}
+
+/// The text before the next variable, its content, and the text after it.
+fn next_variable(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once("${")?;
+    let (variable, after) = rest.split_once('}')?;
+    Some((before, variable, after))
 }
 
 impl<'a> Principal<'a> {

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use sqs_client::wire::validate::permission::is_account;
 
@@ -77,46 +77,29 @@ pub(crate) enum Principals {
 }
 
 /// Strings; a single one is serialized without a list.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(from = "OneOrMany<String>", into = "OneOrMany<String>")]
-pub(crate) struct List(pub(crate) Vec<String>);
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+pub(crate) struct List(#[serde(deserialize_with = "one_or_many")] pub(crate) Vec<String>);
 
-#[derive(Deserialize, Serialize)]
-#[serde(untagged)]
-enum OneOrMany<T> {
-    One(T),
-    Many(Vec<T>),
-}
-
-impl<T> From<OneOrMany<T>> for Vec<T> {
-    fn from(given: OneOrMany<T>) -> Self {
-        match given {
-            OneOrMany::One(only) => vec![only],
-            OneOrMany::Many(all) => all,
+impl Serialize for List {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [only] => only.serialize(serializer),
+            all => all.serialize(serializer),
         }
     }
 }
 
-impl From<OneOrMany<String>> for List {
-    fn from(given: OneOrMany<String>) -> Self {
-        Self(given.into())
+fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany<T> {
+        One(T),
+        Many(Vec<T>),
     }
-}
-
-impl From<List> for OneOrMany<String> {
-    fn from(List(mut all): List) -> Self {
-        match all.pop() {
-            Some(only) if all.is_empty() => Self::One(only),
-            last => {
-                all.extend(last);
-                Self::Many(all)
-            }
-        }
-    }
-}
-
-fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Statement>, D::Error> {
-    OneOrMany::deserialize(deserializer).map(Vec::from)
+    Ok(match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::One(only) => vec![only],
+        OneOrMany::Many(all) => all,
+    })
 }
 
 impl Document {

@@ -41,5 +41,4 @@ pub(crate) use fifo::Known;
 pub(crate) use fifo::Receipt;
 #[cfg(any(test, feature = "durable"))]
 pub(crate) use topic::TopicState;
-#[cfg(feature = "config-file")]
 pub(crate) use topic_attributes::{MAX_DISPLAY_NAME, MAXIMUM_MESSAGE_SIZES};

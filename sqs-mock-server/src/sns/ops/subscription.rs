@@ -5,7 +5,6 @@ use super::deliver;
 use super::page::page;
 use super::topic::find;
 use crate::query::{Call, Output};
-#[cfg(feature = "config-file")]
 use crate::service::arn::TopicArn;
 use crate::service::query_error::QueryError;
 use crate::sns::engine::arn;
@@ -131,7 +130,6 @@ impl Sns {
     ///
     /// # Errors
     /// Those of `Subscribe`.
-    #[cfg(feature = "config-file")]
     pub(crate) fn subscribe_confirmed(
         &self,
         topic: &TopicArn,

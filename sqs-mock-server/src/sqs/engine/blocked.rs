@@ -40,7 +40,7 @@ impl Blocked {
     }
 
     /// Ends the block of a name.
-    #[cfg(all(feature = "durable", feature = "config-file"))]
+    #[cfg(feature = "durable")]
     pub(super) fn unblock(&mut self, name: &str) {
         self.since.remove(name);
     }

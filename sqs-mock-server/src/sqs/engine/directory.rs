@@ -112,7 +112,7 @@ impl<C> QueueDirectory<C> {
     }
 
     /// Ends the block of a name.
-    #[cfg(all(feature = "durable", feature = "config-file"))]
+    #[cfg(feature = "durable")]
     pub(crate) fn unblock(&mut self, name: &str) {
         self.blocked.unblock(name);
     }

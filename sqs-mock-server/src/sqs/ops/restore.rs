@@ -54,7 +54,6 @@ impl Service {
     }
 
     /// Allows a name that an earlier process has deleted.
-    #[cfg(feature = "config-file")]
     pub(crate) fn unblock(&self, arn: &QueueArn) {
         if let Some(account) = self.shared.account_of(arn) {
             account.directory.write().unblock(&arn.name);

@@ -119,7 +119,6 @@ impl Service {
     }
 
     /// The redrive policy of a queue, as `GetQueueAttributes` returns it.
-    #[cfg(feature = "config-file")]
     pub(crate) fn redrive_policy(&self, queue: &QueueArn) -> Option<String> {
         let queue = self.shared.find_arn(queue)?;
         queue.attribute(|attributes| attributes.redrive.as_ref().map(ToString::to_string))
