@@ -7,10 +7,9 @@ pub(super) const NOT_TEXT: &str = "Invalid characters found. Valid unicode chara
 /// Whether XML 1.0 allows all characters. Applies to bodies and `String` attributes.
 pub(super) fn is_text(text: &str) -> bool {
     // Bodies are long and nearly always valid. Only control characters and sequences that start with EF, such as U+FFFE and
-    // U+FFFF, need a check by character. A scan by blocks finds them, which compiles to vector instructions.
+    // U+FFFF, need a check by character. A scan without an early end finds them, which compiles to vector instructions.
     let suspicious = |byte: u8| (byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0xEF;
-    let suspect = |block: &[u8]| block.iter().fold(false, |found, byte| found | suspicious(*byte));
-    !text.as_bytes().chunks(256).any(suspect) || text.chars().all(is_text_char)
+    !text.bytes().fold(false, |found, byte| found | suspicious(byte)) || text.chars().all(is_text_char)
 }
 
 fn is_text_char(c: char) -> bool {
