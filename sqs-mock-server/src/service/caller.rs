@@ -1,6 +1,6 @@
 //! The caller of a request: account and region from the credential scope, the base of queue URLs from the host.
 
-use http::header::{AUTHORIZATION, HOST};
+use http::header::{AUTHORIZATION, HOST, HeaderValue};
 use http::request::Parts;
 use sqs_client::wire::sign::Claim;
 use sqs_client::wire::validate::permission::is_account;
@@ -20,9 +20,9 @@ pub(crate) struct Caller<'a> {
 impl<'a> Caller<'a> {
     /// Reads the `Authorization` header.
     pub(crate) fn of(head: &'a Parts) -> Self {
-        let header = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let credential = header.and_then(|header| header.split_once("Credential="));
-        credential.map(|(_, rest)| Self::from_credential(rest)).unwrap_or_default()
+        let header = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+        let credential = parts_of(header).find_map(|part| part.strip_prefix(b"Credential="));
+        credential.map(Self::from_scope).unwrap_or_default()
     }
 
     /// Reads a verified claim.
@@ -33,12 +33,22 @@ impl<'a> Caller<'a> {
 
     /// Parses `<key>/<date>/<region>/<service>/aws4_request`, up to a comma.
     pub(crate) fn from_credential(text: &'a str) -> Self {
-        let credential = text.split([',', ' ']).next().unwrap_or_default();
-        let mut parts = credential.split('/');
+        parts_of(text.as_bytes()).next().map(Self::from_scope).unwrap_or_default()
+    }
+
+    /// Every request comes here: bytes are split faster than text.
+    fn from_scope(credential: &'a [u8]) -> Self {
+        let mut parts =
+            credential.split(|byte| *byte == b'/').map(|part| str::from_utf8(part).unwrap_or_default());
         let account = parts.next().filter(|key| is_account(key));
         let region = parts.nth(1).filter(|region| is_region(region));
         Self { account, region }
     }
+}
+
+/// The parts between the commas and spaces of a header.
+fn parts_of(header: &[u8]) -> impl Iterator<Item = &[u8]> {
+    header.split(|byte| matches!(byte, b',' | b' '))
 }
 
 /// Marks a request that came through the admin API, which requires no signature.
