@@ -7,7 +7,7 @@ use crate::config::Config;
 #[cfg(feature = "sns")]
 use crate::service::seed::Seed;
 #[cfg(all(feature = "durable", feature = "sns"))]
-use crate::sns::ops::Restored as RestoredTopics;
+use crate::sns::engine::{TopicNumber, TopicState};
 #[cfg(feature = "sns")]
 use crate::sns::ops::{Sns, Start as SnsStart};
 use crate::sqs::engine::Settings;
@@ -23,7 +23,7 @@ pub(super) struct Kept {
     store: Option<Store>,
     /// The topics of the directory, until they are restored.
     #[cfg(all(feature = "durable", feature = "sns"))]
-    topics: RestoredTopics,
+    topics: Vec<(TopicNumber, TopicState)>,
     /// The number of earlier processes.
     #[cfg(all(feature = "durable", feature = "sns"))]
     starts: u64,
@@ -32,7 +32,7 @@ pub(super) struct Kept {
 impl Kept {
     #[cfg(feature = "durable")]
     pub(super) fn data(&self) -> Option<&Data> {
-        self.store.as_ref().map(Store::data)
+        self.store.as_ref().map(|store| &store.data)
     }
 
     /// The seed for topics. It differs from those of earlier processes on the directory.

@@ -79,7 +79,7 @@ pub(crate) struct Origin<'a> {
     pub(crate) trace_header: Option<&'a str>,
 }
 
-/// A successful response.
+/// A successful response. The default has no result element.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     /// The content of the result element. `None` for actions without one.
@@ -94,10 +94,5 @@ impl Output {
         let mut xml = Xml::default();
         write(&mut xml);
         Self { result: Some(xml), notes: Vec::new() }
-    }
-
-    /// A response without a result element.
-    pub(crate) fn none() -> Self {
-        Self::default()
     }
 }

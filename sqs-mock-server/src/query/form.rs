@@ -8,7 +8,7 @@ use crate::service::query_error::QueryError;
 
 /// The decoded parameters of a request.
 #[derive(Debug, Default)]
-pub(crate) struct Form(BTreeMap<String, String>);
+pub(crate) struct Form(pub(super) BTreeMap<String, String>);
 
 impl Form {
     /// Parses `application/x-www-form-urlencoded` text. The last of several parameters with one name counts.
@@ -21,11 +21,6 @@ impl Form {
             parameters.map_err(|error| QueryError::new(400, "MalformedInput", error.to_string()))?;
         let owned = parameters.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned()));
         Ok(Self(owned.collect()))
-    }
-
-    /// All parameters.
-    pub(super) fn into_parameters(self) -> BTreeMap<String, String> {
-        self.0
     }
 
     /// A parameter.

@@ -6,11 +6,9 @@
 //! ```
 
 mod api;
-mod document;
 mod form;
 mod front;
 mod journal;
-mod observer;
 mod xml;
 
 pub(crate) use api::{Access, Api, Call, Origin, Output};

@@ -9,9 +9,7 @@ use super::Durability;
 use crate::service::clock::{Clock, ClockSetting};
 use crate::service::commits::Commits;
 #[cfg(feature = "sns")]
-use crate::sns::engine::{TopicChange, TopicNumber};
-#[cfg(feature = "sns")]
-use crate::sns::ops::changes::{TopicReader, WaitingChange};
+use crate::sns::engine::{TopicChange, TopicNumber, TopicReader};
 use crate::sqs::ops::changes::{Change, ChangeReader};
 
 /// The changes that wait for the writer. Bounded by the number of requests, since each waits for its changes, and by the
@@ -21,7 +19,7 @@ pub(super) struct Inbox {
     waiting: Mutex<Waiting>,
     /// The writer waits here.
     arrived: Condvar,
-    commits: Commits,
+    pub(super) commits: Commits,
     clock: OnceLock<Clock>,
 }
 
@@ -41,9 +39,7 @@ struct Waiting {
 pub(super) enum Recorded {
     Sqs(Change),
     #[cfg(feature = "sns")]
-    Topic(TopicNumber, Vec<TopicChange>),
-    #[cfg(feature = "sns")]
-    Waiting(WaitingChange),
+    Topic(TopicNumber, TopicChange),
 }
 
 /// Changes for one transaction.
@@ -115,10 +111,6 @@ impl Inbox {
         waiting.closed
     }
 
-    pub(super) fn progress(&self) -> &Commits {
-        &self.commits
-    }
-
     /// Ends the writer after the changes so far. Later changes fail.
     pub(super) fn close(&self) {
         self.note_clock();
@@ -165,11 +157,7 @@ impl ChangeReader for Inbox {
 
 #[cfg(feature = "sns")]
 impl TopicReader for Inbox {
-    fn read(&self, topic: TopicNumber, changes: Vec<TopicChange>) {
-        self.add(&mut self.waiting.lock(), Recorded::Topic(topic, changes));
-    }
-
-    fn read_waiting(&self, change: WaitingChange) {
-        self.add(&mut self.waiting.lock(), Recorded::Waiting(change));
+    fn read(&self, topic: TopicNumber, change: TopicChange) {
+        self.add(&mut self.waiting.lock(), Recorded::Topic(topic, change));
     }
 }

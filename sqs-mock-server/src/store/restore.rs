@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::mpsc::{self, SyncSender};
 
 use rusqlite::{Connection, OptionalExtension as _, Result, Row};
 use sqs_client::types::QueueAttributeName;
-use sqs_client::wire::checksum;
 
 use super::messages::{SELECT_MESSAGES, Texts, message, queue_of};
 use super::queues::Queues;
@@ -16,14 +14,8 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::ClockSetting;
 use crate::service::seed::Seed;
 use crate::sqs::engine::attributes::DeduplicationScope;
-use crate::sqs::engine::{Attributes, Creation, Known, Payload, QueueId, QueueState, Tags};
+use crate::sqs::engine::{Attributes, Creation, Known, QueueId, QueueState, Tags};
 use crate::sqs::ops::Restored;
-
-/// The number of bodies that another thread checks at once.
-const CHECKED_AT_ONCE: usize = 256;
-
-/// The number of such groups that may wait.
-const CHECKED_AHEAD: usize = 16;
 
 /// Queues, move tasks and settings, and the numbers of the queues.
 pub(super) fn read(connection: &Connection) -> Result<(Restored, Queues)> {
@@ -81,46 +73,16 @@ fn state(row: &Row<'_>, name: &str) -> Result<QueueState> {
     Ok(state)
 }
 
-/// Reads the messages, while another thread checks their bodies: of a large file, that takes a quarter of the time of the start.
 fn messages(connection: &Connection, states: &mut States) -> Result<()> {
-    let (bodies, to_check) = mpsc::sync_channel::<Vec<Arc<Payload>>>(CHECKED_AHEAD);
-    let checker =
-        std::thread::spawn(move || to_check.into_iter().flatten().all(|payload| is_intact(&payload)));
-    let read = read_messages(connection, states, &bodies);
-    // Ends the checker, after the last body.
-    drop(bodies);
-    let intact = checker.join().unwrap_or(false);
-    read?;
-    let damage = || damaged(19, "the body of a message does not have its checksum".to_owned());
-    if intact { Ok(()) } else { Err(damage()) }
-}
-
-fn is_intact(payload: &Payload) -> bool {
-    checksum::md5_of_body(&payload.body) == payload.md5_of_body()
-}
-
-fn read_messages(
-    connection: &Connection,
-    states: &mut States,
-    bodies: &SyncSender<Vec<Arc<Payload>>>,
-) -> Result<()> {
     let mut select = connection.prepare(SELECT_MESSAGES)?;
     let mut rows = select.query([])?;
-    let (mut texts, mut unchecked) = (Texts::default(), Vec::new());
-    // An error means that the checker has found a damaged body and ended.
-    let check = |payloads| drop(bodies.send(payloads));
+    let mut texts = Texts::default();
     while let Some(row) = rows.next()? {
         let read = message(row, &mut texts)?;
-        unchecked.push(Arc::clone(&read.core.payload));
-        if unchecked.len() == CHECKED_AT_ONCE {
-            check(std::mem::take(&mut unchecked));
-        }
-        let number = queue_of(row.get(0)?);
-        let (_, state) = states.get_mut(&number).ok_or_else(|| without_queue("message", number))?;
+        let state = queue(states, queue_of(row.get(0)?), "message")?;
         state.next_ticket = state.next_ticket.max(read.ticket + 1);
         state.messages.insert(read.ticket, read);
     }
-    check(unchecked);
     Ok(())
 }
 
@@ -129,9 +91,8 @@ fn deduplication(connection: &Connection, states: &mut States) -> Result<()> {
         connection.prepare("SELECT queue, ends, mark, ticket FROM deduplication ORDER BY queue, ends")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
-        let number = row.get(0)?;
-        let (_, state) = states.get_mut(&number).ok_or_else(|| without_queue("deduplication id", number))?;
         let mark = u128::from_be_bytes(row.get(2)?);
+        let state = queue(states, row.get(0)?, "deduplication id")?;
         state.deduplication.push(Known { mark, forget: time(row, 1)?, ticket: unsigned(row, 3)? });
     }
     Ok(())
@@ -149,6 +110,8 @@ fn setting(connection: &Connection, name: &str) -> Result<Option<i64>> {
     connection.query_row(select, [name], |row| row.get(0)).optional()
 }
 
-fn without_queue(what: &str, number: i64) -> rusqlite::Error {
-    damaged(0, format!("a {what} belongs to queue {number}, which is not there"))
+/// The queue that something belongs to.
+fn queue<'a>(states: &'a mut States, number: i64, what: &str) -> Result<&'a mut QueueState> {
+    let missing = || damaged(0, format!("a {what} belongs to queue {number}, which is not there"));
+    states.get_mut(&number).map(|(_, state)| state).ok_or_else(missing)
 }

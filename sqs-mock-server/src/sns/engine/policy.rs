@@ -24,23 +24,11 @@ const ACTIONS: [&str; 9] = [
     "Subscribe",
 ];
 
-/// The policy of a topic that never got another.
+/// The policy of a topic that never got another. As text, since AWS has its own order of members.
 pub(super) fn default_of(topic: &TopicArn) -> String {
-    let actions = [
-        "GetTopicAttributes",
-        "SetTopicAttributes",
-        "AddPermission",
-        "RemovePermission",
-        "DeleteTopic",
-        "Subscribe",
-        "ListSubscriptionsByTopic",
-        "Publish",
-    ];
-    let actions = json!(actions.map(|action| format!("SNS:{action}")));
     let (resource, account) = (json!(topic.to_string()), json!(topic.account));
-    // As text, since AWS has its own order of members.
     format!(
-        r#"{{"Version":"2008-10-17","Id":"__default_policy_ID","Statement":[{{"Sid":"__default_statement_ID","Effect":"Allow","Principal":{{"AWS":"*"}},"Action":{actions},"Resource":{resource},"Condition":{{"StringEquals":{{"AWS:SourceOwner":{account}}}}}}}]}}"#
+        r#"{{"Version":"2008-10-17","Id":"__default_policy_ID","Statement":[{{"Sid":"__default_statement_ID","Effect":"Allow","Principal":{{"AWS":"*"}},"Action":["SNS:GetTopicAttributes","SNS:SetTopicAttributes","SNS:AddPermission","SNS:RemovePermission","SNS:DeleteTopic","SNS:Subscribe","SNS:ListSubscriptionsByTopic","SNS:Publish"],"Resource":{resource},"Condition":{{"StringEquals":{{"AWS:SourceOwner":{account}}}}}}}]}}"#
     )
 }
 

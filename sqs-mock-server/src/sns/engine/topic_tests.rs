@@ -1,9 +1,11 @@
 //! Topics and subscriptions. Quotes are of the contract.
 
+use std::collections::BTreeMap;
+
 use super::message::{Draft, Message};
 use super::protocol::{Endpoint, Protocol};
+use super::settings::read_tags;
 use super::subscription::{State, Subscription};
-use super::tags::Tags;
 use super::topic::{NewSubscription, Topic};
 use crate::service::arn::TopicArn;
 use crate::service::clock::Timestamp;
@@ -14,7 +16,7 @@ const ACCOUNT: &str = "000000000000";
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
 fn topic(name: &str, attributes: &[(&str, &str)]) -> Result<Topic, QueryError> {
-    Topic::new(TopicArn::new("us-east-1", ACCOUNT, name), attributes, Tags::default())
+    Topic::new(TopicArn::new("us-east-1", ACCOUNT, name), attributes, BTreeMap::new())
 }
 
 fn id(number: u64) -> Uuid {
@@ -30,7 +32,7 @@ fn subscribe(
     let endpoint = Endpoint::read(protocol, endpoint)?;
     let new =
         NewSubscription { endpoint, owner: ACCOUNT, attributes, token: "t".repeat(288), id: id(number) };
-    topic.subscribe(NOW, new).cloned()
+    topic.subscribe(NOW, new)
 }
 
 fn queue(name: &str) -> String {
@@ -67,33 +69,37 @@ fn fresh_topic_has_the_attributes_of_aws() {
 /// 2.2: the second `CreateTopic`.
 #[test]
 fn topic_is_created_again_only_with_what_it_has() {
-    let tags = |pairs: &[(&str, &str)]| Tags::read(pairs).unwrap();
+    let tags = |pairs: &[(&str, &str)]| read_tags(pairs).unwrap();
     let mut topic = topic("a", &[("DisplayName", "A")]).unwrap();
-    topic.tag(tags(&[("k", "v"), ("l", "w")])).unwrap();
+    topic.set(|settings| settings.tag(tags(&[("k", "v"), ("l", "w")]))).unwrap();
     for attributes in [&[][..], &[("DisplayName", "A")], &[("FifoTopic", "false")]] {
         for given in [&[][..], &[("k", "v")], &[("l", "w"), ("k", "v")]] {
-            topic.check_same(attributes, &tags(given)).unwrap();
+            topic.settings().check_same(attributes, &tags(given)).unwrap();
         }
     }
     let other = "Invalid parameter: Attributes Reason: Topic already exists with different attributes";
     for attributes in [("DisplayName", "B"), ("SignatureVersion", "1")] {
-        assert_eq!(text(topic.check_same(&[attributes], &Tags::default())), other);
+        assert_eq!(text(topic.settings().check_same(&[attributes], &BTreeMap::new())), other);
     }
     let other = "Invalid parameter: Tags Reason: Topic already exists with different tags";
-    assert_eq!(text(topic.check_same(&[], &tags(&[("m", "x")]))), other);
+    assert_eq!(text(topic.settings().check_same(&[], &tags(&[("m", "x")]))), other);
 }
 
 #[test]
 fn attributes_of_fifo_topics_are_refused_on_standard_topics() {
     let mut standard = topic("a", &[]).unwrap();
     for name in ["ContentBasedDeduplication", "FifoThroughputScope", "FifoTopic", "Owner", "Unknown"] {
-        assert_eq!(text(standard.set_attribute(name, "true")), "Invalid parameter: AttributeName", "{name}");
+        assert_eq!(
+            text(standard.set(|settings| settings.set_attribute(name, "true"))),
+            "Invalid parameter: AttributeName",
+            "{name}"
+        );
     }
-    assert!(standard.set_attribute("MaximumMessageSize", "1023").is_err());
-    standard.set_attribute("MaximumMessageSize", "1048576").unwrap();
-    standard.set_attribute("SQSSuccessFeedbackSampleRate", "100").unwrap();
-    standard.set_attribute("DeliveryPolicy", r#"{"http":{}}"#).unwrap();
-    standard.set_attribute("DeliveryPolicy", "").unwrap();
+    assert!(standard.set(|settings| settings.set_attribute("MaximumMessageSize", "1023")).is_err());
+    standard.set(|settings| settings.set_attribute("MaximumMessageSize", "1048576")).unwrap();
+    standard.set(|settings| settings.set_attribute("SQSSuccessFeedbackSampleRate", "100")).unwrap();
+    standard.set(|settings| settings.set_attribute("DeliveryPolicy", r#"{"http":{}}"#)).unwrap();
+    standard.set(|settings| settings.set_attribute("DeliveryPolicy", "")).unwrap();
     assert!(!standard.shown(NOW).contains_key("DeliveryPolicy"));
 }
 
@@ -302,7 +308,7 @@ fn scope_of_deduplication_is_the_topic_or_the_group() {
     let attributes = [("FifoTopic", "true"), ("ContentBasedDeduplication", "true")];
     for (scope, second_is_new) in [("Topic", false), ("MessageGroup", true)] {
         let mut topic = topic("a.fifo", &attributes).unwrap();
-        topic.set_attribute("FifoThroughputScope", scope).unwrap();
+        topic.set(|settings| settings.set_attribute("FifoThroughputScope", scope)).unwrap();
         let mut publish = |group, number| {
             let mut message =
                 Message::new(Draft { text: "Test", group: Some(group), ..Draft::default() }).unwrap();

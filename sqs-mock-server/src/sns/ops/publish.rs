@@ -1,18 +1,18 @@
 //! Publishing messages.
 
+use parking_lot::Mutex;
+
 use super::Sns;
 use super::deliver::{self, Signed};
-use super::published::PublishedMessage;
-use super::shared::SharedTopic;
+use super::inspect::PublishedMessage;
 use crate::query::{Call, Origin, Output, Xml};
 use crate::service::faults::FailingEntry;
 use crate::service::query_error::QueryError;
-use crate::sns::engine::Receipt;
 use crate::sns::engine::arn;
-use crate::sns::engine::batch::check_ids;
-use crate::sns::engine::message::Message;
+use crate::sns::engine::message::{Message, check_batch_ids};
 use crate::sns::engine::refusal::invalid;
-use crate::sns::engine::topic::{Published, Topic};
+use crate::sns::engine::topic::Topic;
+use crate::sns::engine::{Published, Receipt};
 use crate::sns::wire::Place;
 
 pub(super) fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
@@ -37,11 +37,11 @@ pub(super) fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 pub(super) fn message(
     sns: &Sns,
     origin: Origin<'_>,
-    topic: &SharedTopic,
+    topic: &Mutex<Topic>,
     message: Message,
 ) -> Result<(Receipt, Vec<String>), QueryError> {
     let signed = deliver::sign(sns, origin, topic, &message);
-    let mut topic = topic.lock_to_deliver(&*sns.queues);
+    let (mut topic, _whole) = sns.lock_to_deliver(topic);
     topic.check(sns.clock.now(), &message)?;
     Ok(publish(sns, origin, &mut topic, (message, &signed)))
 }
@@ -62,14 +62,14 @@ pub(super) fn batch(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let topic = super::topic::find(sns, call)?;
     let places = Place::entries(form);
     let ids: Vec<_> = places.iter().map(|place| place.required(form, "Id")).collect::<Result<_, _>>()?;
-    check_ids(&ids)?;
+    check_batch_ids(&ids)?;
     let messages = places.iter().map(|place| Message::new(place.draft(form)?));
     let messages: Vec<_> = messages.collect::<Result<_, _>>()?;
     let signed = messages.iter().map(|message| deliver::sign(sns, call.origin, &topic, message));
     let signed: Vec<_> = signed.collect();
     let (mut notes, mut receipts) = (Vec::new(), Vec::new());
     {
-        let mut topic = topic.lock_to_deliver(&*sns.queues);
+        let (mut topic, _whole) = sns.lock_to_deliver(&topic);
         topic.check_batch(sns.clock.now(), &messages)?;
         let entries = ids.iter().zip(messages.into_iter().zip(&signed));
         for (index, (id, message)) in entries.enumerate() {

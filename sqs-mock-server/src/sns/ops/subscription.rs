@@ -2,10 +2,8 @@
 
 use super::Sns;
 use super::deliver;
-use super::page::page;
 use super::topic::find;
 use crate::query::{Call, Output};
-#[cfg(feature = "config-file")]
 use crate::service::arn::TopicArn;
 use crate::service::query_error::QueryError;
 use crate::sns::engine::arn;
@@ -13,6 +11,7 @@ use crate::sns::engine::protocol::{Endpoint, Protocol};
 use crate::sns::engine::refusal::{invalid, no_subscription};
 use crate::sns::engine::subscription::{State, Subscription};
 use crate::sns::engine::topic::NewSubscription;
+use crate::sns::wire::page;
 
 /// The length of a token in hex digits.
 const TOKEN: usize = 288;
@@ -30,8 +29,8 @@ pub(super) fn subscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError
         id: sns.new_id(),
     };
     let now = sns.clock.now();
-    let mut topic = topic.lock_to_deliver(&*sns.queues);
-    let subscription = topic.subscribe(now, new)?.clone();
+    let (mut topic, _whole) = sns.lock_to_deliver(&topic);
+    let subscription = topic.subscribe(now, new)?;
     let returns_arn = form.get("ReturnSubscriptionArn") == Some("true");
     let mut notes = Vec::new();
     if let State::Pending { token, .. } = &subscription.state {
@@ -69,7 +68,7 @@ pub(super) fn unsubscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryErr
     if let Ok(topic) = sns.topics.get(&arn.topic) {
         topic.lock().unsubscribe(sns.clock.now(), &arn.id);
     }
-    Ok(Output::none())
+    Ok(Output::default())
 }
 
 pub(super) fn attributes(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
@@ -85,7 +84,7 @@ pub(super) fn set_attribute(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryE
     let value = call.form.get("AttributeValue").unwrap_or_default();
     let topic = sns.topics.get(&arn.topic).map_err(|_| no_subscription())?;
     topic.lock().set_subscription_attribute(sns.clock.now(), &arn.id, (name, value))?;
-    Ok(Output::none())
+    Ok(Output::default())
 }
 
 pub(super) fn list(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
@@ -131,7 +130,6 @@ impl Sns {
     ///
     /// # Errors
     /// Those of `Subscribe`.
-    #[cfg(feature = "config-file")]
     pub(crate) fn subscribe_confirmed(
         &self,
         topic: &TopicArn,
@@ -142,8 +140,7 @@ impl Sns {
         let new = NewSubscription { endpoint, owner, attributes, token: self.new_token(), id: self.new_id() };
         let topic = self.topics.get(topic)?;
         let mut topic = topic.lock();
-        let state = topic.subscribe(now, new)?.state.clone();
-        if let State::Pending { token, .. } = state {
+        if let State::Pending { token, .. } = topic.subscribe(now, new)?.state {
             topic.confirm(now, &token, true);
         }
         Ok(())

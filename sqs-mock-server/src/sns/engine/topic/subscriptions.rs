@@ -38,7 +38,7 @@ impl Topic {
         &mut self,
         now: Timestamp,
         new: NewSubscription<'_>,
-    ) -> Result<&Subscription, QueryError> {
+    ) -> Result<Subscription, QueryError> {
         let NewSubscription { endpoint, owner, attributes: requested, token, id } = new;
         let attributes = self.check_subscription(&endpoint, requested)?;
         self.forget_lapsed(now);
@@ -48,10 +48,13 @@ impl Topic {
                 let text = "Attributes Reason: Subscription already exists with different attributes";
                 return Err(invalid(text));
             }
-            let id = known.arn.id.clone();
-            return self.subscriptions.get(&id).ok_or_else(no_subscription);
+            return Ok(known.clone());
         }
-        self.check_quota()?;
+        let most = if self.settings.arn.is_fifo() { MAX_SUBSCRIPTIONS_OF_FIFO } else { MAX_SUBSCRIPTIONS };
+        if self.subscriptions.len() >= most {
+            let text = format!("Subscription quota exceeded: a topic has at most {most}");
+            return Err(QueryError::new(403, "SubscriptionLimitExceeded", text));
+        }
         if attributes.filter.is_some() {
             self.check_filter_quota(None)?;
         }
@@ -65,7 +68,8 @@ impl Topic {
         let arn = SubscriptionArn { topic: self.settings.arn.clone(), id: id.clone() };
         let subscription = Subscription { arn, endpoint, owner: owner.into(), state, attributes };
         self.changes.record(|| TopicChange::Subscribed(Box::new(subscription.clone())));
-        Ok(self.subscriptions.entry(id).or_insert(subscription))
+        self.subscriptions.insert(id, subscription.clone());
+        Ok(subscription)
     }
 
     /// The attributes of a subscription of this endpoint.
@@ -77,31 +81,17 @@ impl Topic {
         endpoint: &Endpoint,
         requested: &[(&str, &str)],
     ) -> Result<Attributes, QueryError> {
-        self.check_endpoint(endpoint)?;
-        Attributes::create(endpoint, self.settings.arn.is_fifo(), requested)
-    }
-
-    fn check_endpoint(&self, endpoint: &Endpoint) -> Result<(), QueryError> {
-        let protocol = endpoint.protocol();
-        if self.settings.arn.is_fifo() && !protocol.is_of_fifo() {
+        let (protocol, of_fifo) = (endpoint.protocol(), self.settings.arn.is_fifo());
+        if of_fifo && !protocol.takes_fifo_and_large() {
             return Err(invalid(format_args!("Invalid protocol type: {}", protocol.as_str())));
         }
-        if !self.settings.arn.is_fifo() && endpoint.is_fifo() {
+        if !of_fifo && endpoint.is_fifo() {
             // AWS writes the prefix twice.
             return Err(invalid(
                 "Invalid parameter: Endpoint Reason: FIFO SQS Queues can not be subscribed to standard SNS topics",
             ));
         }
-        Ok(())
-    }
-
-    fn check_quota(&self) -> Result<(), QueryError> {
-        let most = if self.settings.arn.is_fifo() { MAX_SUBSCRIPTIONS_OF_FIFO } else { MAX_SUBSCRIPTIONS };
-        if self.subscriptions.len() < most {
-            return Ok(());
-        }
-        let text = format!("Subscription quota exceeded: a topic has at most {most}");
-        Err(QueryError::new(403, "SubscriptionLimitExceeded", text))
+        Attributes::create(endpoint, of_fifo, requested)
     }
 
     /// Whether one more subscription, or the one with this id, can have a filter policy.
