@@ -33,7 +33,7 @@ impl Form {
     /// # Errors
     /// `ValidationError`.
     pub(crate) fn required(&self, name: &str) -> Result<&str, QueryError> {
-        self.get(name).ok_or_else(|| missing(name))
+        self.get(name).ok_or_else(|| missing("", name))
     }
 
     /// The names of the elements of a list, such as `Tags.member.1` for `Tags.member`, in the order of their numbers.
@@ -63,8 +63,8 @@ impl Form {
     }
 }
 
-/// The error for an absent member. AWS names it as its service model in Java does.
-pub(crate) fn missing(name: &str) -> QueryError {
+/// The error for an absent member, whose path ends with a dot. AWS names it as its service model in Java does.
+pub(crate) fn missing(path: &str, name: &str) -> QueryError {
     let mut letters = name.chars();
     let first = letters.next().map(|letter| letter.to_ascii_lowercase());
     let member: String = first.into_iter().chain(letters).collect();
@@ -72,7 +72,7 @@ pub(crate) fn missing(name: &str) -> QueryError {
         400,
         "ValidationError",
         format!(
-            "1 validation error detected: Value null at '{member}' failed to satisfy constraint: Member must not be \
+            "1 validation error detected: Value null at '{path}{member}' failed to satisfy constraint: Member must not be \
              null"
         ),
     )

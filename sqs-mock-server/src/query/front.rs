@@ -11,7 +11,7 @@ use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_client::wire::sign::{Claim, VerifyError};
 
-use super::api::{Access, Api, Call, Origin};
+use super::api::{Access, Action, Api, Call, Origin};
 use super::form::Form;
 use super::xml::Document;
 use crate::http::{Denied, Names, Reply, form_text};
@@ -134,10 +134,11 @@ impl Front {
     ) -> Result<(Response<Bytes>, Option<Damage>), Failed> {
         let form = Form::parse(form)?;
         let action = action::<A>(head, &form)?;
-        let name = A::name(action);
-        pending.asked(name);
-        let claim = self.admit::<A>(head, body, A::access(action))?;
-        let caller = claim.as_ref().map_or_else(|| claimed(head, &form), Caller::of_claim);
+        pending.asked(action.name);
+        let claim = self.admit::<A>(head, body, action.access)?;
+        let claimed =
+            || form.get("X-Amz-Credential").map_or_else(|| Caller::of(head), Caller::from_credential);
+        let caller = claim.as_ref().map_or_else(claimed, Caller::of_claim);
         let host = self.names.host(head);
         let region = caller.region.or_else(|| region_of(host)).unwrap_or(&self.names.region);
         let base_url = self.names.base_url(host);
@@ -159,9 +160,9 @@ impl Front {
         let plan = self.apply_faults::<A>(action, &call).await?;
         let call = Call { failing: &plan.failing, omitted: &plan.omitted, ..call };
         let output = api.serve(action, &call).await?;
-        tracing::debug!(action = name, request_id = document.request_id, notes = ?output.notes, "{}", A::SERVICE);
+        tracing::debug!(action = action.name, request_id = document.request_id, notes = ?output.notes, "{}", A::SERVICE);
         pending.note(|record| record.warnings = output.notes.into());
-        Ok((document.answer(name, output.result.as_ref()), plan.damage))
+        Ok((document.answer(action.name, output.result.as_ref()), plan.damage))
     }
 
     /// Rejects pages of other sites, and wrong signatures if signatures are required.
@@ -175,15 +176,15 @@ impl Front {
     }
 
     /// Applies the faults of a request as a whole, and returns the others.
-    async fn apply_faults<A: Api>(&self, action: A::Action, call: &Call<'_>) -> Result<Plan, Failed> {
+    async fn apply_faults<A: Api>(&self, action: Action<A::Kind>, call: &Call<'_>) -> Result<Plan, Failed> {
         let mut plan = self.faults.plan(|| Request {
             service: A::SERVICE,
-            operation: A::name(action),
+            operation: action.name,
             resource: A::resource(call),
             account: call.account,
             region: call.region,
             time: self.clock.now(),
-            entries: A::entries(action, call.form),
+            entries: A::entries(action.kind, call.form),
             can_redeliver: false,
         });
         if !self.faults.delays().delay(plan.latency).await {
@@ -199,7 +200,7 @@ impl Front {
     }
 }
 
-fn action<A: Api>(head: &Parts, form: &Form) -> Result<A::Action, QueryError> {
+fn action<A: Api>(head: &Parts, form: &Form) -> Result<Action<A::Kind>, QueryError> {
     if head.method != Method::POST && head.method != Method::GET {
         return Err(QueryError::new(405, "MethodNotAllowed", "Only GET and POST are supported."));
     }
@@ -210,11 +211,6 @@ fn action<A: Api>(head: &Parts, form: &Form) -> Result<A::Action, QueryError> {
         let service = A::SERVICE;
         QueryError::new(400, "InvalidAction", format!("This server has no action {name:?} of {service}."))
     })
-}
-
-/// The caller according to the request, which is not verified.
-fn claimed<'a>(head: &'a Parts, form: &'a Form) -> Caller<'a> {
-    form.get("X-Amz-Credential").map_or_else(|| Caller::of(head), Caller::from_credential)
 }
 
 /// The region of a host such as `sns.eu-west-1.amazonaws.com`.

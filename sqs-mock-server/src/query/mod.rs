@@ -11,7 +11,7 @@ mod front;
 mod journal;
 mod xml;
 
-pub(crate) use api::{Access, Api, Call, Origin, Output};
+pub(crate) use api::{Access, Action, Api, Call, Origin, Output};
 pub(crate) use form::{Form, missing};
 pub(crate) use front::Front;
 pub use journal::QueryRequest;

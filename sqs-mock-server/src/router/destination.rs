@@ -125,11 +125,10 @@ fn scope(credential: &str) -> Option<&str> {
 }
 
 fn named(name: &str) -> Destination {
-    let served = SERVED.iter().find(|service| service.as_str() == name);
-    served.map_or_else(
-        || Destination::Unknown(Foreign::Name(name.to_owned())),
-        |service| Destination::Service(*service),
-    )
+    match SERVED.iter().find(|service| service.as_str() == name) {
+        Some(service) => Destination::Service(*service),
+        None => Destination::Unknown(Foreign::Name(name.to_owned())),
+    }
 }
 
 /// A request without a signature in its headers.
@@ -156,7 +155,9 @@ fn unsigned(head: &Parts, body: &[u8]) -> Destination {
     let version = match action {
         Some(_) => parameter(&form, "Version"),
         // REST services have it at the start of the path.
-        None => rest_version(head).map(Cow::Borrowed),
+        None => {
+            head.uri.path().trim_start_matches('/').split_once('/').map(|(version, _)| Cow::Borrowed(version))
+        }
     };
     match version.as_deref() {
         Some("2012-11-05" | "2011-10-01" | "2009-02-01" | "2008-01-01" | "2007-05-01") => {
@@ -181,17 +182,10 @@ fn target_service(head: &Parts) -> Option<&str> {
     Some(service)
 }
 
-fn rest_version(head: &Parts) -> Option<&str> {
-    Some(head.uri.path().strip_prefix('/')?.split_once('/')?.0)
-}
-
 /// Whether a text looks like an API version, such as `2012-11-05`.
 fn is_version(text: &str) -> bool {
-    text.len() == 10
-        && text
-            .bytes()
-            .enumerate()
-            .all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() })
+    text.split('-').map(str::len).eq([4, 2, 2])
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
 /// Whether a service of this port has an action. Callers of SQS may have a wrong version.

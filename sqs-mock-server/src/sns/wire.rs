@@ -61,11 +61,7 @@ impl Place {
     /// # Errors
     /// `ValidationError`.
     pub(super) fn required<'f>(&self, form: &'f Form, name: &str) -> Result<&'f str, QueryError> {
-        let lower = || {
-            let (first, rest) = name.split_at_checked(1).unwrap_or_default();
-            missing(&format!("{}{}{rest}", self.path, first.to_lowercase()))
-        };
-        self.get(form, name).ok_or_else(lower)
+        self.get(form, name).ok_or_else(|| missing(&self.path, name))
     }
 
     /// The message.
@@ -89,9 +85,9 @@ impl Place {
         let attribute = |element: &String| {
             let get = |name: &str| form.get(&format!("{element}.{name}"));
             let name = get("Name").unwrap_or_default();
-            let path = format!("{}messageAttributes.{name}.member.dataType", self.path);
+            let path = format!("{}messageAttributes.{name}.member.", self.path);
             let builder = MessageAttributeValue::builder()
-                .data_type(get("Value.DataType").ok_or_else(|| missing(&path))?)
+                .data_type(get("Value.DataType").ok_or_else(|| missing(&path, "DataType"))?)
                 .set_string_value(get("Value.StringValue").map(str::to_owned))
                 .set_binary_value(get("Value.BinaryValue").map(|text| binary(name, text)).transpose()?);
             let value = builder.build().map_err(|error| invalid_value(error.to_string()))?;

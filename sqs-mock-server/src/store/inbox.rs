@@ -20,7 +20,7 @@ pub(super) struct Inbox {
     /// The writer waits here.
     arrived: Condvar,
     pub(super) commits: Commits,
-    clock: OnceLock<Clock>,
+    pub(super) clock: OnceLock<Clock>,
 }
 
 #[derive(Debug, Default)]
@@ -69,10 +69,6 @@ impl Inbox {
             commits: Commits::new(durability.as_str()),
             clock: OnceLock::new(),
         }
-    }
-
-    pub(super) fn follow(&self, clock: &Clock) {
-        let _ = self.clock.set(clock.clone());
     }
 
     /// Waits for changes. `None` after the last.

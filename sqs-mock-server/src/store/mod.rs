@@ -172,7 +172,7 @@ impl Store {
 
     /// Stores the last setting of the clock when the store closes, too.
     pub(crate) fn follow(&self, clock: &Clock) {
-        self.inbox.follow(clock);
+        let _ = self.inbox.clock.set(clock.clone());
     }
 }
 

@@ -57,17 +57,14 @@ impl Writer {
         let mut failed = false;
         loop {
             let stopwatch = Stopwatch::start();
-            let error = match self.attempt(batch) {
-                Ok(()) => {
-                    if failed {
-                        tracing::info!("changes are stored again");
-                    }
-                    let (duration, commits) = (stopwatch.elapsed(), &self.inbox.commits);
-                    let committed = Committed { waiting: commits.waiting(), duration };
-                    commits.stored(batch.recorded, duration);
-                    return Some(committed);
+            let Err(error) = self.attempt(batch) else {
+                if failed {
+                    tracing::info!("changes are stored again");
                 }
-                Err(error) => error,
+                let (duration, commits) = (stopwatch.elapsed(), &self.inbox.commits);
+                let committed = Committed { waiting: commits.waiting(), duration };
+                commits.stored(batch.recorded, duration);
+                return Some(committed);
             };
             if !failed {
                 tracing::error!(%error, "cannot store changes; requests fail until they are stored");

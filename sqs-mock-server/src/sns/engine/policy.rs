@@ -39,7 +39,7 @@ pub(super) fn default_of(topic: &TopicArn) -> String {
 pub(super) fn parse(text: &str) -> Result<String, QueryError> {
     let document: Document =
         serde_json::from_str(text).map_err(|error| invalid(format_args!("Policy Error: {error}")))?;
-    if !document.is_valid(is_action) {
+    if !document.is_valid(|name| is_action_of("sns", name, ACTIONS.into_iter())) {
         return Err(invalid("Policy statement action out of service scope!"));
     }
     write(&document)
@@ -99,8 +99,4 @@ fn write(document: &Document) -> Result<String, QueryError> {
 /// Every policy that was read can be written and read again; a failure is a bug of this server.
 fn broken(error: &serde_json::Error) -> QueryError {
     QueryError::new(500, "InternalError", format!("cannot store the policy: {error}"))
-}
-
-fn is_action(name: &str) -> bool {
-    is_action_of("sns", name, ACTIONS.into_iter())
 }

@@ -127,10 +127,10 @@ impl Attributes {
         let mut shown = self.set.clone();
         shown.insert("RawMessageDelivery".to_owned(), self.raw.to_string());
         // Without a policy, the scope of the next one is not shown.
-        shown.remove("FilterPolicyScope");
-        shown.extend(
-            self.filter.as_ref().map(|_| ("FilterPolicyScope".to_owned(), self.scope().as_str().to_owned())),
-        );
+        match self.filter {
+            Some(_) => shown.insert("FilterPolicyScope".to_owned(), self.scope().as_str().to_owned()),
+            None => shown.remove("FilterPolicyScope"),
+        };
         shown
     }
 

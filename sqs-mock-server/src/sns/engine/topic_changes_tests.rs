@@ -94,6 +94,7 @@ impl RandomTopic {
             18 => {
                 let most = if self.random.u8(..10) == 0 { 200_000 } else { 100 };
                 self.now = self.now + Duration::from_secs(self.random.u64(..most));
+                self.topic.forget_lapsed(self.now);
             }
             _ => {
                 let changes = Recorder(Some((TopicNumber(1), self.changes.clone())));
@@ -149,7 +150,7 @@ impl RandomTopic {
 
     /// A subscription, if there is one.
     fn any(&mut self) -> Option<Subscription> {
-        let all: Vec<_> = self.topic.subscriptions(self.now).cloned().collect();
+        let all: Vec<_> = self.topic.subscriptions().cloned().collect();
         self.random.choice(all)
     }
 
@@ -164,12 +165,12 @@ impl RandomTopic {
             4 => ("SubscriptionRoleArn", "role"),
             _ => ("FilterPolicy", FILTERS[self.random.usize(..FILTERS.len())]),
         };
-        let _ = self.topic.set_subscription_attribute(self.now, &subscription.arn.id, attribute);
+        let _ = self.topic.set_subscription_attribute(&subscription.arn.id, attribute);
     }
 
     fn unsubscribe(&mut self) {
         if let Some(subscription) = self.any() {
-            self.topic.unsubscribe(self.now, &subscription.arn.id);
+            self.topic.unsubscribe(&subscription.arn.id);
         }
     }
 
@@ -177,7 +178,7 @@ impl RandomTopic {
         let token = self.any().and_then(|subscription| subscription.token().map(str::to_owned));
         if let Some(token) = token {
             let is_signed = self.random.bool();
-            self.topic.confirm(self.now, &token, is_signed).expect("the token is known");
+            self.topic.confirm(&token, is_signed).expect("the token is known");
         }
     }
 
@@ -186,7 +187,7 @@ impl RandomTopic {
         let deduplication_id = Some(&*id).filter(|_| self.topic.arn().is_fifo());
         let draft = Draft { text: "tea", group: Some(&group), deduplication_id, ..Draft::default() };
         let mut message = Message::new(draft).unwrap();
-        self.topic.check(self.now, &message).expect("it fits the topic");
+        self.topic.check(&message).expect("it fits the topic");
         self.topic.publish(self.now, uuid(&mut self.random), &mut message);
     }
 

@@ -44,11 +44,6 @@ impl Pattern {
             Self::Block(block) => block.contains(text),
         }
     }
-
-    /// What the pattern counts in the limit of wildcards; `None` if it is not a wildcard pattern.
-    pub(super) fn wildcard_points(&self) -> Option<usize> {
-        if let Self::Wildcard(wildcard) = self { Some(wildcard.points()) } else { None }
-    }
 }
 
 /// Text in the form that patterns without regard to case compare.
@@ -104,7 +99,7 @@ impl Wildcard {
     }
 
     /// What the pattern counts in the limit of a policy.
-    fn points(&self) -> usize {
+    pub(super) fn points(&self) -> usize {
         match self.rest.len() {
             0 => 0,
             1 => 1,

@@ -83,7 +83,7 @@ impl Rule {
     /// Points of all wildcard patterns in this rule.
     pub(super) fn wildcard_points(&self) -> Vec<usize> {
         match self {
-            Self::Text(pattern) => pattern.wildcard_points().into_iter().collect(),
+            Self::Text(Pattern::Wildcard(wildcard)) => vec![wildcard.points()],
             Self::AnythingBut(excluded) => excluded.iter().flat_map(Self::wildcard_points).collect(),
             _ => Vec::new(),
         }

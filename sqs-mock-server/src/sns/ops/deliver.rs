@@ -57,7 +57,6 @@ pub(super) fn deliver(
     let unsigned = LazyCell::new(|| envelope.notification(Protocol::Sqs, receipt, message));
     let notification = || signed.notification.as_ref().unwrap_or_else(|| &unsigned);
     let topic_arn = topic.arn().to_string();
-    let source = source(&topic_arn, topic);
     let notes = topic.recipients(message).filter_map(|subscription| match &subscription.endpoint {
         Endpoint::Queue(queue) => {
             let is_raw = subscription.attributes.raw;
@@ -71,9 +70,12 @@ pub(super) fn deliver(
                 group: message.group.as_deref().filter(|_| keeps_group),
                 deduplication_id: message.deduplication_id.as_deref().filter(|_| queue.is_fifo()),
                 trace_header: origin.trace_header,
-                ..empty(queue, source)
+                ..empty(queue, topic, &topic_arn)
             };
-            let group = of_fifo.then(|| group(subscription, message));
+            let group = of_fifo.then(|| Group {
+                subscription: subscription.arn.id.clone(),
+                name: message.group.as_deref().unwrap_or_default().into(),
+            });
             sns.deliveries.deliver(group, delivery, subscription.attributes.dead_letter_queue.as_ref())
         }
         Endpoint::Outside(protocol, address) => {
@@ -98,18 +100,8 @@ pub(super) fn ask_to_confirm(
     let Endpoint::Queue(queue) = &subscription.endpoint else { return vec![link] };
     let body = envelope.confirmation(sns.new_id(), token);
     let topic_arn = topic.arn().to_string();
-    let delivery = Delivery { body: &body, ..empty(queue, source(&topic_arn, topic)) };
+    let delivery = Delivery { body: &body, ..empty(queue, topic, &topic_arn) };
     sns.deliveries.deliver(None, delivery, None).into_iter().chain([link]).collect()
-}
-
-fn group(subscription: &Subscription, message: &Message) -> Group {
-    let name = message.group.as_deref().unwrap_or_default().into();
-    Group { subscription: subscription.arn.id.clone(), name }
-}
-
-/// The source that policies see.
-fn source<'a>(topic_arn: &'a str, topic: &'a Topic) -> Source<'a> {
-    Source { service: "sns.amazonaws.com", arn: topic_arn, account: &topic.arn().account }
 }
 
 fn envelope<'a>(
@@ -121,10 +113,11 @@ fn envelope<'a>(
     Envelope { topic, time: sns.clock.now(), base_url: origin.base_url, signature_version }
 }
 
-fn empty<'a>(queue: &'a QueueArn, source: Source<'a>) -> Delivery<'a> {
+fn empty<'a>(queue: &'a QueueArn, topic: &'a Topic, topic_arn: &'a str) -> Delivery<'a> {
     Delivery {
         queue,
-        source,
+        // Policies see it.
+        source: Source { service: "sns.amazonaws.com", arn: topic_arn, account: &topic.arn().account },
         body: "",
         attributes: None,
         group: None,

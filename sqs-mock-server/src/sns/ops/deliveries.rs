@@ -10,6 +10,7 @@ use http::StatusCode;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use super::Sns;
 use crate::service::arn::{QueueArn, TopicArn};
 use crate::service::clock::{Clock, Timestamp};
 use crate::service::delivery::{Delivery, KeptDelivery, Queues, Undelivered};
@@ -47,6 +48,15 @@ struct Waiting {
     dead_letter_queue: Option<QueueArn>,
 }
 
+impl Sns {
+    /// Writes the metrics of deliveries.
+    pub(crate) fn write_metrics(&self, text: &mut Exposition) {
+        let name = "sqs_mock_sns_deliveries_total";
+        text.family(name, Kind::Counter, "Messages of topics by outcome, once for each subscription.");
+        self.deliveries.outcomes.write(text, name);
+    }
+}
+
 impl Deliveries {
     pub(super) fn new(queues: Arc<dyn Queues>, clock: Clock, journal: Arc<Journal>) -> Arc<Self> {
         let (outcomes, backlog) = (Counters::new(["outcome"]), Mutex::default());
@@ -57,13 +67,6 @@ impl Deliveries {
     /// Counts a message for one subscription.
     pub(super) fn count(&self, outcome: &'static str) {
         self.outcomes.count([outcome.into()]);
-    }
-
-    /// Writes the metrics of deliveries.
-    pub(super) fn write(&self, text: &mut Exposition) {
-        let name = "sqs_mock_sns_deliveries_total";
-        text.family(name, Kind::Counter, "Messages of topics by outcome, once for each subscription.");
-        self.outcomes.write(text, name);
     }
 
     /// Delivers to a queue, or else to the dead-letter queue. `group` is that of a FIFO topic, whose order is kept. Returns

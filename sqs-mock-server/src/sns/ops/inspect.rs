@@ -11,10 +11,7 @@ use sqs_client::wire::checksum::message_size;
 use super::Sns;
 use crate::service::arn::{QueueArn, TopicArn};
 use crate::service::clock::Timestamp;
-use crate::service::metrics::Exposition;
 use crate::service::seed::Uuid;
-use crate::sns::engine::Receipt;
-use crate::sns::engine::message::Message;
 use crate::sns::engine::subscription::Subscription;
 
 /// The maximum total size of the published messages; the latest message alone may exceed it.
@@ -75,30 +72,22 @@ impl Sns {
         topic: &TopicArn,
     ) -> Option<(BTreeMap<String, String>, BTreeMap<String, String>)> {
         let topic = self.topics.get(topic).ok()?;
-        let topic = topic.lock();
-        Some((topic.shown(self.clock.now()), topic.settings().tags.clone()))
+        let topic = self.lock(&topic);
+        Some((topic.shown(), topic.settings().tags.clone()))
     }
 
     /// The subscriptions of a topic, sorted by protocol and endpoint; none if it does not exist.
     pub(crate) fn subscriptions_of(&self, topic: &TopicArn) -> Vec<SubscriptionDescription> {
         let Ok(topic) = self.topics.get(topic) else { return Vec::new() };
-        let topic = topic.lock();
-        let mut all: Vec<_> =
-            topic.subscriptions(self.clock.now()).map(SubscriptionDescription::of).collect();
-        all.sort_unstable_by(|one, other| {
-            (&one.protocol, &one.endpoint).cmp(&(&other.protocol, &other.endpoint))
-        });
+        let topic = self.lock(&topic);
+        let mut all: Vec<_> = topic.subscriptions().map(SubscriptionDescription::of).collect();
+        all.sort_by_cached_key(|one| (one.protocol.clone(), one.endpoint.clone()));
         all
     }
 
     /// The latest messages that a topic took, oldest first.
     pub(crate) fn published_to(&self, topic: &TopicArn) -> Vec<Arc<PublishedMessage>> {
         self.published.of(topic)
-    }
-
-    /// Writes the metrics of deliveries.
-    pub(crate) fn write_metrics(&self, text: &mut Exposition) {
-        self.deliveries.write(text);
     }
 }
 
@@ -140,28 +129,6 @@ fn text<S: Serializer>(number: &Option<u64>, serializer: S) -> Result<S::Ok, S::
 }
 
 impl PublishedMessage {
-    pub(super) fn new(
-        topic: &TopicArn,
-        time: Timestamp,
-        receipt: Receipt,
-        message: Message,
-        notes: &[String],
-    ) -> Self {
-        let Message { text, subject, attributes, group, deduplication_id, .. } = message;
-        Self {
-            topic: topic.clone(),
-            id: receipt.id,
-            time,
-            message: text,
-            subject,
-            attributes,
-            group,
-            deduplication_id,
-            sequence_number: receipt.sequence_number,
-            notes: notes.to_vec(),
-        }
-    }
-
     /// Its approximate size.
     fn bytes(&self) -> usize {
         let notes: usize = self.notes.iter().map(String::len).sum();

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use sqs_client::wire::service_error::ServiceError;
 
-use crate::query::{Access, Api, Call, Form, Output};
+use crate::query::{Access, Action, Api, Call, Form, Output};
 use crate::service::arn::TopicArn;
 use crate::service::clock::Clock;
 use crate::service::delivery::Queues;
@@ -125,22 +125,16 @@ impl Sns {
 impl Api for Sns {
     const SERVICE: ServiceName = ServiceName::Sns;
     const NAMESPACE: &'static str = "http://sns.amazonaws.com/doc/2010-03-31/";
-    type Action = SnsAction;
+    type Kind = SnsAction;
 
-    fn action(name: &str) -> Option<SnsAction> {
-        SnsAction::ALL.iter().copied().find(|action| action.name() == name)
-    }
-
-    fn name(action: SnsAction) -> &'static str {
-        action.name()
-    }
-
-    fn access(action: SnsAction) -> Access {
-        match action {
+    fn action(name: &str) -> Option<Action<SnsAction>> {
+        let kind = SnsAction::ALL.iter().copied().find(|action| action.name() == name)?;
+        let access = match kind {
             SnsAction::ConfirmSubscription | SnsAction::Unsubscribe => Access::Link,
-            _ if action.name().starts_with("Get") || action.name().starts_with("List") => Access::Read,
+            _ if name.starts_with("Get") || name.starts_with("List") => Access::Read,
             _ => Access::Change,
-        }
+        };
+        Some(Action { kind, name: kind.name(), access })
     }
 
     fn resource(call: &Call<'_>) -> Option<Resource> {
@@ -159,11 +153,11 @@ impl Api for Sns {
         places.iter().enumerate().map(|(index, place)| place.entry(index, form)).collect()
     }
 
-    async fn serve(&self, action: SnsAction, call: &Call<'_>) -> Result<Output, QueryError> {
-        if Self::access(action) != Access::Read {
+    async fn serve(&self, action: Action<SnsAction>, call: &Call<'_>) -> Result<Output, QueryError> {
+        if action.access != Access::Read {
             self.queues.check_store().map_err(not_stored)?;
         }
-        let output = self.run(action, call);
+        let output = self.run(action.kind, call);
         // Also after reads and errors: they may have seen a change that is not stored yet.
         self.queues.settled().await.map_err(not_stored)?;
         output

@@ -16,17 +16,14 @@ use crate::sns::engine::{Published, Receipt};
 use crate::sns::wire::Place;
 
 pub(super) fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
-    let form = call.form;
-    let target = form.get("TopicArn").or(form.get("TargetArn"));
-    let place = Place::default();
-    let Some(target) = target else {
-        return to_phone(sns, call);
-    };
+    let target = call.form.get("TopicArn").or(call.form.get("TargetArn"));
+    let Some(target) = target else { return to_phone(sns, call) };
     if target.split(':').nth(5).is_some_and(|resource| resource.starts_with("endpoint/")) {
         return Err(invalid("TargetArn Reason: No endpoint found for the target arn specified"));
     }
     let topic = sns.topics.get(&arn::topic("TopicArn", target, call.region)?)?;
-    let (receipt, notes) = message(sns, call.origin, &topic, Message::new(place.draft(form)?)?)?;
+    let draft = Place::default().draft(call.form)?;
+    let (receipt, notes) = message(sns, call.origin, &topic, Message::new(draft)?)?;
     Ok(Output { notes, ..Output::of(|xml| write_receipt(xml, receipt)) })
 }
 
@@ -42,7 +39,7 @@ pub(super) fn message(
 ) -> Result<(Receipt, Vec<String>), QueryError> {
     let signed = deliver::sign(sns, origin, topic, &message);
     let (mut topic, _whole) = sns.lock_to_deliver(topic);
-    topic.check(sns.clock.now(), &message)?;
+    topic.check(&message)?;
     Ok(publish(sns, origin, &mut topic, (message, &signed)))
 }
 
@@ -70,7 +67,7 @@ pub(super) fn batch(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let (mut notes, mut receipts) = (Vec::new(), Vec::new());
     {
         let (mut topic, _whole) = sns.lock_to_deliver(&topic);
-        topic.check_batch(sns.clock.now(), &messages)?;
+        topic.check_batch(&messages)?;
         let entries = ids.iter().zip(messages.into_iter().zip(&signed));
         for (index, (id, message)) in entries.enumerate() {
             if call.failing.iter().any(|failing| failing.index == index) {
@@ -107,7 +104,21 @@ fn publish(
         return (receipt, Vec::new());
     }
     let notes = deliver::deliver(sns, origin, topic, receipt, (&message, signed));
-    sns.published.record(|| PublishedMessage::new(topic.arn(), now, receipt, message, &notes));
+    sns.published.record(|| {
+        let Message { text, subject, attributes, group, deduplication_id, .. } = message;
+        PublishedMessage {
+            topic: topic.arn().clone(),
+            id: receipt.id,
+            time: now,
+            message: text,
+            subject,
+            attributes,
+            group,
+            deduplication_id,
+            sequence_number: receipt.sequence_number,
+            notes: notes.clone(),
+        }
+    });
     (receipt, notes)
 }
 

@@ -69,7 +69,7 @@ pub(super) fn list(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 
 pub(super) fn attributes(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let topic = find(sns, call)?;
-    let attributes = topic.lock().shown(sns.clock.now());
+    let attributes = sns.lock(&topic).shown();
     Ok(Output::of(|xml| xml.map("Attributes", attributes)))
 }
 

@@ -20,6 +20,7 @@ const MAX_TOPICS: usize = 100_000;
 pub(super) struct Topics {
     /// Locked for lookups and deletions only. Topics may be locked meanwhile; holders of a topic do not lock it.
     table: RwLock<Table>,
+    /// Gets the changes of all topics.
     reader: Option<Arc<dyn TopicReader>>,
 }
 
@@ -31,6 +32,13 @@ struct Table {
 }
 
 impl Sns {
+    /// Locks a topic. Its subscriptions that were not confirmed in time are gone.
+    pub(super) fn lock<'a>(&self, topic: &'a Mutex<Topic>) -> MutexGuard<'a, Topic> {
+        let mut topic = topic.lock();
+        topic.forget_lapsed(self.clock.now());
+        topic
+    }
+
     /// Locks a topic for an action that puts messages into queues. Until the guard is dropped, they are stored together with
     /// the changes of the topic, or not at all.
     pub(super) fn lock_to_deliver<'a>(
@@ -38,12 +46,11 @@ impl Sns {
         topic: &'a Mutex<Topic>,
     ) -> (MutexGuard<'a, Topic>, Whole<'a>) {
         // In this order, a publish that waits for the topic does not delay the store.
-        (topic.lock(), self.queues.whole())
+        (self.lock(topic), self.queues.whole())
     }
 }
 
 impl Topics {
-    /// No topics. Their changes will go to `reader`.
     pub(super) fn new(reader: Option<Arc<dyn TopicReader>>) -> Self {
         Self { table: RwLock::default(), reader }
     }

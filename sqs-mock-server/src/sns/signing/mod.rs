@@ -40,10 +40,9 @@ static KEY: LazyLock<Option<PrivateKey>> = LazyLock::new(|| {
 /// for `2`.
 pub(crate) fn sign(text: &str, version: &str) -> String {
     let text = text.as_bytes();
-    let signature = KEY.as_ref().and_then(|key| {
-        let signed =
-            if version == "2" { key.pkcs1v15_sign::<Sha256>(text) } else { key.pkcs1v15_sign::<Sha1>(text) };
-        signed.ok()
+    let signature = KEY.as_ref().and_then(|key| match version {
+        "2" => key.pkcs1v15_sign::<Sha256>(text).ok(),
+        _ => key.pkcs1v15_sign::<Sha1>(text).ok(),
     });
     // This key can always sign. If it could not, no consumer would accept an empty signature.
     base64_simd::STANDARD.encode_to_string(signature.unwrap_or_default())

@@ -10,7 +10,6 @@ use super::fifo::FifoMemory;
 use super::settings::TopicSettings;
 use super::subscription::Subscription;
 use crate::service::arn::TopicArn;
-use crate::service::clock::Timestamp;
 use crate::service::query_error::QueryError;
 
 pub(crate) use subscriptions::NewSubscription;
@@ -85,9 +84,9 @@ impl Topic {
     }
 
     /// The attributes that `GetTopicAttributes` returns.
-    pub(crate) fn shown(&self, now: Timestamp) -> BTreeMap<String, String> {
-        let confirmed = self.subscriptions(now).filter(|subscription| subscription.is_confirmed()).count();
-        let pending = self.subscriptions(now).count() - confirmed;
+    pub(crate) fn shown(&self) -> BTreeMap<String, String> {
+        let confirmed = self.subscriptions().filter(|subscription| subscription.is_confirmed()).count();
+        let pending = self.subscriptions.len() - confirmed;
         let mut shown = self.settings.shown();
         shown.insert("SubscriptionsConfirmed".to_owned(), confirmed.to_string());
         shown.insert("SubscriptionsPending".to_owned(), pending.to_string());

@@ -23,11 +23,11 @@ impl Topic {
     ///
     /// # Errors
     /// `InvalidParameter`.
-    pub(crate) fn check(&self, now: Timestamp, message: &Message) -> Result<(), QueryError> {
+    pub(crate) fn check(&self, message: &Message) -> Result<(), QueryError> {
         let (is_fifo, has_id) = (self.fifo.is_some(), message.deduplication_id.is_some());
         let text = if message.size > self.settings.maximum_message_size() {
             "Message too long"
-        } else if message.size > LARGE && !self.takes_large(now) {
+        } else if message.size > LARGE && !self.takes_large() {
             "Message too long: messages over 262144 bytes need at most 100 subscriptions, all of protocol sqs, lambda or \
              firehose"
         } else if !is_fifo && has_id {
@@ -47,15 +47,15 @@ impl Topic {
     ///
     /// # Errors
     /// `BatchRequestTooLong`, `InvalidParameter`.
-    pub(crate) fn check_batch(&self, now: Timestamp, messages: &[Message]) -> Result<(), QueryError> {
+    pub(crate) fn check_batch(&self, messages: &[Message]) -> Result<(), QueryError> {
         let size = messages.iter().map(|message| message.size).sum();
         check_batch_size(size, self.settings.maximum_message_size())?;
-        messages.iter().try_for_each(|message| self.check(now, message))
+        messages.iter().try_for_each(|message| self.check(message))
     }
 
-    fn takes_large(&self, now: Timestamp) -> bool {
-        self.subscriptions(now).count() <= MAX_SUBSCRIPTIONS_FOR_LARGE
-            && self.subscriptions(now).all(|subscription| subscription.protocol().takes_fifo_and_large())
+    fn takes_large(&self) -> bool {
+        self.subscriptions.len() <= MAX_SUBSCRIPTIONS_FOR_LARGE
+            && self.subscriptions().all(|subscription| subscription.protocol().takes_fifo_and_large())
     }
 
     /// Takes a message that was checked. `id` is for a new one; a duplicate gets the receipt of the original. FIFO

@@ -41,7 +41,6 @@ impl Topic {
     ) -> Result<Subscription, QueryError> {
         let NewSubscription { endpoint, owner, attributes: requested, token, id } = new;
         let attributes = self.check_subscription(&endpoint, requested)?;
-        self.forget_lapsed(now);
         let known = self.subscriptions.values().find(|known| known.endpoint == endpoint);
         if let Some(known) = known {
             if !known.attributes.include(requested) {
@@ -105,8 +104,8 @@ impl Topic {
         Err(QueryError::new(403, "FilterPolicyLimitExceeded", text))
     }
 
-    /// Subscriptions that were not confirmed within two days vanish.
-    fn forget_lapsed(&mut self, now: Timestamp) {
+    /// Removes subscriptions that were not confirmed within two days.
+    pub(crate) fn forget_lapsed(&mut self, now: Timestamp) {
         let lapsed = self.subscriptions.extract_if(.., |_, subscription| subscription.is_lapsed(now));
         let ids: Vec<_> = lapsed.map(|(id, _)| id).collect();
         if !ids.is_empty() {
@@ -116,8 +115,7 @@ impl Topic {
     }
 
     /// Removes a subscription. Unknown ids are ignored.
-    pub(crate) fn unsubscribe(&mut self, now: Timestamp, id: &str) {
-        self.forget_lapsed(now);
+    pub(crate) fn unsubscribe(&mut self, id: &str) {
         if self.subscriptions.remove(id).is_some() {
             self.unsubscribed += 1;
             let (ids, deleted) = (vec![id.into()], self.unsubscribed);
@@ -126,8 +124,7 @@ impl Topic {
     }
 
     /// Confirms the subscription that has this token, if there is one.
-    pub(crate) fn confirm(&mut self, now: Timestamp, token: &str, is_signed: bool) -> Option<&Subscription> {
-        self.forget_lapsed(now);
+    pub(crate) fn confirm(&mut self, token: &str, is_signed: bool) -> Option<&Subscription> {
         let mut all = self.subscriptions.values_mut();
         let found = all.find(|subscription| subscription.token() == Some(token))?;
         if !found.is_confirmed() {
@@ -137,18 +134,17 @@ impl Topic {
         Some(found)
     }
 
-    /// All subscriptions, sorted by id, except those that [`forget_lapsed`](Self::forget_lapsed) would remove.
-    pub(crate) fn subscriptions(&self, now: Timestamp) -> impl Iterator<Item = &Subscription> {
-        self.subscriptions.values().filter(move |subscription| !subscription.is_lapsed(now))
+    /// All subscriptions, sorted by id.
+    pub(crate) fn subscriptions(&self) -> impl Iterator<Item = &Subscription> {
+        self.subscriptions.values()
     }
 
     /// A subscription.
     ///
     /// # Errors
     /// `NotFound`.
-    pub(crate) fn subscription(&self, now: Timestamp, id: &str) -> Result<&Subscription, QueryError> {
-        let found = self.subscriptions.get(id).filter(|subscription| !subscription.is_lapsed(now));
-        found.ok_or_else(no_subscription)
+    pub(crate) fn subscription(&self, id: &str) -> Result<&Subscription, QueryError> {
+        self.subscriptions.get(id).ok_or_else(no_subscription)
     }
 
     /// Sets an attribute of a subscription.
@@ -157,12 +153,10 @@ impl Topic {
     /// `NotFound`, `FilterPolicyLimitExceeded`, `InvalidParameter`.
     pub(crate) fn set_subscription_attribute(
         &mut self,
-        now: Timestamp,
         id: &str,
         (name, value): (&str, &str),
     ) -> Result<(), QueryError> {
-        self.forget_lapsed(now);
-        self.subscription(now, id)?;
+        self.subscription(id)?;
         if name == "FilterPolicy" && !value.is_empty() {
             self.check_filter_quota(Some(id))?;
         }
