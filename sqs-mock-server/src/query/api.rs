@@ -22,7 +22,9 @@ pub(crate) trait Api: Sync {
     fn action(name: &str) -> Option<Action<Self::Kind>>;
 
     /// The resource that a request addresses.
-    fn resource(call: &Call<'_>) -> Option<Resource>;
+    fn resource(_: &Call<'_>) -> Option<Resource> {
+        None
+    }
 
     /// The entries of a batch, for faults. Other requests have none.
     fn entries(_: Self::Kind, _: &Form) -> Vec<Entry<'_>> {

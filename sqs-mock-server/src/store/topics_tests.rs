@@ -46,7 +46,9 @@ fn later_changes_of_a_deleted_topic_have_no_effect() {
     let changes: Vec<_> = (0..200).flat_map(|_| deleted.step()).collect();
     assert!(changes.iter().any(|change| matches!(change, TopicChange::Subscribed(_))));
     assert!(changes.iter().any(|change| matches!(change, TopicChange::Published { .. })));
-    changes.into_iter().for_each(|change| reader.read(TopicNumber(1), change));
+    for change in changes {
+        reader.read(TopicNumber(1), change);
+    }
     drop(store);
     let [(TopicNumber(2), state)] = &stored(&data)[..] else { panic!("{:?}", stored(&data)) };
     assert_eq!((state.subscriptions.len(), state.known.len(), state.numbered), (0, 0, 0));

@@ -5,7 +5,6 @@
 use crate::query::{Access, Action, Api, Call, Output};
 use crate::service::operation::{GET_CALLER_IDENTITY, ServiceName};
 use crate::service::query_error::QueryError;
-use crate::service::resource::Resource;
 
 /// STS.
 #[derive(Clone, Copy, Debug)]
@@ -20,10 +19,6 @@ impl Api for Sts {
     fn action(name: &str) -> Option<Action<()>> {
         let action = Action { kind: (), name: GET_CALLER_IDENTITY, access: Access::Read };
         (name == GET_CALLER_IDENTITY).then_some(action)
-    }
-
-    fn resource(_: &Call<'_>) -> Option<Resource> {
-        None
     }
 
     async fn serve(&self, _: Action<()>, call: &Call<'_>) -> Result<Output, QueryError> {

@@ -136,15 +136,6 @@ pub(crate) fn check_batch_ids(ids: &[&str]) -> Result<(), QueryError> {
     Err(QueryError::new(400, code, text))
 }
 
-/// Validates the total size of a batch.
-///
-/// # Errors
-/// `BatchRequestTooLong`.
-pub(super) fn check_batch_size(size: usize, maximum: usize) -> Result<(), QueryError> {
-    let text = "The length of all the messages put together is more than the limit.";
-    if size > maximum { Err(QueryError::new(400, "BatchRequestTooLong", text)) } else { Ok(()) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -34,7 +34,7 @@ use crate::service::operation::{ServiceName, SnsAction};
 use crate::service::query_error::QueryError;
 use crate::service::resource::Resource;
 use crate::service::seed::{Seed, Uuid, uuid};
-use crate::sns::engine::{TopicNumber, TopicReader, TopicState};
+use crate::sns::engine::TopicReader;
 use crate::sns::wire::Place;
 
 use deliveries::Deliveries;
@@ -79,11 +79,6 @@ impl Sns {
         let deliveries = Deliveries::new(Arc::clone(&queues), clock.clone(), journal);
         let (topics, published) = (Topics::new(reader), PublishedLog::new(published));
         Self { topics, queues, deliveries, published, clock, ids }
-    }
-
-    /// Restores the topics of an earlier process, before the first request.
-    pub(crate) fn restore(&self, topics: Vec<(TopicNumber, TopicState)>) {
-        topics.into_iter().for_each(|(number, state)| self.topics.restore(number, state));
     }
 
     /// Removes all topics, and the deliveries that wait.

@@ -13,6 +13,9 @@ use crate::sns::engine::settings::read_tags;
 use crate::sns::engine::topic::Topic;
 use crate::sns::wire::page;
 
+/// The parts of a tag.
+const TAG: [&str; 2] = ["Key", "Value"];
+
 /// The topic of the parameter `TopicArn`.
 pub(super) fn find(sns: &Sns, call: &Call<'_>) -> Result<Arc<Mutex<Topic>>, QueryError> {
     let text = call.form.required("TopicArn")?;
@@ -21,7 +24,8 @@ pub(super) fn find(sns: &Sns, call: &Call<'_>) -> Result<Arc<Mutex<Topic>>, Quer
 
 pub(super) fn create(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let (place, name) = ((call.region, call.account), call.form.required("Name")?);
-    let arn = sns.create_topic(place, name, &call.form.map("Attributes"), &tags_of(call))?;
+    let tags = call.form.pairs("Tags.member", TAG);
+    let arn = sns.create_topic(place, name, &call.form.map("Attributes"), &tags)?;
     Ok(Output::of(|xml| xml.leaf("TopicArn", &arn.to_string())))
 }
 
@@ -99,13 +103,9 @@ fn find_tagged(sns: &Sns, call: &Call<'_>) -> Result<Arc<Mutex<Topic>>, QueryErr
     sns.topics.get(&arn).map_err(|_| QueryError::new(404, "ResourceNotFound", "Resource does not exist"))
 }
 
-fn tags_of<'a>(call: &Call<'a>) -> Vec<(&'a str, &'a str)> {
-    call.form.pairs("Tags.member", ["Key", "Value"])
-}
-
 pub(super) fn tag(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let topic = find_tagged(sns, call)?;
-    let tags = read_tags(&tags_of(call))?;
+    let tags = read_tags(&call.form.pairs("Tags.member", TAG))?;
     topic.lock().set(|settings| settings.tag(tags))?;
     Ok(Output::of(|_| {}))
 }

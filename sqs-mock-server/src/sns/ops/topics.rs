@@ -32,6 +32,16 @@ struct Table {
 }
 
 impl Sns {
+    /// Restores the topics of an earlier process, before the first request.
+    pub(crate) fn restore(&self, topics: Vec<(TopicNumber, TopicState)>) {
+        let table = &mut *self.topics.table.write();
+        for (number, state) in topics {
+            table.last = number.0.max(table.last);
+            let topic = Topic::restore(state, self.topics.recorder(number));
+            table.topics.insert(topic.arn().clone(), Arc::new(Mutex::new(topic)));
+        }
+    }
+
     /// Locks a topic. Its subscriptions that were not confirmed in time are gone.
     pub(super) fn lock<'a>(&self, topic: &'a Mutex<Topic>) -> MutexGuard<'a, Topic> {
         let mut topic = topic.lock();
@@ -83,14 +93,6 @@ impl Topics {
         Ok(None)
     }
 
-    /// Adds a topic of an earlier process.
-    pub(super) fn restore(&self, number: TopicNumber, state: TopicState) {
-        let Table { topics, last } = &mut *self.table.write();
-        *last = number.0.max(*last);
-        let arn = state.settings.arn.clone();
-        topics.insert(arn, Arc::new(Mutex::new(Topic::restore(state, self.recorder(number)))));
-    }
-
     fn recorder(&self, topic: TopicNumber) -> Recorder {
         Recorder(self.reader.clone().map(|reader| (topic, reader)))
     }
@@ -119,6 +121,8 @@ impl Topics {
     /// Removes all topics.
     pub(super) fn clear(&self) {
         let mut table = self.table.write();
-        std::mem::take(&mut table.topics).values().for_each(|topic| topic.lock().record_deletion());
+        for topic in std::mem::take(&mut table.topics).values() {
+            topic.lock().record_deletion();
+        }
     }
 }

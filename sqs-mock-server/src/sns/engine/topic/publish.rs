@@ -8,7 +8,7 @@ use crate::service::query_error::QueryError;
 use crate::service::seed::Uuid;
 use crate::sns::engine::change::TopicChange;
 use crate::sns::engine::fifo::{Published, Receipt};
-use crate::sns::engine::message::{Message, check_batch_size};
+use crate::sns::engine::message::Message;
 use crate::sns::engine::protocol::Protocol;
 use crate::sns::engine::refusal::invalid;
 use crate::sns::engine::subscription::Subscription;
@@ -48,8 +48,11 @@ impl Topic {
     /// # Errors
     /// `BatchRequestTooLong`, `InvalidParameter`.
     pub(crate) fn check_batch(&self, messages: &[Message]) -> Result<(), QueryError> {
-        let size = messages.iter().map(|message| message.size).sum();
-        check_batch_size(size, self.settings.maximum_message_size())?;
+        let size: usize = messages.iter().map(|message| message.size).sum();
+        if size > self.settings.maximum_message_size() {
+            let text = "The length of all the messages put together is more than the limit.";
+            return Err(QueryError::new(400, "BatchRequestTooLong", text));
+        }
         messages.iter().try_for_each(|message| self.check(message))
     }
 
