@@ -1,43 +1,41 @@
 //! Direct access to buckets and objects for tests.
 
+use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
-use std::{fmt, io};
 
 use bytes::Bytes;
-use futures_util::stream;
-use http::{HeaderMap, Method, Uri};
+use s3s::Body;
 use s3s::dto::{PutObjectInput, StreamingBlob};
 
+use super::notifications::PUT;
+use super::ops::ExpectedChecksum;
 use super::server::MockS3;
 use super::setup::problem_of_bucket_name;
-use super::store::{Bucket, Pieces};
+use super::store::{Bucket, read_all};
 use super::types::{S3Object, S3Upload};
 
 /// Buckets and objects, read and changed without HTTP. An unknown bucket counts as empty. Changes cause events like those
 /// of requests.
 impl MockS3 {
     fn found(&self, bucket: &str) -> Option<Arc<Bucket>> {
-        self.content.store.bucket(bucket)
+        self.content.operations.store.bucket(bucket)
     }
 
     /// The names of all buckets, sorted.
     pub fn buckets(&self) -> Vec<String> {
-        self.content.store.buckets().iter().map(|bucket| bucket.name.clone()).collect()
+        self.content.operations.store.buckets().iter().map(|bucket| bucket.name.clone()).collect()
     }
 
     /// All objects of a bucket, sorted by key.
     pub fn objects(&self, bucket: &str) -> Vec<S3Object> {
-        let found = self.found(bucket);
-        found
-            .map(|bucket| {
-                bucket.objects(|all| all.values().map(|object| S3Object::from(&**object)).collect())
-            })
-            .unwrap_or_default()
+        let Some(bucket) = self.found(bucket) else { return Vec::new() };
+        bucket.objects(|all| all.values().map(|object| S3Object::from(&**object)).collect())
     }
 
     /// The number of objects in a bucket.
     pub fn count(&self, bucket: &str) -> usize {
-        self.found(bucket).map_or(0, |bucket| bucket.objects(std::collections::BTreeMap::len))
+        self.found(bucket).map_or(0, |bucket| bucket.objects(BTreeMap::len))
     }
 
     /// The object with this key; `None` if it does not exist.
@@ -61,7 +59,7 @@ impl MockS3 {
     pub async fn bytes(&self, bucket: &str, key: &str) -> io::Result<Vec<u8>> {
         let object =
             self.found(bucket).and_then(|bucket| bucket.object(key)).ok_or_else(|| absent(bucket, key))?;
-        Pieces::of(&object, 0, object.record.size()).read().await
+        read_all(&object, 0..object.size()).await
     }
 
     /// Stores an object as `PutObject` does, without metadata.
@@ -72,18 +70,16 @@ impl MockS3 {
     /// # Cancel safety
     /// A call that is dropped before it completes changes nothing.
     pub async fn put(&self, bucket: &str, key: &str, bytes: impl Into<Bytes>) -> io::Result<()> {
-        let bytes = bytes.into();
-        let body = stream::once(std::future::ready(Ok::<_, io::Error>(bytes)));
         let input = PutObjectInput {
             bucket: bucket.to_owned(),
             key: key.to_owned(),
-            body: Some(StreamingBlob::wrap(body)),
+            body: Some(StreamingBlob::from(Body::from(bytes.into()))),
             ..PutObjectInput::default()
         };
-        let unanswered = self.content.operations.outbox.begin(String::new(), None);
-        let mut request = request(input);
-        request.extensions.insert(Arc::clone(&unanswered.context));
-        s3s::S3::put_object(&self.content.operations, request).await.map(drop).map_err(other)
+        let operations = &self.content.operations;
+        let unanswered = operations.outbox.begin(String::new(), None);
+        let stored = operations.put(&unanswered.context, input, ExpectedChecksum::default(), PUT).await;
+        stored.map(drop).map_err(|error| io::Error::other(error.to_string()))
     }
 
     /// Deletes an object; `false` if it does not exist.
@@ -104,29 +100,10 @@ impl MockS3 {
         if let Some(text) = problem_of_bucket_name(name) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        self.content.store.create(name, self.content.host.clock.now().as_millis())
-    }
-}
-
-/// A request that did not come over HTTP.
-pub(super) fn request<T>(input: T) -> s3s::S3Request<T> {
-    s3s::S3Request {
-        input,
-        method: Method::default(),
-        uri: Uri::default(),
-        headers: HeaderMap::new(),
-        extensions: http::Extensions::new(),
-        credentials: None,
-        region: None,
-        service: None,
-        trailing_headers: None,
+        self.content.operations.store.create(name, self.content.host.clock.now().as_millis())
     }
 }
 
 fn absent(bucket: &str, key: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, format!("bucket {bucket:?} has no object {key:?}"))
-}
-
-fn other(error: impl fmt::Display) -> io::Error {
-    io::Error::other(error.to_string())
 }

@@ -23,31 +23,98 @@
 //! # }
 //! ```
 
-mod describe;
+mod content;
 mod front;
-mod host;
 mod inspect;
-mod journal;
-mod metrics;
 mod notifications;
 mod ops;
 mod outbox;
-mod request_context;
 mod server;
 mod setup;
 mod store;
 mod types;
 
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+
+use http::Extensions;
+use hyper::body::Incoming;
+use parking_lot::Mutex;
+
+use crate::http::{Limits, Names};
+use crate::service::clock::Clock;
+use crate::service::faults::{Faults, Plan};
+use crate::service::journal::Journal;
+pub use crate::service::operation::S3Action;
+use crate::service::resource::Resource;
+use crate::service::seed::Seed;
+
+pub(crate) use content::Content;
 pub(crate) use front::Front;
-pub(crate) use host::Host;
-pub use journal::S3Request;
+pub(crate) use notifications::Configuration;
 #[cfg(feature = "config-file")]
-pub(crate) use notifications::{Configuration, RequestedRule, SELECTABLE, TargetKind};
+pub(crate) use notifications::{RequestedRule, SELECTABLE, TargetKind};
 pub(crate) use outbox::Targets;
-pub(crate) use server::Content;
 pub use server::MockS3;
 pub use setup::S3;
 pub(crate) use setup::problem_of_bucket_name;
-pub use types::{S3Object, S3Upload};
+pub use types::{S3Object, S3Request, S3Upload};
 
-pub use crate::service::operation::S3Action;
+/// The parts that the S3 server shares with the SQS server.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) clock: Clock,
+    pub(crate) faults: Faults,
+    pub(crate) seed: Seed,
+    pub(crate) limits: Limits,
+    /// Its account owns all buckets.
+    pub(crate) names: Arc<Names>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) targets: Arc<Targets>,
+    /// Names of initial buckets with their notification configurations. Other buckets keep theirs.
+    pub(crate) notifications: Vec<(String, Configuration)>,
+}
+
+/// A request: its ids for events, its operation and faults, and what its operation adds to the error and to the recorded
+/// request.
+#[derive(Debug, Default)]
+struct RequestContext {
+    /// The header `x-amz-request-id` of the response; empty without HTTP.
+    id: String,
+    /// The AWS X-Ray trace header.
+    trace_header: Option<String>,
+    /// The number of resets before the request.
+    resets: u64,
+    /// Set once s3s has found the operation.
+    info: OnceLock<RequestInfo>,
+    /// Set once the operation is known.
+    plan: OnceLock<Plan>,
+    /// The rest of a body that was not read to its end.
+    rest: Mutex<Option<Incoming>>,
+    /// Notes for the recorded request.
+    notes: Mutex<Vec<String>>,
+    /// Elements of the error that the operation returns, such as `ArgumentName`.
+    error_elements: Mutex<Vec<(String, String)>>,
+    /// Whether the response is ready, or the caller gone.
+    is_answered: AtomicBool,
+}
+
+/// Operation and resource of a request.
+#[derive(Debug)]
+struct RequestInfo {
+    /// The name that AWS uses.
+    operation: String,
+    resource: Option<Resource>,
+}
+
+impl RequestContext {
+    /// The context of an HTTP request; without HTTP, one with an empty id.
+    fn of(extensions: &Extensions) -> Arc<Self> {
+        extensions.get::<Arc<Self>>().cloned().unwrap_or_default()
+    }
+
+    /// The header `x-amz-id-2` of the response.
+    fn host_id(&self) -> String {
+        base64_simd::STANDARD.encode_to_string(&self.id)
+    }
+}

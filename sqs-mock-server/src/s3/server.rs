@@ -6,16 +6,16 @@ use std::sync::{Arc, Weak};
 
 use tokio::net::TcpListener;
 
-use super::front::Front;
-use super::host::Host;
-use super::journal::S3Request;
-use super::metrics::Metrics;
+use super::Host;
+use super::content::Content;
+use super::front::{Front, Metrics};
 use super::ops::Operations;
 use super::outbox::Outbox;
 use super::setup::S3;
 use super::store::Store;
+use super::types::S3Request;
 use crate::http::Server;
-use crate::service::metrics::Exposition;
+use crate::service::operation::ServiceName;
 
 /// The S3 server, as returned by [`MockSqs::s3`](crate::MockSqs::s3).
 ///
@@ -25,16 +25,6 @@ pub struct MockS3 {
     url: String,
     pub(super) content: Arc<Content>,
     server: Option<Server>,
-}
-
-/// The parts that a reset changes.
-#[derive(Debug)]
-pub(crate) struct Content {
-    settings: S3,
-    pub(super) host: Arc<Host>,
-    pub(super) store: Arc<Store>,
-    pub(super) operations: Operations,
-    metrics: Arc<Metrics>,
 }
 
 impl MockS3 {
@@ -54,10 +44,10 @@ impl MockS3 {
         let store = Arc::new(Store::open(directory, host.seed).map_err(explain)?);
         let (host, metrics) = (Arc::new(host), Arc::new(Metrics::default()));
         let outbox = Outbox::new(host.clock.clone(), host.names.region.clone(), Arc::clone(&host.targets));
-        let operations = Operations { store: Arc::clone(&store), outbox };
+        let operations = Operations { store, outbox };
         let front = Arc::new(Front::new(operations.clone(), Arc::clone(&metrics), Arc::clone(&host)));
         let limits = host.limits;
-        let content = Content { settings, host, store, operations, metrics };
+        let content = Content { settings, host, operations, metrics };
         content.create_initial_buckets().map_err(explain)?;
         let server = Some(Server::start(listener, Arc::clone(&front), limits));
         Ok((Self { url, content: Arc::new(content), server }, front))
@@ -84,36 +74,6 @@ impl MockS3 {
     }
 }
 
-impl Content {
-    fn create_initial_buckets(&self) -> io::Result<()> {
-        let now = self.host.clock.now().as_millis();
-        self.settings.buckets().into_iter().try_for_each(|name| self.store.create(name, now).map(drop))?;
-        for (name, configuration) in &self.host.notifications {
-            if let Some(bucket) = self.store.bucket(name) {
-                bucket.set_notifications(configuration.clone())?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Drops the events that are not delivered yet.
-    pub(crate) fn discard_events(&self) {
-        self.operations.outbox.discard();
-    }
-
-    /// Removes the objects if the directory is temporary.
-    pub(crate) fn reset(&self) {
-        if let Err(error) = self.store.clear_temporary().and_then(|()| self.create_initial_buckets()) {
-            tracing::error!(%error, "cannot create the initial buckets again");
-        }
-    }
-
-    /// Writes the counters.
-    pub(crate) fn write_metrics(&self, text: &mut Exposition) {
-        self.metrics.write(text);
-    }
-}
-
 /// Address, directory and journal.
 impl MockS3 {
     /// The base URL, such as `http://127.0.0.1:41235`, without a trailing slash.
@@ -123,7 +83,7 @@ impl MockS3 {
 
     /// The directory of the objects.
     pub fn directory(&self) -> &Path {
-        self.content.store.root()
+        &self.content.operations.store.root
     }
 
     /// The first of the initial buckets.
@@ -133,7 +93,9 @@ impl MockS3 {
 
     /// The latest requests, oldest first; [`journal`](crate::MockSqsBuilder::journal) sets how many are kept.
     pub fn requests(&self) -> Vec<S3Request> {
-        S3Request::all(&self.content.host.journal)
+        let records = self.content.host.journal.records();
+        let own = records.iter().filter(|record| record.service == ServiceName::S3);
+        own.map(|record| S3Request::from(&**record)).collect()
     }
 
     /// The number of open connections.

@@ -1,6 +1,8 @@
-//! Descriptions of objects and uploads.
+//! Descriptions of objects, uploads and requests.
 
 use crate::service::clock::Timestamp;
+use crate::service::journal::Record;
+use crate::service::resource::Resource;
 
 use super::store::{Object, Upload};
 
@@ -38,17 +40,33 @@ pub struct S3Upload {
     pub initiated: Timestamp,
 }
 
+/// A request to S3 that was answered or aborted.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct S3Request {
+    /// Counts from 1 in the order of the responses, over all services. A reset does not restart it.
+    pub number: u64,
+    /// The name that AWS uses, such as `GetObject`; empty if the request was rejected before the operation was known.
+    pub operation: String,
+    /// The bucket, if the request names one.
+    pub bucket: Option<String>,
+    /// The key, if the request names one.
+    pub key: Option<String>,
+    /// The status of the response; `None` if the connection broke or the caller disconnected.
+    pub status: Option<u16>,
+}
+
 impl From<&Object> for S3Object {
     fn from(object: &Object) -> Self {
-        let record = &object.record;
+        let attributes = &object.attributes;
         Self {
-            key: record.key.clone(),
-            size: record.size(),
-            etag: record.etag.clone(),
-            last_modified: Timestamp::from_millis(record.modified),
-            metadata: record.attributes.metadata.clone(),
-            content_type: record.attributes.content_type.clone(),
-            content_encoding: record.attributes.content_encoding.clone(),
+            key: object.key.clone(),
+            size: object.size(),
+            etag: object.etag.clone(),
+            last_modified: Timestamp::from_millis(object.modified),
+            metadata: attributes.metadata.clone().into_iter().flatten().collect(),
+            content_type: attributes.content_type.clone(),
+            content_encoding: attributes.content_encoding.clone(),
         }
     }
 }
@@ -60,6 +78,19 @@ impl From<&Upload> for S3Upload {
             id: upload.id.clone(),
             parts: upload.parts.len(),
             initiated: Timestamp::from_millis(upload.initiated),
+        }
+    }
+}
+
+impl From<&Record> for S3Request {
+    fn from(record: &Record) -> Self {
+        let resource = record.resource.as_ref();
+        Self {
+            number: record.number,
+            operation: record.operation.as_deref().unwrap_or_default().to_owned(),
+            bucket: resource.and_then(Resource::bucket).map(str::to_owned),
+            key: resource.and_then(Resource::key).map(str::to_owned),
+            status: record.ending.status(),
         }
     }
 }

@@ -1,16 +1,13 @@
 //! The HTTP layer around s3s.
 //!
 //! ```text
-//! connection -> guard -> Front: request_body (timeout, pace) -> anonymous (without --auth) -> s3s -> Access -> operations
+//! connection -> guard -> Front: request_body (timeout, pace) -> strip_signature (without --auth) -> s3s -> Gate -> operations
 //!                               response_body (pace, truncate, corrupt) <-------------------------------+
 //! ```
 //! A `RequestContext` among the extensions of the request carries what the operations report besides their output.
-//! `Access` computes the fault plan once s3s knows the operation, and stores it there, where the bodies and `Front` find it.
+//! `Gate` computes the fault plan once s3s knows the operation, and stores it there, where the bodies and `Front` find it.
 
 mod access;
-mod anonymous;
-mod error_body;
-mod hosts;
 mod observer;
 mod request_body;
 mod response_body;
@@ -28,17 +25,17 @@ use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::{Body, S3Error, S3ErrorCode};
 use tokio::time::timeout;
 
-use super::host::Host;
-use super::metrics::Metrics;
+use super::Host;
 use super::ops::Operations;
 use super::outbox::{Outbox, Unanswered};
 use crate::http::{Break, Live, Site};
 use crate::service::faults::{Damage, Rejection};
 use crate::service::seed;
 
-use access::{Access, KnownKeys};
-use hosts::Hosts;
+use access::Gate;
 use observer::Observer;
+
+pub(super) use observer::Metrics;
 
 /// How long the events of all requests wait for a client that holds back its body after the change.
 const EVENTS_WAIT: Duration = Duration::from_secs(2);
@@ -55,11 +52,11 @@ pub(crate) struct Front {
 impl Front {
     pub(super) fn new(operations: Operations, metrics: Arc<Metrics>, host: Arc<Host>) -> Self {
         let outbox = Arc::clone(&operations.outbox);
-        let hosts = Hosts(Arc::clone(&operations.store));
+        let gate = Gate { host: Arc::clone(&host), store: Arc::clone(&operations.store) };
         let mut builder = S3ServiceBuilder::new(operations);
-        builder.set_host(hosts);
-        builder.set_auth(KnownKeys(host.names.keys.clone().unwrap_or_default()));
-        builder.set_access(Access(Arc::clone(&host)));
+        builder.set_host(gate.clone());
+        builder.set_auth(gate.clone());
+        builder.set_access(gate);
         let ids = Mutex::new(host.seed.generator("request ids of S3"));
         Self { service: builder.build(), outbox, metrics, host, ids }
     }
@@ -87,7 +84,7 @@ impl Front {
         let (limit, expects_continue) = (self.host.limits.body_timeout, head.headers.contains_key(EXPECT));
         let body = request_body::limited(incoming, Arc::clone(context), limit, expects_continue);
         if self.host.names.keys.is_none() {
-            anonymous::strip_signature(&mut head);
+            access::strip_signature(&mut head);
         }
         let answered = self.service.call(Request::from_parts(head, body)).await;
         // A client that still sends its body would lose the response if the connection closed now.
@@ -118,7 +115,7 @@ impl Site for Front {
         let mut observer = Observer::begin(&self.metrics, &self.host, context);
         let is_head = request.method() == Method::HEAD;
         let response = self.guarded(request, &unanswered).await;
-        let mut response = error_body::complete(response, context);
+        let mut response = response_body::complete_error(response, context);
         for (name, value) in [("x-amz-request-id", &context.id), ("x-amz-id-2", &context.host_id())] {
             if let Ok(value) = HeaderValue::try_from(value) {
                 response.headers_mut().insert(HeaderName::from_static(name), value);
@@ -126,20 +123,19 @@ impl Site for Front {
         }
         let plan = context.plan.get();
         let damage = plan.and_then(|plan| plan.damage);
-        let is_reset = match plan.and_then(|plan| plan.rejection.as_ref()) {
-            Some(Rejection::Reset) => true,
-            Some(Rejection::Status(code, body)) => {
-                response = status(
-                    StatusCode::from_u16(*code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
-                    body.clone(),
-                );
-                false
-            }
-            Some(Rejection::Error(_)) | None => false,
-        };
+        let rejection = plan.and_then(|plan| plan.rejection.as_ref());
+        if let Some(Rejection::Status(code, body)) = rejection {
+            let code = StatusCode::from_u16(*code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            response = status(code, body.clone());
+        }
         let has_body =
             !is_head && ![StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status());
-        if is_reset || damage == Some(Damage::Lost) || (damage == Some(Damage::Truncated) && !has_body) {
+        let is_reset = match damage {
+            Some(Damage::Lost) => true,
+            Some(Damage::Truncated) if !has_body => true,
+            _ => matches!(rejection, Some(Rejection::Reset)),
+        };
+        if is_reset {
             observer.pending.answered(None);
             return Err(Break::Reset);
         }

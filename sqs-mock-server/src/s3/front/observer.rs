@@ -1,10 +1,42 @@
 //! Counts, logs and records a request when it ends.
 
-use crate::s3::host::Host;
-use crate::s3::metrics::Metrics;
-use crate::s3::request_context::RequestContext;
+use crate::s3::{Host, RequestContext};
 use crate::service::journal::PendingRecord;
+use crate::service::metrics::{ABORTED, Counters, Exposition, Gauge, Kind, UNKNOWN};
 use crate::service::operation::{S3Action, ServiceName};
+
+/// Counters since the start of the server.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    requests: Counters<2>,
+    pub(crate) connections: Gauge,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self { requests: Counters::new(["operation", "status"]), connections: Gauge::default() }
+    }
+}
+
+impl Metrics {
+    /// Counts a request. The operation is `None` if the server does not implement it, or rejected the request before the
+    /// operation was known. The status is `None` without a complete response.
+    fn count(&self, action: Option<S3Action>, status: Option<u16>) {
+        let status = status.map_or(ABORTED.into(), |status| status.to_string().into());
+        self.requests.count([action.map_or(UNKNOWN, S3Action::name).into(), status]);
+    }
+
+    /// Writes all counters.
+    pub(crate) fn write(&self, text: &mut Exposition) {
+        let name = "sqs_mock_s3_requests_total";
+        let help =
+            "Requests to S3 by operation and status; the status is aborted without a complete response.";
+        text.family(name, Kind::Counter, help);
+        self.requests.write(text, name);
+        let open = self.connections.count();
+        text.single("sqs_mock_s3_open_connections", Kind::Gauge, "Open connections to S3.", open);
+    }
+}
 
 /// A request in progress. Its drop reports it, so that aborted requests are reported too.
 #[derive(Debug)]
@@ -35,7 +67,7 @@ impl Drop for Observer<'_> {
         }
         self.pending.note(|record| {
             record.resource = resource.cloned();
-            record.warnings = self.context.take_notes().into();
+            record.warnings = std::mem::take(&mut *self.context.notes.lock()).into();
         });
     }
 }

@@ -11,8 +11,8 @@ use s3s::{Body, StdError};
 use tokio::time::{sleep, timeout};
 
 use super::pace;
+use crate::s3::RequestContext;
 use crate::s3::ops::BODY_TIMEOUT;
-use crate::s3::request_context::RequestContext;
 
 /// The most bytes of an unread body that are drained.
 const MAX_REST: usize = 64 << 20;

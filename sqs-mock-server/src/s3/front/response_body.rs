@@ -1,6 +1,6 @@
-//! The body of a response.
+//! The body of a response: what s3s omits from errors, and what a fault does to it.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::Response;
 use http::header::{CONTENT_LENGTH, HeaderValue};
@@ -11,7 +11,12 @@ use tokio::time::sleep;
 
 use super::pace;
 use crate::http::{Break, Live};
+use crate::s3::RequestContext;
+use crate::s3::notifications::MALFORMED_XML;
 use crate::service::faults::Damage;
+
+/// The end of the body of an error.
+const END: &str = "</Error>";
 
 /// A body that a fault slows down, corrupts or truncates.
 struct Damaged {
@@ -55,11 +60,11 @@ impl Damaged {
     async fn next(&mut self) -> Result<Option<Bytes>, StdError> {
         while self.pending.is_empty() && self.left != Some(0) {
             let Some(read) = self.body.next().await.transpose()? else { break };
-            self.pending = read;
-            if self.corrupts && !self.pending.is_empty() {
-                self.pending = corrupted(&self.pending);
-                self.corrupts = false;
-            }
+            self.pending = match read.split_first() {
+                Some((first, rest)) if self.corrupts => [&[!first], rest].concat().into(),
+                _ => read,
+            };
+            self.corrupts &= self.pending.is_empty();
         }
         if self.left.is_some_and(|left| left == 0 || self.pending.is_empty()) {
             // The connection flushes meanwhile.
@@ -82,11 +87,27 @@ impl Damaged {
     }
 }
 
-/// Inverts the first byte.
-fn corrupted(bytes: &Bytes) -> Bytes {
-    let mut corrupted = BytesMut::from(&bytes[..]);
-    if let Some(first) = corrupted.first_mut() {
-        *first = !*first;
+/// Adds the elements that an operation reported, and the ids of the request, to the body of an error: s3s writes only code
+/// and message.
+pub(super) fn complete_error(mut response: Response<Body>, context: &RequestContext) -> Response<Body> {
+    let body = response.body().bytes().unwrap_or_default();
+    let Some(start) = std::str::from_utf8(&body).ok().and_then(|text| text.strip_suffix(END)) else {
+        return response;
+    };
+    let mut text = start.to_owned();
+    let mut add = |name: &str, value: &str| {
+        let value = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        text.extend(["<", name, ">", &value, "</", name, ">"]);
+    };
+    // s3s itself sends this error without a message.
+    if start.ends_with("<Code>MalformedXML</Code>") {
+        add("Message", MALFORMED_XML);
     }
-    corrupted.freeze()
+    for (name, value) in &*context.error_elements.lock() {
+        add(name, value);
+    }
+    add("RequestId", &context.id);
+    add("HostId", &context.host_id());
+    response.headers_mut().remove(CONTENT_LENGTH);
+    response.map(|_| Body::from(text + END))
 }

@@ -2,18 +2,20 @@
 
 use http::HeaderMap;
 use s3s::dto::StreamingBlob;
-use s3s::{S3Error, S3Result, StdError, TrailingHeaders, s3_error};
+use s3s::{S3Error, S3ErrorCode, S3Result, StdError, TrailingHeaders, s3_error};
 
 use super::chunks::Chunks;
 use super::refused;
 use crate::s3::store::{Algorithm, Bucket, Hashes, Written};
 
+/// The largest body of a request in bytes: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
+const MAX_BODY: u64 = 5 << 30;
 /// The error of a body of which no bytes arrived within the body timeout.
-pub(in crate::s3) const BODY_TIMEOUT: &str = "the request body timed out";
+pub(crate) const BODY_TIMEOUT: &str = "the request body timed out";
 
 /// The checksums that a request declares.
-#[derive(Debug)]
-pub(super) struct ExpectedChecksum {
+#[derive(Debug, Default)]
+pub(crate) struct ExpectedChecksum {
     algorithm: Option<Algorithm>,
     /// In base64; `None` if the checksum is a trailer or missing.
     value: Option<String>,
@@ -21,17 +23,17 @@ pub(super) struct ExpectedChecksum {
     /// The trailers of a body that s3s decodes.
     trailers: Option<TrailingHeaders>,
     /// The length of a body that s3s does not decode, because it does not verify the signature of the request.
-    pub(super) decoded_length: Option<u64>,
+    decoded_length: Option<u64>,
 }
 
 impl ExpectedChecksum {
     /// Reads the headers of a request. `fallback` is the algorithm if they name none.
     ///
     /// # Errors
-    /// The length of an encoded body is missing or not a number.
+    /// The length of an encoded body is missing or not a number, or the body is too long.
     pub(super) fn of<T>(request: &s3s::S3Request<T>, fallback: Option<Algorithm>) -> S3Result<Self> {
         let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
-        let given = Algorithm::ALL.into_iter().find_map(|one| Some((one, header(one.header())?)));
+        let given = Algorithm::ALL.into_iter().find_map(|one| Some((one, header(&one.header())?)));
         let trailer = || {
             let name = header("x-amz-trailer")?.trim();
             Algorithm::ALL.into_iter().find(|one| one.header().eq_ignore_ascii_case(name))
@@ -40,17 +42,21 @@ impl ExpectedChecksum {
         let algorithm = given.map(|(algorithm, _)| algorithm).or_else(trailer).or_else(named).or(fallback);
         let is_encoded = request.credentials.is_none()
             && header("x-amz-content-sha256").is_some_and(|value| value.starts_with("STREAMING-"));
-        let decoded_length = is_encoded.then(|| {
-            let length = header("x-amz-decoded-content-length").and_then(|length| length.parse().ok());
+        let number = |name: &str| header(name).and_then(|length| length.parse().ok());
+        let decoded_length: Option<u64> = number("x-amz-decoded-content-length").filter(|_| is_encoded);
+        if is_encoded && decoded_length.is_none() {
             let text = "x-amz-decoded-content-length is missing or not a number";
-            length.ok_or_else(|| s3_error!(InvalidRequest, "{text}"))
-        });
+            return Err(s3_error!(InvalidRequest, "{text}"));
+        }
+        if decoded_length.or_else(|| number("content-length")).is_some_and(|length| length > MAX_BODY) {
+            return Err(s3_error!(EntityTooLarge, "Your proposed upload exceeds the maximum allowed size"));
+        }
         Ok(Self {
             algorithm,
             value: given.map(|(_, value)| value.to_owned()),
             md5: header("content-md5").map(str::to_owned),
             trailers: request.trailing_headers.clone(),
-            decoded_length: decoded_length.transpose()?,
+            decoded_length,
         })
     }
 
@@ -59,7 +65,7 @@ impl ExpectedChecksum {
     /// # Errors
     /// A checksum does not match, or the body is incomplete. Then, and on drop, the file is removed.
     pub(super) async fn store(self, bucket: &Bucket, body: Option<StreamingBlob>) -> S3Result<Written> {
-        let mut writer = bucket.data_writer().await.map_err(refused)?;
+        let mut writer = bucket.data_writer().map_err(refused)?;
         let mut hashes = Hashes::new(self.algorithm);
         let mut trailers = HeaderMap::new();
         if let Some(body) = body {
@@ -88,7 +94,7 @@ impl ExpectedChecksum {
         }
         let Some(checksum) = &written.checksum else { return Ok(()) };
         let name = checksum.algorithm.header();
-        let find = |headers: &HeaderMap| Some(headers.get(name)?.to_str().ok()?.trim().to_owned());
+        let find = |headers: &HeaderMap| Some(headers.get(&name)?.to_str().ok()?.trim().to_owned());
         let trailer =
             || self.trailers.map_or_else(|| find(trailers), |trailers| trailers.read(find).flatten());
         let given = self.value.or_else(trailer);
@@ -107,21 +113,19 @@ impl ExpectedChecksum {
 fn body_error(error: StdError) -> S3Error {
     // s3s wraps errors in types that are private; only their texts differ.
     let text = error.to_string();
-    if text.contains(BODY_TIMEOUT) {
+    let (code, message) = if text.contains(BODY_TIMEOUT) {
         let message =
             "Your socket connection to the server was not read from or written to within the timeout period.";
-        return s3_error!(RequestTimeout, "{message}");
-    }
-    if text.contains("Sha256Mismatch") {
-        return s3_error!(
-            BadDigest,
-            "The provided 'x-amz-content-sha256' header does not match what was computed."
-        );
-    }
-    if text.contains("SignatureMismatch") {
-        return s3_error!(SignatureDoesNotMatch, "A chunk of the body does not match its signature.");
-    }
-    let mut refusal = s3_error!(IncompleteBody, "The request body terminated unexpectedly");
+        (S3ErrorCode::RequestTimeout, message)
+    } else if text.contains("Sha256Mismatch") {
+        let message = "The provided 'x-amz-content-sha256' header does not match what was computed.";
+        (S3ErrorCode::BadDigest, message)
+    } else if text.contains("SignatureMismatch") {
+        (S3ErrorCode::SignatureDoesNotMatch, "A chunk of the body does not match its signature.")
+    } else {
+        (S3ErrorCode::IncompleteBody, "The request body terminated unexpectedly")
+    };
+    let mut refusal = S3Error::with_message(code, message);
     refusal.set_source(error);
     refusal
 }

@@ -1,123 +1,103 @@
 //! `GetObject` and `HeadObject`.
 
-use std::ops::Range as Span;
-use std::sync::Arc;
+use std::ops;
 
 use s3s::dto::{
     ChecksumMode, ETag, GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput, Range,
-    StreamingBlob,
+    StreamingBlob, Timestamp,
 };
-use s3s::{S3Error, S3Request, S3Result, s3_error};
+use s3s::{S3ErrorCode, S3Request, S3Result, s3_error};
 
-use super::attributes::set_attributes;
-use super::conditions::ReadConditions;
-use super::{Operations, set_checksum, timestamp};
-use crate::s3::store::{Object, Pieces, Record};
+use super::objects::{failed, is_met};
+use super::{Operations, move_fields, timestamp};
+use crate::s3::store::{Object, StoredChecksum, read};
 
-/// The bytes of an object that a request selects.
-#[derive(Debug)]
-struct Selection {
-    span: Span<u64>,
-    /// The size of the object, if the request selects only some of its bytes.
-    of: Option<u64>,
-    /// The number of parts of the object, if the request has a part number.
-    parts: Option<i32>,
-}
-
-impl Selection {
-    fn of(record: &Record, range: Option<Range>, number: Option<i32>) -> S3Result<Self> {
-        let size = record.size();
-        match (range, number) {
-            (Some(_), Some(_)) => Err(s3_error!(
-                InvalidRequest,
-                "Cannot specify both Range header and partNumber query parameter"
-            )),
-            (Some(range), None) => {
-                let span = range.check(size).map_err(|_| unsatisfiable())?;
-                Ok(Self { span, of: Some(size), parts: None })
+/// The bytes of an object that a request selects: a range, a part, or all.
+fn selected(object: &Object, range: Option<Range>, part: Option<i32>) -> S3Result<ops::Range<u64>> {
+    match (range, part) {
+        (Some(_), Some(_)) => {
+            let text = "Cannot specify both Range header and partNumber query parameter";
+            Err(s3_error!(InvalidRequest, "{text}"))
+        }
+        (Some(range), None) => {
+            let unsatisfiable = |_| s3_error!(InvalidRange, "The requested range is not satisfiable");
+            range.check(object.size()).map_err(unsatisfiable)
+        }
+        (None, Some(wanted)) => {
+            let mut start = 0;
+            for (number, segment) in (1..).zip(&object.segments) {
+                if number == wanted {
+                    return Ok(start..start + segment.size);
+                }
+                start += segment.size;
             }
-            (None, Some(number)) => Self::numbered(record, number),
-            (None, None) => Ok(Self { span: 0..size, of: None, parts: None }),
+            Err(s3_error!(InvalidRange, "The requested partnumber is not satisfiable"))
         }
-    }
-
-    fn numbered(record: &Record, number: i32) -> S3Result<Self> {
-        let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-        let found = at.and_then(|at| Some((at, record.segments.get(at)?)));
-        let (at, segment) =
-            found.ok_or_else(|| s3_error!(InvalidRange, "The requested partnumber is not satisfiable"))?;
-        let start = record.segments.iter().take(at).map(|segment| segment.size).sum();
-        let parts = record.multipart.then(|| i32::try_from(record.segments.len()).unwrap_or(i32::MAX));
-        Ok(Self { span: start..start + segment.size, of: Some(record.size()), parts })
-    }
-
-    /// The `Content-Range` header.
-    fn content_range(&self) -> Option<String> {
-        let of = self.of?;
-        Some(format!("bytes {}-{}/{of}", self.span.start, self.span.end.saturating_sub(1)))
-    }
-
-    fn length(&self) -> Option<i64> {
-        i64::try_from(self.span.end - self.span.start).ok()
+        (None, None) => Ok(0..object.size()),
     }
 }
 
-fn unsatisfiable() -> S3Error {
-    s3_error!(InvalidRange, "The requested range is not satisfiable")
-}
-
-/// Finds the object, checks the conditions and selects the bytes. The two inputs use the same field names.
-macro_rules! find {
-    ($operations:expr, $input:ident) => {{
-        let object = $operations.object(&$input.bucket, &$input.key)?;
-        let conditions = ReadConditions {
-            matches: $input.if_match,
-            none_match: $input.if_none_match,
-            modified_since: $input.if_modified_since,
-            unmodified_since: $input.if_unmodified_since,
-        };
-        conditions.check(&object.record)?;
-        let selection = Selection::of(&object.record, $input.range, $input.part_number)?;
-        (object, selection)
-    }};
-}
-
-/// Sets the fields that both outputs have.
-macro_rules! set_object {
-    ($output:ident, $object:expr, $selection:expr, $mode:expr) => {
-        let (object, selection): (&Arc<Object>, &Selection) = (&$object, &$selection);
-        set_attributes!($output, object.record.attributes.clone());
-        $output.accept_ranges = Some("bytes".to_owned());
-        $output.content_length = selection.length();
-        $output.content_range = selection.content_range();
-        $output.parts_count = selection.parts;
-        $output.e_tag = Some(ETag::Strong(object.record.etag.clone()));
-        $output.last_modified = Some(timestamp(object.record.modified));
-        // The checksum covers the whole object.
-        if selection.of.is_none() && $mode.is_some_and(|mode: ChecksumMode| mode.as_str() == ChecksumMode::ENABLED) {
-            set_checksum!($output, object.record.checksum.as_ref(), with type);
-        }
-    };
+/// Checks the conditions of a read in the order of RFC 9110, section 13.2.2.
+fn check_read(object: &Object, input: &GetObjectInput) -> S3Result<()> {
+    // HTTP dates have a resolution of one second.
+    let modified = timestamp(object.modified / 1000 * 1000);
+    let is_after = |time: &Timestamp| modified > *time;
+    match (&input.if_match, &input.if_unmodified_since) {
+        (Some(wanted), _) if !is_met(wanted, object) => return Err(failed()),
+        (None, Some(time)) if is_after(time) => return Err(failed()),
+        _ => {}
+    }
+    match (&input.if_none_match, &input.if_modified_since) {
+        (Some(unwanted), _) if is_met(unwanted, object) => Err(S3ErrorCode::NotModified.into()),
+        (None, Some(time)) if !is_after(time) => Err(S3ErrorCode::NotModified.into()),
+        _ => Ok(()),
+    }
 }
 
 impl Operations {
     pub(super) fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<GetObjectOutput> {
         let input = request.input;
-        let (object, selection) = find!(self, input);
-        let pieces = Pieces::of(&object, selection.span.start, selection.span.end);
+        let object = self.object(&input.bucket, &input.key)?;
+        check_read(&object, &input)?;
+        let span = selected(&object, input.range, input.part_number)?;
+        let is_whole = input.range.is_none() && input.part_number.is_none();
+        let last = span.end.saturating_sub(1);
+        let parts = input.part_number.filter(|_| object.multipart).map(|_| object.segments.len());
+        // The checksum covers the whole object.
+        let shows_checksum =
+            is_whole && input.checksum_mode.is_some_and(|mode| mode.as_str() == ChecksumMode::ENABLED);
+        let checksum = StoredChecksum::fields(object.checksum.as_ref().filter(|_| shows_checksum));
+        let attributes = object.attributes.clone();
         let mut output = GetObjectOutput {
-            body: Some(StreamingBlob::wrap(pieces.stream())),
+            accept_ranges: Some("bytes".to_owned()),
+            body: Some(StreamingBlob::wrap(read(&object, span.clone()))),
+            checksum_type: checksum.checksum_type,
+            content_length: i64::try_from(span.end - span.start).ok(),
+            content_range: (!is_whole).then(|| format!("bytes {}-{last}/{}", span.start, object.size())),
+            e_tag: Some(ETag::Strong(object.etag.clone())),
+            last_modified: Some(timestamp(object.modified)),
+            parts_count: parts.and_then(|parts| i32::try_from(parts).ok()),
             ..GetObjectOutput::default()
         };
-        set_object!(output, object, selection, input.checksum_mode);
+        move_fields!(attributes => output; attributes);
+        move_fields!(checksum => output; checksums);
+        output.content_type.get_or_insert_with(|| "binary/octet-stream".to_owned());
         Ok(output)
     }
 
+    /// Answers like `GetObject`, without the body.
     pub(super) fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<HeadObjectOutput> {
-        let input = request.input;
-        let (object, selection) = find!(self, input);
-        let mut output = HeadObjectOutput::default();
-        set_object!(output, object, selection, input.checksum_mode);
+        let request = request.map_input(|head| {
+            let mut get = GetObjectInput::default();
+            move_fields!(head => get; bucket key range part_number checksum_mode if_match if_none_match
+                if_modified_since if_unmodified_since);
+            get
+        });
+        let (found, mut output) = (self.get_object(request)?, HeadObjectOutput::default());
+        move_fields!(found => output; accept_ranges checksum_type content_length content_range e_tag last_modified
+            parts_count);
+        move_fields!(found => output; attributes);
+        move_fields!(found => output; checksums);
         Ok(output)
     }
 }

@@ -4,20 +4,15 @@
 //! s3s: HTTP, signatures, XML -> Access (faults, owner) -> one method of `Operations` -> store
 //! ```
 
-mod assemble;
-mod attributes;
 mod body;
 mod buckets;
 mod chunks;
-mod conditions;
-mod delete;
+mod complete;
 mod get;
 mod list;
 mod multipart;
 mod notifications;
-mod page;
-mod put;
-mod table;
+mod objects;
 #[cfg(test)]
 mod tests;
 
@@ -25,15 +20,15 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use s3s::dto::Timestamp;
-use s3s::{S3Error, S3Result, s3_error};
+#[allow(clippy::wildcard_imports, reason = "inputs and outputs of all operations")]
+use s3s::dto::*;
+use s3s::{S3, S3Error, S3Request, S3Response, S3Result, s3_error};
 
-pub(super) use body::BODY_TIMEOUT;
-pub(super) use page::Query;
+pub(super) use body::{BODY_TIMEOUT, ExpectedChecksum};
+pub(super) use list::Query;
 
-use super::notifications::Change;
 use super::outbox::Outbox;
-use super::store::{Bucket, Object, Record, Store, no_such_bucket};
+use super::store::{self, Store, no_such_bucket};
 
 /// Implements the S3 operations.
 #[derive(Clone, Debug)]
@@ -43,11 +38,11 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    fn bucket(&self, name: &str) -> S3Result<Arc<Bucket>> {
+    fn bucket(&self, name: &str) -> S3Result<Arc<store::Bucket>> {
         self.store.bucket(name).ok_or_else(no_such_bucket)
     }
 
-    fn object(&self, bucket: &str, key: &str) -> S3Result<Arc<Object>> {
+    fn object(&self, bucket: &str, key: &str) -> S3Result<Arc<store::Object>> {
         self.bucket(bucket)?.object(key).ok_or_else(no_such_key)
     }
 
@@ -55,11 +50,6 @@ impl Operations {
     fn now(&self) -> u64 {
         self.outbox.clock.now().as_millis()
     }
-}
-
-/// The event of an object that was stored.
-fn stored<'r>(name: &'static str, record: &'r Record) -> Change<'r> {
-    Change { name, object: Some((record.size(), &record.etag)) }
 }
 
 fn no_such_key() -> S3Error {
@@ -79,20 +69,54 @@ fn refused(error: io::Error) -> S3Error {
     })
 }
 
-/// Sets the checksum fields of an output.
-macro_rules! set_checksum {
-    ($output:ident, $checksum:expr) => {
-        let fields = crate::s3::store::StoredChecksum::fields($checksum);
-        $output.checksum_crc32 = fields.checksum_crc32;
-        $output.checksum_crc32c = fields.checksum_crc32c;
-        $output.checksum_crc64nvme = fields.checksum_crc64nvme;
-        $output.checksum_sha1 = fields.checksum_sha1;
-        $output.checksum_sha256 = fields.checksum_sha256;
+/// Moves fields of s3s into those of the same names: the listed ones, all attributes, or all checksums.
+macro_rules! move_fields {
+    ($from:expr => $to:expr; attributes) => {
+        move_fields!($from => $to; metadata cache_control content_disposition content_encoding content_language
+            content_type storage_class server_side_encryption ssekms_key_id);
     };
-    ($output:ident, $checksum:expr, with type) => {
-        let checksum = $checksum;
-        set_checksum!($output, checksum);
-        $output.checksum_type = crate::s3::store::StoredChecksum::fields(checksum).checksum_type;
+    ($from:expr => $to:expr; checksums) => {
+        move_fields!($from => $to; checksum_crc32 checksum_crc32c checksum_crc64nvme checksum_sha1 checksum_sha256);
+    };
+    ($from:expr => $to:expr; $($field:ident)+) => { $( $to.$field = $from.$field; )+ };
+}
+use move_fields;
+
+/// Implements each listed method of the [`S3`] trait with the method of the same name. `waits` marks async methods.
+/// Other operations fail with `NotImplemented`.
+macro_rules! operations {
+    (@call $call:expr) => { $call };
+    (@call $call:expr, $waits:ident) => { $call.await };
+    ($( $method:ident: $input:ident -> $output:ident $(, $waits:ident)?; )*) => {
+        #[async_trait::async_trait]
+        impl S3 for Operations {
+            $(
+                async fn $method(&self, request: S3Request<$input>) -> S3Result<S3Response<$output>> {
+                    operations!(@call self.$method(request) $(, $waits)?).map(S3Response::new)
+                }
+            )*
+        }
     };
 }
-use set_checksum;
+
+operations! {
+    abort_multipart_upload: AbortMultipartUploadInput -> AbortMultipartUploadOutput;
+    complete_multipart_upload: CompleteMultipartUploadInput -> CompleteMultipartUploadOutput, waits;
+    create_bucket: CreateBucketInput -> CreateBucketOutput;
+    create_multipart_upload: CreateMultipartUploadInput -> CreateMultipartUploadOutput;
+    delete_bucket: DeleteBucketInput -> DeleteBucketOutput;
+    delete_object: DeleteObjectInput -> DeleteObjectOutput;
+    delete_objects: DeleteObjectsInput -> DeleteObjectsOutput;
+    get_bucket_location: GetBucketLocationInput -> GetBucketLocationOutput;
+    get_bucket_notification_configuration: GetBucketNotificationConfigurationInput
+        -> GetBucketNotificationConfigurationOutput;
+    get_object: GetObjectInput -> GetObjectOutput;
+    head_bucket: HeadBucketInput -> HeadBucketOutput;
+    head_object: HeadObjectInput -> HeadObjectOutput;
+    list_buckets: ListBucketsInput -> ListBucketsOutput;
+    list_objects_v2: ListObjectsV2Input -> ListObjectsV2Output;
+    put_bucket_notification_configuration: PutBucketNotificationConfigurationInput
+        -> PutBucketNotificationConfigurationOutput;
+    put_object: PutObjectInput -> PutObjectOutput, waits;
+    upload_part: UploadPartInput -> UploadPartOutput, waits;
+}

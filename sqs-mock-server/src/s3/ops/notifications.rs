@@ -11,10 +11,10 @@ use s3s::dto::{
 use s3s::{S3Error, S3Request, S3Result};
 
 use super::{Operations, refused};
+use crate::s3::RequestContext;
 use crate::s3::notifications::{
     Configuration, Fault, KeyFilter, RequestedRule, Rule, Target, TargetKind, test_message,
 };
-use crate::s3::request_context::RequestContext;
 
 impl Operations {
     pub(super) fn put_bucket_notification_configuration(
@@ -32,12 +32,9 @@ impl Operations {
         let targets: BTreeSet<_> = configuration.rules.iter().map(|rule| rule.target.clone()).collect();
         let validates = !input.skip_destination_validation.unwrap_or_default();
         if validates {
-            let unusable = |target: &Target| match self.outbox.targets.check(&input.bucket, target) {
-                Ok(note) => {
-                    context.note(note);
-                    None
-                }
-                Err(problem) => Some(problem),
+            let unusable = |target: &Target| {
+                let checked = self.outbox.targets.check(&input.bucket, target);
+                checked.map(|note| context.notes.lock().extend(note)).err()
             };
             configuration.check_targets(unusable).map_err(|fault| refusal(&context, fault))?;
         }
@@ -69,7 +66,7 @@ impl Operations {
 }
 
 fn refusal(context: &RequestContext, fault: Fault) -> S3Error {
-    context.describe_error(fault.elements);
+    *context.error_elements.lock() = fault.elements;
     S3Error::with_message(fault.code, fault.message)
 }
 
@@ -101,27 +98,22 @@ fn filter_rules(filter: Option<NotificationConfigurationFilter>) -> Vec<(Option<
 
 /// Adds a rule to the list for its kind of target.
 fn show(rule: &Rule, output: &mut GetBucketNotificationConfigurationOutput) {
-    let id = Some(rule.id.clone());
-    let events = rule.events.iter().cloned().map(Into::into).collect();
-    let filter = shown_filter(&rule.filter);
-    let arn = rule.target.arn.clone();
+    macro_rules! push {
+        ($list:ident, $rule:ident, $arn:ident) => {
+            output.$list.get_or_insert_default().push($rule {
+                id: Some(rule.id.clone()),
+                events: rule.events.iter().cloned().map(Into::into).collect(),
+                filter: shown_filter(&rule.filter),
+                $arn: rule.target.arn.clone(),
+            })
+        };
+    }
     match rule.target.kind {
-        TargetKind::Queue => output.queue_configurations.get_or_insert_default().push(QueueConfiguration {
-            id,
-            events,
-            filter,
-            queue_arn: arn,
-        }),
-        TargetKind::Topic => output.topic_configurations.get_or_insert_default().push(TopicConfiguration {
-            id,
-            events,
-            filter,
-            topic_arn: arn,
-        }),
-        TargetKind::Function => output
-            .lambda_function_configurations
-            .get_or_insert_default()
-            .push(LambdaFunctionConfiguration { id, events, filter, lambda_function_arn: arn }),
+        TargetKind::Queue => push!(queue_configurations, QueueConfiguration, queue_arn),
+        TargetKind::Topic => push!(topic_configurations, TopicConfiguration, topic_arn),
+        TargetKind::Function => {
+            push!(lambda_function_configurations, LambdaFunctionConfiguration, lambda_function_arn);
+        }
     }
 }
 

@@ -11,7 +11,6 @@ use s3s::dto::{
 use s3s::{S3ErrorCode, S3Request};
 
 use super::Operations;
-use crate::s3::inspect::request;
 use crate::s3::outbox::Outbox;
 use crate::s3::outbox::tests::targets;
 use crate::s3::store::{Hashes, Store};
@@ -27,6 +26,21 @@ fn operations() -> Operations {
     let clock = Clock::starting_at(Timestamp::from_millis(1_800_000_000_000));
     let (targets, _) = targets();
     Operations { store, outbox: Outbox::new(clock, "us-east-1".to_owned(), targets) }
+}
+
+/// A request that did not come over HTTP.
+fn request<T>(input: T) -> S3Request<T> {
+    S3Request {
+        input,
+        method: http::Method::default(),
+        uri: http::Uri::default(),
+        headers: http::HeaderMap::new(),
+        extensions: http::Extensions::new(),
+        credentials: None,
+        region: None,
+        service: None,
+        trailing_headers: None,
+    }
 }
 
 /// Begins an upload and adds one part.
@@ -88,7 +102,7 @@ fn complete_fails_when_the_upload_is_aborted_meanwhile() {
         drop(release);
         assert_eq!(*completed.await.unwrap_err().code(), S3ErrorCode::NoSuchUpload);
         assert!(operations.object(BUCKET, KEY).is_err());
-        let data = operations.store.root().join("buckets/payloads/data");
+        let data = operations.store.root.join("buckets/payloads/data");
         assert_eq!(std::fs::read_dir(data).unwrap().count(), 0);
     });
 }
@@ -112,7 +126,7 @@ async fn part_for_an_upload_of_a_deleted_bucket_is_rejected() {
     let operations = operations();
     let id = upload(&operations, None).await;
     let bucket = operations.bucket(BUCKET).unwrap();
-    let written = bucket.data_writer().await.unwrap().finish(Hashes::new(None)).await.unwrap();
+    let written = bucket.data_writer().unwrap().finish(Hashes::new(None)).await.unwrap();
     operations.store.remove(&bucket).unwrap();
-    assert!(!bucket.add_part(&id, 2, written));
+    assert!(bucket.add_part(&id, 2, written).is_err());
 }

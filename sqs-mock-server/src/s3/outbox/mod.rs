@@ -15,14 +15,14 @@ pub(super) mod tests;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::task::yield_now;
 
+use super::RequestContext;
 use super::notifications::{Change, Configuration, Event, Target};
-use super::request_context::RequestContext;
 use crate::service::clock::Clock;
 
 pub(crate) use targets::Targets;
@@ -35,21 +35,28 @@ const SEQUENCE_BITS: u32 = 20;
 /// The events that are not delivered yet.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    /// In the order of the writes. Held only to add or remove events, also under the lock of a bucket.
-    queued: Mutex<VecDeque<Queued>>,
+    /// Held only to add or remove events, also under the lock of a bucket.
+    queue: Mutex<Queue>,
     /// Held for the delivery of one event, and for a reset: no event from before a reset is delivered after it. Its holder
-    /// locks `queued`, and then queues and topics.
+    /// locks `queue`, and then queues and topics.
     delivery: Mutex<()>,
-    resets: AtomicU64,
     /// Of the server. Without one, the thread that ends a request delivers its events.
     runtime: Option<Handle>,
-    /// The last sequence number.
-    sequence: Mutex<u64>,
     /// The source of all timestamps of S3.
     pub(super) clock: Clock,
     /// The region of all buckets.
     pub(super) region: String,
     pub(super) targets: Arc<Targets>,
+}
+
+/// The events that wait.
+#[derive(Debug, Default)]
+struct Queue {
+    /// In the order of the writes.
+    events: VecDeque<Queued>,
+    /// The last sequence number.
+    sequence: u64,
+    resets: u64,
 }
 
 /// An event that is not delivered yet.
@@ -71,8 +78,8 @@ pub(super) struct Unanswered {
 impl Unanswered {
     /// Starts to deliver the events of this request, and later events that are due.
     pub(super) fn release(&self) {
-        self.context.set_answered();
-        if self.outbox.queued.lock().is_empty() {
+        self.context.is_answered.store(true, Ordering::Release);
+        if self.outbox.queue.lock().events.is_empty() {
             return;
         }
         let outbox = Arc::clone(&self.outbox);
@@ -93,11 +100,9 @@ impl Drop for Unanswered {
 impl Outbox {
     pub(super) fn new(clock: Clock, region: String, targets: Arc<Targets>) -> Arc<Self> {
         Arc::new(Self {
-            queued: Mutex::default(),
+            queue: Mutex::default(),
             delivery: Mutex::default(),
-            resets: AtomicU64::default(),
             runtime: Handle::try_current().ok(),
-            sequence: Mutex::default(),
             clock,
             region,
             targets,
@@ -106,8 +111,9 @@ impl Outbox {
 
     /// Begins a request with this id.
     pub(super) fn begin(self: &Arc<Self>, id: String, trace_header: Option<String>) -> Unanswered {
-        let resets = self.resets.load(Ordering::Relaxed);
-        Unanswered { context: RequestContext::new(id, trace_header, resets), outbox: Arc::clone(self) }
+        let resets = self.queue.lock().resets;
+        let context = RequestContext { id, trace_header, resets, ..RequestContext::default() };
+        Unanswered { context: Arc::new(context), outbox: Arc::clone(self) }
     }
 
     /// Sends the event of a change, if a rule of the bucket selects it. Callers hold the lock of the bucket.
@@ -120,29 +126,28 @@ impl Outbox {
         change: Change<'_>,
     ) {
         let Some(rule) = configuration.rule_for(change.name, key) else { return };
+        let mut queue = self.queue.lock();
+        if request.resets != queue.resets {
+            tracing::debug!(bucket, key, "no event, since the server was reset during the request");
+            return;
+        }
+        let time = self.clock.now();
+        // Higher than all before, also than those of an earlier server.
+        queue.sequence = queue.sequence.saturating_add(1).max(time.as_millis() << SEQUENCE_BITS);
         let event = Event {
             change,
-            time: self.clock.now(),
+            time,
             region: &self.region,
             request_id: &request.id,
             host_id: &request.host_id(),
             configuration_id: &rule.id,
             bucket,
             key,
-            sequence: self.next_sequence(),
+            sequence: queue.sequence,
         };
-        let queued = Queued {
-            bucket: bucket.to_owned(),
-            target: rule.target.clone(),
-            message: event.json(),
-            request: Arc::clone(request),
-        };
-        let mut all = self.queued.lock();
-        if request.resets == self.resets.load(Ordering::Relaxed) {
-            all.push_back(queued);
-        } else {
-            tracing::debug!(bucket, key, "no event, since the server was reset during the request");
-        }
+        let message = event.json();
+        let (bucket, target) = (bucket.to_owned(), rule.target.clone());
+        queue.events.push_back(Queued { bucket, target, message, request: Arc::clone(request) });
     }
 
     /// Delivers all events. No request may be in progress.
@@ -165,9 +170,9 @@ impl Outbox {
     fn deliver_next(&self, most: usize) -> bool {
         let _one_after_the_other = self.delivery.lock();
         let next = {
-            let mut all = self.queued.lock();
-            let is_full = all.len() > most;
-            all.pop_front_if(|next| is_full || next.request.is_answered())
+            let events = &mut self.queue.lock().events;
+            let is_full = events.len() > most;
+            events.pop_front_if(|next| is_full || next.request.is_answered.load(Ordering::Acquire))
         };
         let Some(Queued { bucket, target, message, request }) = next else { return false };
         self.targets.deliver(&bucket, &target, &message, request.trace_header.as_deref());
@@ -177,15 +182,8 @@ impl Outbox {
     /// Drops all undelivered events, also those of requests in progress.
     pub(super) fn discard(&self) {
         let _no_delivery = self.delivery.lock();
-        let mut all = self.queued.lock();
-        all.clear();
-        self.resets.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// A number that is higher than all before, also than those of an earlier server.
-    fn next_sequence(&self) -> u64 {
-        let mut last = self.sequence.lock();
-        *last = last.saturating_add(1).max(self.clock.now().as_millis() << SEQUENCE_BITS);
-        *last
+        let mut queue = self.queue.lock();
+        queue.events.clear();
+        queue.resets += 1;
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::s3::notifications::{Target, TargetKind, UnusableTarget};
 use crate::service::arn::QueueArn;
 use crate::service::delivery::{Announcement, Delivery, Publisher, Queues, Source, Undelivered};
+use crate::service::policies::Why;
 
 /// The subject of events that are published to topics.
 const SUBJECT: &str = "Amazon S3 Notification";
@@ -30,29 +31,24 @@ impl Targets {
     ///
     /// # Errors
     /// The target does not exist, or its policy does not allow it.
-    pub(in crate::s3) fn check(
-        &self,
-        bucket: &str,
-        target: &Target,
-    ) -> Result<Option<String>, UnusableTarget> {
+    pub(crate) fn check(&self, bucket: &str, target: &Target) -> Result<Option<String>, UnusableTarget> {
         let arn = &target.arn;
         match target.kind {
             TargetKind::Queue => {
                 let queue: QueueArn = arn.parse().map_err(|_| UnusableTarget::Missing)?;
-                let checked = self.queues.check(&queue, self.source(&bucket_arn(bucket)));
-                checked
-                    .map(|denial| {
-                        Some(format!("events are delivered to {arn}, but AWS denies it: {}", denial?))
-                    })
-                    .map_err(|undelivered| match undelivered {
-                        Undelivered::Denied(_) => UnusableTarget::Denied,
-                        _ => UnusableTarget::Missing,
-                    })
+                match self.queues.check(&queue, self.source(&bucket_arn(bucket))) {
+                    Ok(None) => Ok(None),
+                    Ok(Some(why)) => {
+                        Ok(Some(format!("events are delivered to {arn}, but AWS denies it: {why}")))
+                    }
+                    Err(Undelivered::Denied(_)) => Err(UnusableTarget::Denied),
+                    Err(_) => Err(UnusableTarget::Missing),
+                }
             }
-            TargetKind::Topic => {
-                let exists = self.topics.as_ref().is_some_and(|topics| topics.has_topic(arn));
-                if exists { Ok(None) } else { Err(UnusableTarget::Missing) }
-            }
+            TargetKind::Topic => match &self.topics {
+                Some(topics) if topics.has_topic(arn) => Ok(None),
+                _ => Err(UnusableTarget::Missing),
+            },
             TargetKind::Function => {
                 Ok(Some(format!("events for {arn} are not sent: there are no functions here")))
             }
@@ -60,17 +56,21 @@ impl Targets {
     }
 
     /// Delivers a message to a target. What is lost is logged: the request that caused it has its response already.
-    pub(in crate::s3) fn deliver(
-        &self,
-        bucket: &str,
-        target: &Target,
-        message: &str,
-        trace_header: Option<&str>,
-    ) {
+    pub(crate) fn deliver(&self, bucket: &str, target: &Target, message: &str, trace_header: Option<&str>) {
         let destination = target.arn.as_str();
         let delivered = match target.kind {
-            TargetKind::Queue => self.to_queue(bucket, destination, message, trace_header),
-            TargetKind::Topic => self.to_topic(destination, message, trace_header),
+            TargetKind::Queue => {
+                // The queue reports a delivery that AWS would deny.
+                let delivered = self.to_queue(bucket, destination, message, trace_header);
+                delivered.map(|_| Vec::new()).map_err(|undelivered| undelivered.to_string())
+            }
+            TargetKind::Topic => match &self.topics {
+                Some(topics) => {
+                    let (topic, subject, text) = (destination, SUBJECT, message);
+                    topics.publish(Announcement { topic, subject, text, trace_header })
+                }
+                None => Err(NO_TOPICS.to_owned()),
+            },
             TargetKind::Function => {
                 tracing::debug!(bucket, destination, "an event of S3 is not sent to a function");
                 return;
@@ -93,8 +93,8 @@ impl Targets {
         arn: &str,
         body: &str,
         trace_header: Option<&str>,
-    ) -> Result<Vec<String>, String> {
-        let queue: QueueArn = arn.parse().map_err(|_| Undelivered::NoQueue.to_string())?;
+    ) -> Result<Option<Why>, Undelivered> {
+        let queue: QueueArn = arn.parse().map_err(|_| Undelivered::NoQueue)?;
         let bucket_arn = bucket_arn(bucket);
         let delivery = Delivery {
             queue: &queue,
@@ -114,13 +114,7 @@ impl Targets {
             }
             delivered = self.queues.deliver(delivery);
         }
-        // The queue reports a delivery that AWS would deny.
-        delivered.map(|_| Vec::new()).map_err(|undelivered| undelivered.to_string())
-    }
-
-    fn to_topic(&self, topic: &str, text: &str, trace_header: Option<&str>) -> Result<Vec<String>, String> {
-        let topics = self.topics.as_ref().ok_or(NO_TOPICS)?;
-        topics.publish(Announcement { topic, subject: SUBJECT, text, trace_header })
+        delivered
     }
 
     /// The source that policies see.

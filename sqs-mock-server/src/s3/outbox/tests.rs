@@ -9,7 +9,7 @@ use crate::service::policies::Why;
 
 /// Queues that record what they get.
 #[derive(Debug, Default)]
-pub(in crate::s3) struct Recorder(Mutex<Vec<String>>);
+pub(crate) struct Recorder(Mutex<Vec<String>>);
 
 impl Queues for Recorder {
     fn deliver(&self, delivery: Delivery<'_>) -> Result<Option<Why>, Undelivered> {
@@ -40,16 +40,21 @@ impl Queues for Recorder {
 impl Recorder {
     /// The keys of the delivered events.
     fn keys(&self) -> Vec<String> {
-        let key = |body: &String| {
+        self.objects("key")
+    }
+
+    /// A member of the objects of the delivered events.
+    fn objects(&self, member: &str) -> Vec<String> {
+        let text = |body: &String| {
             let body: serde_json::Value = serde_json::from_str(body).unwrap();
-            body["Records"][0]["s3"]["object"]["key"].as_str().unwrap().to_owned()
+            body["Records"][0]["s3"]["object"][member].as_str().unwrap().to_owned()
         };
-        self.0.lock().iter().map(key).collect()
+        self.0.lock().iter().map(text).collect()
     }
 }
 
 /// Targets that record what they get.
-pub(in crate::s3) fn targets() -> (Arc<Targets>, Arc<Recorder>) {
+pub(crate) fn targets() -> (Arc<Targets>, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
     let queues: Arc<dyn Queues> = Arc::<Recorder>::clone(&recorder);
     (Arc::new(Targets { queues, topics: None, account: "000000000000".to_owned() }), recorder)
@@ -150,8 +155,12 @@ fn number_of_waiting_events_is_limited() {
 
 #[test]
 fn sequence_numbers_grow_while_the_clock_stands() {
-    let outbox = rig().outbox;
-    let numbers: Vec<_> = (0..3).map(|_| outbox.next_sequence()).collect();
+    let rig = rig();
+    let request = rig.begin();
+    (0..3).for_each(|_| rig.send(&request, "a"));
+    drop(request);
+    let sequencer = |text: String| u64::from_str_radix(&text, 16).unwrap();
+    let numbers: Vec<_> = rig.recorder.objects("sequencer").into_iter().map(sequencer).collect();
     assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
     assert_eq!(numbers[0], 1_800_000_000_000 << SEQUENCE_BITS);
 }

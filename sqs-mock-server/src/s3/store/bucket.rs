@@ -5,61 +5,67 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::{fs, io};
 
-use fastrand::Rng;
 use parking_lot::{Mutex, MutexGuard};
-use s3s::{S3Error, s3_error};
+use s3s::{S3Error, S3Result, s3_error};
 
-use super::disk;
-use super::{DataWriter, Object, Record, Upload, new_id};
+use super::{DataWriter, Object, Upload, Written, disk};
 use crate::s3::notifications::Configuration;
 
-/// The file of the notification configuration. Without one, the bucket has no rules.
-pub(super) const NOTIFICATIONS: &str = "notifications.json";
-
-/// A bucket. Its methods return errors of S3 as [`io::Error::other`].
+/// A bucket. Its methods that write files return errors of S3 as [`io::Error::other`].
 #[derive(Debug)]
-pub(in crate::s3) struct Bucket {
-    pub(in crate::s3) name: String,
+pub(crate) struct Bucket {
+    pub(crate) name: String,
     pub(super) root: PathBuf,
     /// In milliseconds since the epoch.
-    pub(in crate::s3) created: u64,
-    ids: Arc<Mutex<Rng>>,
+    pub(crate) created: u64,
     /// Held while records are written, but not while bodies are.
-    pub(super) state: Mutex<State>,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct State {
-    pub(super) objects: BTreeMap<String, Arc<Object>>,
-    pub(super) uploads: BTreeMap<String, Upload>,
-    pub(super) notifications: Arc<Configuration>,
+struct State {
+    objects: BTreeMap<String, Arc<Object>>,
+    uploads: BTreeMap<String, Upload>,
+    notifications: Arc<Configuration>,
     /// Set when the bucket is removed, for callers that still hold it.
-    pub(super) closed: bool,
+    closed: bool,
 }
 
 /// The error for a bucket that does not exist.
-pub(in crate::s3) fn no_such_bucket() -> S3Error {
+pub(crate) fn no_such_bucket() -> S3Error {
     s3_error!(NoSuchBucket, "The specified bucket does not exist")
 }
 
+/// The error for an upload that does not exist.
+fn no_such_upload() -> S3Error {
+    let text = "The specified upload does not exist. The upload ID may be invalid, or the upload may have been \
+                aborted or completed.";
+    s3_error!(NoSuchUpload, "{text}")
+}
+
 impl Bucket {
-    pub(super) fn create(name: &str, root: PathBuf, now: u64, ids: &Arc<Mutex<Rng>>) -> io::Result<Self> {
+    /// Creates the directory of a bucket.
+    pub(super) fn create(name: &str, root: PathBuf, now: u64) -> io::Result<Self> {
         for folder in ["objects", "data"] {
             fs::create_dir_all(root.join(folder))?;
         }
-        disk::write(&root.join("bucket.json"), &now)?;
-        Ok(Self::of(name, root, now, ids, State::default()))
+        disk::write(&root.join(disk::BUCKET), &now)?;
+        Self::load(name, root)
     }
 
-    pub(super) fn of(name: &str, root: PathBuf, created: u64, ids: &Arc<Mutex<Rng>>, state: State) -> Self {
-        Self { name: name.to_owned(), root, created, ids: Arc::clone(ids), state: Mutex::new(state) }
+    /// Opens the directory of a bucket.
+    pub(super) fn load(name: &str, root: PathBuf) -> io::Result<Self> {
+        let (created, objects, notifications) = disk::load(&root)?;
+        let notifications = Arc::new(notifications);
+        let state = Mutex::new(State { objects, notifications, ..State::default() });
+        Ok(Self { name: name.to_owned(), root, created, state })
     }
 
     /// Locks the bucket for a write.
     ///
     /// # Errors
     /// The bucket was removed in the meantime.
-    pub(super) fn open(&self) -> io::Result<MutexGuard<'_, State>> {
+    fn open(&self) -> io::Result<MutexGuard<'_, State>> {
         let state = self.state.lock();
         if state.closed { Err(io::Error::other(no_such_bucket())) } else { Ok(state) }
     }
@@ -81,88 +87,112 @@ impl Bucket {
     }
 
     /// The object with this key.
-    pub(in crate::s3) fn object(&self, key: &str) -> Option<Arc<Object>> {
+    pub(crate) fn object(&self, key: &str) -> Option<Arc<Object>> {
         self.state.lock().objects.get(key).cloned()
     }
 
     /// Calls `look` with all objects, sorted by key.
-    pub(in crate::s3) fn objects<T>(&self, look: impl FnOnce(&BTreeMap<String, Arc<Object>>) -> T) -> T {
+    pub(crate) fn objects<T>(&self, look: impl FnOnce(&BTreeMap<String, Arc<Object>>) -> T) -> T {
         look(&self.state.lock().objects)
     }
 
     /// Which changes are announced, and where.
-    pub(in crate::s3) fn notifications(&self) -> Arc<Configuration> {
+    pub(crate) fn notifications(&self) -> Arc<Configuration> {
         Arc::clone(&self.state.lock().notifications)
     }
 
     /// Replaces the notification configuration.
-    pub(in crate::s3) fn set_notifications(&self, configuration: Configuration) -> io::Result<()> {
+    pub(crate) fn set_notifications(&self, configuration: Configuration) -> io::Result<()> {
         let mut state = self.open()?;
-        disk::write(&self.root.join(NOTIFICATIONS), &configuration)?;
+        disk::write(&self.root.join(disk::NOTIFICATIONS), &configuration)?;
         state.notifications = Arc::new(configuration);
         Ok(())
     }
 
     /// Creates a data file for the body of a request.
-    pub(in crate::s3) async fn data_writer(&self) -> io::Result<DataWriter> {
-        DataWriter::create(&self.root.join("data"), || new_id(&self.ids)).await
+    pub(crate) fn data_writer(&self) -> io::Result<DataWriter> {
+        DataWriter::create(&self.root.join("data"))
     }
 
-    /// Stores an object in place of an older one, unless `check` rejects the older one. `done` is called under the lock.
-    pub(in crate::s3) fn put(
+    /// Stores an object in place of an older one, unless `check` rejects the older one, and ends the upload that it comes
+    /// from, if it does. `done` is called under the lock.
+    ///
+    /// # Errors
+    /// Also if there is no such upload: either this or an abort succeeds.
+    pub(crate) fn put(
         &self,
         object: Object,
-        check: impl FnOnce(Option<&Record>) -> io::Result<()>,
-        done: impl FnOnce(&Configuration, &Record),
+        upload: Option<&str>,
+        check: impl FnOnce(Option<&Object>) -> S3Result<()>,
+        done: impl FnOnce(&Configuration, &Object),
     ) -> io::Result<Arc<Object>> {
-        self.insert(&mut *self.open()?, object, check, done)
-    }
-
-    /// Like [`put`](Self::put), for callers that hold the lock.
-    pub(super) fn insert(
-        &self,
-        state: &mut State,
-        object: Object,
-        check: impl FnOnce(Option<&Record>) -> io::Result<()>,
-        done: impl FnOnce(&Configuration, &Record),
-    ) -> io::Result<Arc<Object>> {
-        let key = object.record.key.clone();
-        check(state.objects.get(&key).map(|before| &before.record))?;
-        disk::write(&self.object_path(&key), &object.record)?;
-        object.files.iter().for_each(|file| file.keep());
-        let object = Arc::new(object);
-        if let Some(before) = state.objects.insert(key, Arc::clone(&object)) {
-            before.delete_on_drop();
+        let mut state = self.open()?;
+        if upload.is_some_and(|id| !state.uploads.contains_key(id)) {
+            return Err(io::Error::other(no_such_upload()));
         }
-        done(&state.notifications, &object.record);
+        check(state.objects.get(&object.key).map(AsRef::as_ref)).map_err(io::Error::other)?;
+        disk::write(&disk::object_file(&self.root, &object.key), &object)?;
+        object.keep_files(true);
+        let object = Arc::new(object);
+        if let Some(before) = state.objects.insert(object.key.clone(), Arc::clone(&object)) {
+            before.keep_files(false);
+        }
+        done(&state.notifications, &object);
+        upload.and_then(|id| state.uploads.remove(id));
         Ok(object)
     }
 
     /// Deletes an object, unless `check` rejects it; `false` if it does not exist. `done` is called under the lock, also
     /// if it does not exist.
-    pub(in crate::s3) fn delete(
+    pub(crate) fn delete(
         &self,
         key: &str,
-        check: impl FnOnce(Option<&Record>) -> io::Result<()>,
+        check: impl FnOnce(Option<&Object>) -> S3Result<()>,
         done: impl FnOnce(&Configuration),
     ) -> io::Result<bool> {
         let mut state = self.state.lock();
         if state.closed {
             return Ok(false);
         }
-        check(state.objects.get(key).map(|object| &object.record))?;
+        check(state.objects.get(key).map(AsRef::as_ref)).map_err(io::Error::other)?;
         let exists = state.objects.contains_key(key);
         if exists {
-            fs::remove_file(self.object_path(key))?;
+            fs::remove_file(disk::object_file(&self.root, key))?;
         }
         if let Some(object) = state.objects.remove(key) {
-            object.delete_on_drop();
+            object.keep_files(false);
         }
         done(&state.notifications);
         Ok(exists)
     }
 
-    fn object_path(&self, key: &str) -> PathBuf {
-        self.root.join("objects").join(disk::name_of_key(key))
+    /// Begins an upload.
+    pub(crate) fn begin(&self, upload: Upload) -> io::Result<()> {
+        self.open()?.uploads.insert(upload.id.clone(), upload);
+        Ok(())
+    }
+
+    /// A snapshot of the upload with this id and key.
+    pub(crate) fn upload(&self, id: &str, key: &str) -> S3Result<Upload> {
+        let found = self.state.lock().uploads.get(id).cloned();
+        found.filter(|upload| upload.key == key).ok_or_else(no_such_upload)
+    }
+
+    /// A snapshot of all uploads.
+    pub(crate) fn uploads(&self) -> Vec<Upload> {
+        self.state.lock().uploads.values().cloned().collect()
+    }
+
+    /// Adds a part or replaces the part of the same number.
+    pub(crate) fn add_part(&self, id: &str, number: i32, part: Written) -> S3Result<()> {
+        let mut state = self.state.lock();
+        let upload = state.uploads.get_mut(id).ok_or_else(no_such_upload)?;
+        upload.parts.insert(number, part);
+        Ok(())
+    }
+
+    /// Removes an upload and its parts.
+    pub(crate) fn abort(&self, id: &str) -> S3Result<()> {
+        self.state.lock().uploads.remove(id).map(drop).ok_or_else(no_such_upload)
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// A checksum algorithm.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(in crate::s3) enum Algorithm {
+pub(crate) enum Algorithm {
     Crc32,
     Crc32c,
     Crc64Nvme,
@@ -19,49 +19,40 @@ pub(in crate::s3) enum Algorithm {
 }
 
 impl Algorithm {
-    pub(in crate::s3) const ALL: [Self; 5] =
-        [Self::Crc32, Self::Crc32c, Self::Crc64Nvme, Self::Sha1, Self::Sha256];
+    pub(crate) const ALL: [Self; 5] = [Self::Crc32, Self::Crc32c, Self::Crc64Nvme, Self::Sha1, Self::Sha256];
 
-    /// The name in `x-amz-checksum-algorithm`, and the header or trailer of the checksum.
-    fn names(self) -> (&'static str, &'static str) {
+    /// The name in `x-amz-checksum-algorithm`.
+    pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Crc32 => ("CRC32", "x-amz-checksum-crc32"),
-            Self::Crc32c => ("CRC32C", "x-amz-checksum-crc32c"),
-            Self::Crc64Nvme => ("CRC64NVME", "x-amz-checksum-crc64nvme"),
-            Self::Sha1 => ("SHA1", "x-amz-checksum-sha1"),
-            Self::Sha256 => ("SHA256", "x-amz-checksum-sha256"),
+            Self::Crc32 => "CRC32",
+            Self::Crc32c => "CRC32C",
+            Self::Crc64Nvme => "CRC64NVME",
+            Self::Sha1 => "SHA1",
+            Self::Sha256 => "SHA256",
         }
     }
 
-    pub(in crate::s3) fn name(self) -> &'static str {
-        self.names().0
+    /// The header or trailer of the checksum.
+    pub(crate) fn header(self) -> String {
+        format!("x-amz-checksum-{}", self.name().to_ascii_lowercase())
     }
 
-    pub(in crate::s3) fn header(self) -> &'static str {
-        self.names().1
-    }
-
-    pub(in crate::s3) fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|algorithm| algorithm.name().eq_ignore_ascii_case(name))
-    }
-
-    /// Whether S3 supports only checksums of whole objects with this algorithm, not of their parts.
-    pub(in crate::s3) fn is_whole_only(self) -> bool {
-        self == Self::Crc64Nvme
     }
 }
 
 /// The checksum of an object or a part.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(in crate::s3) struct StoredChecksum {
-    pub(in crate::s3) algorithm: Algorithm,
+pub(crate) struct StoredChecksum {
+    pub(crate) algorithm: Algorithm,
     /// Base64; a composite checksum ends in `-` and the number of parts.
-    pub(in crate::s3) value: String,
+    pub(crate) value: String,
 }
 
 impl StoredChecksum {
     /// The composite checksum of parts; `None` if a part has another algorithm or no checksum.
-    pub(in crate::s3) fn of_checksums<'a>(
+    pub(crate) fn of_checksums<'a>(
         algorithm: Algorithm,
         parts: impl Iterator<Item = Option<&'a Self>>,
     ) -> Option<Self> {
@@ -77,7 +68,7 @@ impl StoredChecksum {
     }
 
     /// The checksum fields of a response.
-    pub(in crate::s3) fn fields(this: Option<&Self>) -> Checksum {
+    pub(crate) fn fields(this: Option<&Self>) -> Checksum {
         let mut fields = Checksum::default();
         let Some(Self { algorithm, value }) = this else { return fields };
         let kind = if value.contains('-') { ChecksumType::COMPOSITE } else { ChecksumType::FULL_OBJECT };
@@ -95,7 +86,7 @@ impl StoredChecksum {
 }
 
 /// Lower-case hexadecimal digits.
-pub(in crate::s3) fn hex(bytes: impl AsRef<[u8]>) -> String {
+pub(crate) fn hex(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().fold(String::new(), |mut text, byte| {
         // Writing to a `String` cannot fail.
         let _ = write!(text, "{byte:02x}");
@@ -104,14 +95,14 @@ pub(in crate::s3) fn hex(bytes: impl AsRef<[u8]>) -> String {
 }
 
 /// Computes MD5, and a checksum if an algorithm is set.
-pub(in crate::s3) struct Hashes {
+pub(crate) struct Hashes {
     md5: Md5,
     algorithm: Option<Algorithm>,
     hasher: ChecksumHasher,
 }
 
 impl Hashes {
-    pub(in crate::s3) fn new(algorithm: Option<Algorithm>) -> Self {
+    pub(crate) fn new(algorithm: Option<Algorithm>) -> Self {
         let mut hasher = ChecksumHasher::default();
         match algorithm {
             Some(Algorithm::Crc32) => hasher.crc32 = Some(s3s::crypto::Crc32::new()),
@@ -124,13 +115,13 @@ impl Hashes {
         Self { md5: Md5::new(), algorithm, hasher }
     }
 
-    pub(in crate::s3) fn update(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.md5.update(bytes);
         self.hasher.update(bytes);
     }
 
     /// The MD5 digest, and the checksum if an algorithm is set.
-    pub(in crate::s3) fn finish(self) -> ([u8; 16], Option<StoredChecksum>) {
+    pub(crate) fn finish(self) -> ([u8; 16], Option<StoredChecksum>) {
         let all = self.hasher.finalize();
         let value = all.checksum_crc32.or(all.checksum_crc32c).or(all.checksum_crc64nvme);
         let value = value.or(all.checksum_sha1).or(all.checksum_sha256);

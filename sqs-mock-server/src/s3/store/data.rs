@@ -1,124 +1,88 @@
 //! Writes and reads data files.
 
-use std::collections::VecDeque;
-use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::{fs, io};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
-use futures_util::stream;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::fs::File;
-use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _, Take};
 
-use super::{DataFile, Hashes, Object, Segment, Written};
+use super::object::DataFile;
+use super::{Hashes, Object, Segment, Written};
 
 /// Bytes per read.
-const CHUNK: u64 = 256 << 10;
+const CHUNK: usize = 256 << 10;
 
 /// A data file that is being written.
 #[derive(Debug)]
-pub(in crate::s3) struct DataWriter {
-    name: String,
-    data: Arc<DataFile>,
+pub(crate) struct DataWriter {
+    segment: Segment,
     file: File,
-    size: u64,
 }
 
 impl DataWriter {
-    /// Creates an empty file with the first free name of `names`.
-    pub(super) async fn create(directory: &Path, names: impl Fn() -> String) -> io::Result<Self> {
-        loop {
-            let name = names();
-            let path = directory.join(&name);
-            match File::create_new(&path).await {
-                Ok(mut file) => {
-                    file.set_max_buf_size(1 << 20);
-                    return Ok(Self { name, data: Arc::new(DataFile::new(path, false)), file, size: 0 });
-                }
-                // A server with the same seed draws the names of an earlier run again.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
+    /// Creates an empty file with a random name.
+    pub(super) fn create(directory: &Path) -> io::Result<Self> {
+        let mut names = tempfile::Builder::new();
+        let created =
+            names.prefix("").rand_bytes(20).make_in(directory, |path| fs::File::create_new(path))?;
+        let (file, path) = created.keep()?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let data = Arc::new(DataFile { path, is_temporary: true.into() });
+        let mut file = File::from_std(file);
+        file.set_max_buf_size(1 << 20);
+        Ok(Self { segment: Segment { file: name, size: 0, data }, file })
     }
 
-    pub(in crate::s3) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.size += bytes.len() as u64;
+    pub(crate) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.segment.size += bytes.len() as u64;
         self.file.write_all(bytes).await
     }
 
-    pub(in crate::s3) async fn finish(mut self, hashes: Hashes) -> io::Result<Written> {
+    pub(crate) async fn finish(mut self, hashes: Hashes) -> io::Result<Written> {
         self.file.flush().await?;
         let (md5, checksum) = hashes.finish();
-        Ok(Written { file: self.data, segment: Segment { file: self.name, size: self.size }, md5, checksum })
+        Ok(Written { segment: self.segment, md5, checksum })
     }
 }
 
-/// Reads a range of an object. Holds its data files, so that a delete does not remove them.
-pub(in crate::s3) struct Pieces {
-    due: VecDeque<Piece>,
-    open: Option<(File, u64)>,
+/// Reads a range of an object. Holds the data files until they are open, so that a delete does not remove them.
+pub(crate) fn read(
+    object: &Object,
+    range: Range<u64>,
+) -> impl Stream<Item = io::Result<Bytes>> + Send + Sync + 'static {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for Segment { data, size, .. } in &object.segments {
+        let within = |position: u64| position.clamp(at, at + size) - at;
+        pieces.push((Arc::clone(data), within(range.start)..within(range.end)));
+        at += size;
+    }
+    pieces.retain(|(_, piece)| !piece.is_empty());
+    let files = stream::iter(pieces).then(|(data, piece)| async move {
+        let mut file = File::open(&data.path).await?;
+        file.seek(io::SeekFrom::Start(piece.start)).await?;
+        Ok::<_, io::Error>(chunks(file.take(piece.end - piece.start)))
+    });
+    files.try_flatten()
 }
 
-struct Piece {
-    file: Arc<DataFile>,
-    start: u64,
-    length: u64,
+fn chunks(file: Take<File>) -> impl Stream<Item = io::Result<Bytes>> {
+    stream::try_unfold(file, |mut file| async move {
+        let mut chunk = BytesMut::with_capacity(usize::try_from(file.limit()).unwrap_or(CHUNK).min(CHUNK));
+        match file.read_buf(&mut chunk).await? {
+            0 if file.limit() > 0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            0 => Ok(None),
+            _ => Ok(Some((chunk.freeze(), file))),
+        }
+    })
 }
 
-impl Pieces {
-    /// The bytes in `start..end`.
-    pub(in crate::s3) fn of(object: &Object, start: u64, end: u64) -> Self {
-        let mut due = VecDeque::new();
-        let mut at = 0;
-        for (segment, file) in object.record.segments.iter().zip(&object.files) {
-            let (first, last) = (start.clamp(at, at + segment.size), end.clamp(at, at + segment.size));
-            if first < last {
-                due.push_back(Piece { file: Arc::clone(file), start: first - at, length: last - first });
-            }
-            at += segment.size;
-        }
-        Self { due, open: None }
-    }
-
-    /// The chunks as a stream.
-    pub(in crate::s3) fn stream(self) -> impl Stream<Item = io::Result<Bytes>> + Send + Sync + 'static {
-        stream::try_unfold(self, |mut pieces| async move {
-            let chunk = pieces.next().await?;
-            Ok(chunk.map(|chunk| (chunk, pieces)))
-        })
-    }
-
-    /// All bytes, in memory.
-    pub(in crate::s3) async fn read(mut self) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        while let Some(chunk) = self.next().await? {
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(bytes)
-    }
-
-    /// The next chunk; `None` at the end.
-    pub(in crate::s3) async fn next(&mut self) -> io::Result<Option<Bytes>> {
-        loop {
-            if let Some((file, left)) = &mut self.open
-                && *left > 0
-            {
-                let mut chunk = vec![0; usize::try_from((*left).min(CHUNK)).unwrap_or(usize::MAX)];
-                let read = file.read(&mut chunk).await?;
-                if read == 0 {
-                    return Err(io::ErrorKind::UnexpectedEof.into());
-                }
-                chunk.truncate(read);
-                *left -= read as u64;
-                return Ok(Some(chunk.into()));
-            }
-            let Some(piece) = self.due.front() else { return Ok(None) };
-            let mut file = File::open(&piece.file.path).await?;
-            file.seek(io::SeekFrom::Start(piece.start)).await?;
-            self.open = Some((file, piece.length));
-            self.due.pop_front();
-        }
-    }
+/// Reads a range of an object into memory.
+pub(crate) async fn read_all(object: &Object, range: Range<u64>) -> io::Result<Vec<u8>> {
+    read(object, range).map_ok(Vec::from).try_concat().await
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! DIR/buckets/<bucket>/notifications.json                     notification configuration, if there ever was one
-//!                      objects/<SHA-256 of the key>.json      object record: key, metadata, names of data files
+//!                      objects/<SHA-256 of the key>.json      an object: key, metadata, names of data files
 //!                      data/<id>                              bytes, immutable once written
 //! ```
 //! Records are also in memory. Each bucket has one lock. It is not held while bodies are read or written: a data file
@@ -13,10 +13,7 @@ mod bucket;
 mod checksum;
 mod data;
 mod disk;
-mod file;
-mod load;
-mod record;
-mod uploads;
+mod object;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,21 +27,20 @@ use tempfile::TempDir;
 
 pub(super) use bucket::{Bucket, no_such_bucket};
 pub(super) use checksum::{Algorithm, Hashes, StoredChecksum, hex};
-pub(super) use data::{DataWriter, Pieces};
-pub(super) use file::DataFile;
-pub(super) use record::{Attributes, Object, Record, Segment, Upload, Written};
+pub(super) use data::{DataWriter, read, read_all};
+pub(super) use object::{Attributes, Object, Segment, Upload, Written};
 
 use crate::service::seed::{self, Seed};
 
 /// All buckets of a directory.
 #[derive(Debug)]
 pub(super) struct Store {
-    root: PathBuf,
+    pub(super) root: PathBuf,
     /// Removes the directory on drop.
     temporary: Option<TempDir>,
     /// Locked before the lock of a bucket, never while one is held.
     buckets: RwLock<BTreeMap<String, Arc<Bucket>>>,
-    ids: Arc<Mutex<Rng>>,
+    ids: Mutex<Rng>,
 }
 
 impl Store {
@@ -57,7 +53,7 @@ impl Store {
             Some(directory) => (directory.to_owned(), None),
             None => TempDir::with_prefix("sqs-mock-s3-").map(|made| (made.path().to_owned(), Some(made)))?,
         };
-        let ids = Arc::new(Mutex::new(seed.generator("ids of S3")));
+        let ids = Mutex::new(seed.generator("ids of S3"));
         let buckets = root.join("buckets");
         fs::create_dir_all(&buckets)?;
         let mut all = BTreeMap::new();
@@ -65,16 +61,11 @@ impl Store {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if entry.file_type()?.is_dir() && check_bucket_name(&name) {
-                let bucket = load::bucket(&name, entry.path(), &ids)?;
+                let bucket = Bucket::load(&name, entry.path())?;
                 all.insert(name, Arc::new(bucket));
             }
         }
         Ok(Self { root, temporary, buckets: RwLock::new(all), ids })
-    }
-
-    /// The directory.
-    pub(super) fn root(&self) -> &Path {
-        &self.root
     }
 
     /// The bucket with this name.
@@ -93,24 +84,20 @@ impl Store {
         if buckets.contains_key(name) {
             return Ok(false);
         }
-        let bucket = Bucket::create(name, self.root.join("buckets").join(name), now, &self.ids)?;
+        let bucket = Bucket::create(name, self.root.join("buckets").join(name), now)?;
         buckets.insert(name.to_owned(), Arc::new(bucket));
         Ok(true)
     }
 
     /// A random id.
     pub(super) fn new_id(&self) -> String {
-        new_id(&self.ids)
+        seed::uuid(&mut self.ids.lock()).to_string()
     }
 
     /// Removes a bucket; `false` if it has objects.
     pub(super) fn remove(&self, bucket: &Bucket) -> io::Result<bool> {
         let mut buckets = self.buckets.write();
-        let is_removed = bucket.remove()?;
-        if is_removed {
-            buckets.remove(&bucket.name);
-        }
-        Ok(is_removed)
+        Ok(bucket.remove()? && buckets.remove(&bucket.name).is_some())
     }
 
     /// Removes all buckets if the directory is temporary.
@@ -125,9 +112,4 @@ impl Store {
         }
         Ok(())
     }
-}
-
-/// A random name for a file or an upload.
-fn new_id(ids: &Mutex<Rng>) -> String {
-    seed::uuid(&mut ids.lock()).to_string()
 }

@@ -45,7 +45,6 @@ async fn objects_survive_a_restart_and_uploads_do_not() {
     let objects = server.s3().objects(BUCKET);
     server.shutdown().await;
 
-    // The same seed draws the same file names.
     let server = start(&directory.0).await;
     let after = client(&server);
     assert_eq!(server.s3().objects(BUCKET), objects);
@@ -71,6 +70,18 @@ async fn restart_removes_incomplete_files() {
     fs::write(&record, "{").unwrap();
     let error = MockSqs::builder().with_s3(&directory.0).start().await.unwrap_err().to_string();
     assert!(error.starts_with("cannot store objects in ") && error.contains("is damaged"), "{error}");
+}
+
+#[tokio::test]
+async fn truncated_data_file_is_reported_at_the_start() {
+    let directory = Directory::new("truncated");
+    let server = start(&directory.0).await;
+    server.s3().put(BUCKET, "a", "tea").await.unwrap();
+    server.shutdown().await;
+    let data = fs::read_dir(directory.0.join("buckets/payloads/data")).unwrap().next().unwrap().unwrap();
+    fs::write(data.path(), "te").unwrap();
+    let error = MockSqs::builder().with_s3(&directory.0).start().await.unwrap_err().to_string();
+    assert!(error.ends_with("does not have 3 bytes"), "{error}");
 }
 
 #[tokio::test]

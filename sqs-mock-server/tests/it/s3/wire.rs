@@ -1,6 +1,6 @@
 //! Raw HTTP requests, in the form of other clients.
 
-use super::{BUCKET, server};
+use super::{BUCKET, client, server};
 use crate::wire::ask;
 use sqs_mock_server::MockSqs;
 
@@ -78,5 +78,21 @@ async fn journal_records_operation_key_and_status() {
             (operation, key, Some(status))
         );
         assert_eq!(latest.bucket.as_deref(), Some(BUCKET));
+    }
+}
+
+#[tokio::test]
+async fn body_of_more_than_five_gibibytes_is_rejected_before_it_is_read() {
+    let server = server().await;
+    let begun = client(&server).create_multipart_upload().bucket(BUCKET).key("a").send().await.unwrap();
+    let part = format!("/payloads/a?partNumber=1&uploadId={}", begun.upload_id().unwrap());
+    for path in ["/payloads/a", &part] {
+        let head = format!(
+            "PUT {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: 100-continue\r\n\
+             content-length: 5368709121\r\n\r\n"
+        );
+        let answer = request(&server, head).await;
+        assert!(answer.starts_with("HTTP/1.1 400"), "{path}: {answer}");
+        assert!(answer.contains("<Code>EntityTooLarge</Code>"), "{path}: {answer}");
     }
 }
