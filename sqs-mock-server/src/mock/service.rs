@@ -7,7 +7,7 @@ use crate::config::Config;
 #[cfg(feature = "sns")]
 use crate::service::seed::Seed;
 #[cfg(all(feature = "durable", feature = "sns"))]
-use crate::sns::engine::{TopicNumber, TopicState};
+use crate::sns::ops::Restored;
 #[cfg(feature = "sns")]
 use crate::sns::ops::{Sns, Start as SnsStart};
 use crate::sqs::engine::Settings;
@@ -23,7 +23,7 @@ pub(super) struct Kept {
     store: Option<Store>,
     /// The topics of the directory, until they are restored.
     #[cfg(all(feature = "durable", feature = "sns"))]
-    topics: Vec<(TopicNumber, TopicState)>,
+    topics: Restored,
     /// The number of earlier processes.
     #[cfg(all(feature = "durable", feature = "sns"))]
     starts: u64,

@@ -9,7 +9,7 @@ use super::Durability;
 use crate::service::clock::{Clock, ClockSetting};
 use crate::service::commits::Commits;
 #[cfg(feature = "sns")]
-use crate::sns::engine::{TopicChange, TopicNumber, TopicReader};
+use crate::sns::engine::{TopicChange, TopicNumber, TopicReader, WaitingChange};
 use crate::sqs::ops::changes::{Change, ChangeReader};
 
 /// The changes that wait for the writer. Bounded by the number of requests, since each waits for its changes, and by the
@@ -40,6 +40,8 @@ pub(super) enum Recorded {
     Sqs(Change),
     #[cfg(feature = "sns")]
     Topic(TopicNumber, TopicChange),
+    #[cfg(feature = "sns")]
+    Waiting(WaitingChange),
 }
 
 /// Changes for one transaction.
@@ -155,5 +157,9 @@ impl ChangeReader for Inbox {
 impl TopicReader for Inbox {
     fn read(&self, topic: TopicNumber, change: TopicChange) {
         self.add(&mut self.waiting.lock(), Recorded::Topic(topic, change));
+    }
+
+    fn read_waiting(&self, change: WaitingChange) {
+        self.add(&mut self.waiting.lock(), Recorded::Waiting(change));
     }
 }

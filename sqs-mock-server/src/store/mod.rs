@@ -29,6 +29,8 @@ mod tasks;
 mod topics;
 #[cfg(all(test, feature = "sns"))]
 mod topics_tests;
+#[cfg(feature = "sns")]
+mod waiting;
 mod writer;
 
 use std::path::PathBuf;
@@ -40,7 +42,9 @@ use serde::Deserialize;
 
 use crate::service::clock::Clock;
 #[cfg(feature = "sns")]
-use crate::sns::engine::{TopicNumber, TopicReader, TopicState};
+use crate::sns::engine::TopicReader;
+#[cfg(feature = "sns")]
+use crate::sns::ops::Restored as RestoredTopics;
 use crate::sqs::ops::Restored;
 use crate::sqs::ops::changes::ChangeReader;
 use inbox::Inbox;
@@ -134,7 +138,7 @@ pub(crate) struct Store {
 pub(crate) struct Contents {
     pub(crate) sqs: Restored,
     #[cfg(feature = "sns")]
-    pub(crate) topics: Vec<(TopicNumber, TopicState)>,
+    pub(crate) topics: RestoredTopics,
 }
 
 impl Store {
@@ -151,7 +155,10 @@ impl Store {
         let contents = Contents {
             sqs,
             #[cfg(feature = "sns")]
-            topics: topics::read(&connection).map_err(explained)?,
+            topics: RestoredTopics {
+                topics: topics::read(&connection).map_err(explained)?,
+                waiting: waiting::read(&connection).map_err(explained)?,
+            },
         };
         open::prepare(&connection, data.durability).map_err(explained)?;
         let writer = Writer { connection, queues, inbox: Arc::clone(&inbox) };

@@ -12,8 +12,7 @@ use super::{Data, Durability};
 const APPLICATION: i32 = 0x5351_536d;
 
 /// The statements that lead from each version of the schema to the next. A new file has version 0.
-pub(super) const MIGRATIONS: &[&str] =
-    &[include_str!("schema.sql"), include_str!("topics.sql"), "DROP TABLE waiting_delivery"];
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("topics.sql")];
 
 /// Opens the store of a directory for this process alone.
 pub(super) fn open(data: &Data) -> io::Result<Connection> {

@@ -10,8 +10,16 @@ use crate::service::clock::Timestamp;
 use crate::sqs::engine::{COOL_DOWN, Creation, Known, QueueChange, QueueId, StoredMessage};
 
 /// All tables but that of settings.
-const TABLES: [&str; 7] =
-    ["queue", "message", "deduplication", "move_task", "topic", "subscription", "topic_deduplication"];
+const TABLES: [&str; 8] = [
+    "queue",
+    "message",
+    "deduplication",
+    "move_task",
+    "topic",
+    "subscription",
+    "topic_deduplication",
+    "waiting_delivery",
+];
 
 /// The numbers of the queues.
 #[derive(Debug, Default)]

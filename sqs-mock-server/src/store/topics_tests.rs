@@ -6,7 +6,7 @@ use crate::sns::engine::{TopicChange, TopicNumber, TopicState};
 
 /// What a store in this directory has.
 fn stored(data: &Data) -> Vec<(TopicNumber, TopicState)> {
-    Store::open(data).unwrap().1.topics
+    Store::open(data).unwrap().1.topics.topics
 }
 
 #[test]

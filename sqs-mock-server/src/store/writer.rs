@@ -10,7 +10,7 @@ use super::queues::{QueueWriter, Queues};
 use super::row::{execute, millis};
 use super::tasks;
 #[cfg(feature = "sns")]
-use super::topics;
+use super::{topics, waiting};
 use crate::service::clock::ClockSetting;
 use crate::service::stopwatch::Stopwatch;
 use crate::sqs::ops::changes::Change;
@@ -92,6 +92,8 @@ impl Writer {
                 Recorded::Sqs(Change::Reset) => queues.reset()?,
                 #[cfg(feature = "sns")]
                 Recorded::Topic(topic, change) => topics::apply(&transaction, *topic, change)?,
+                #[cfg(feature = "sns")]
+                Recorded::Waiting(change) => waiting::apply(&transaction, change)?,
             }
         }
         let deleted = queues.finish()?;

@@ -7,9 +7,12 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use super::backlog::Group;
 use super::fifo::Known;
 use super::settings::TopicSettings;
 use super::subscription::Subscription;
+use crate::service::arn::QueueArn;
+use crate::service::delivery::KeptDelivery;
 
 /// The number of a topic. Each topic of a server has its own, so that topics of the same name differ.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -42,10 +45,33 @@ pub(crate) enum TopicChange {
     },
 }
 
+/// A delivery that waits for a retry.
+#[derive(Debug)]
+pub(crate) struct WaitingDelivery {
+    /// Increases with each delivery of a server.
+    pub(crate) number: u64,
+    /// On FIFO topics.
+    pub(crate) group: Option<Group>,
+    pub(crate) delivery: KeptDelivery,
+    pub(crate) dead_letter_queue: Option<QueueArn>,
+}
+
+/// A change of the deliveries that wait.
+#[derive(Debug)]
+pub(crate) enum WaitingChange {
+    Added(Arc<WaitingDelivery>),
+    /// It is in a queue, or dropped. Also for deliveries that were not added.
+    Ended(u64),
+    Cleared,
+}
+
 /// Reads every change of topics, while locks are held: a reader must not block and must not call the service.
 pub(crate) trait TopicReader: Debug + Send + Sync {
     /// Handles a change of a topic.
     fn read(&self, topic: TopicNumber, change: TopicChange);
+
+    /// Handles a change of the deliveries that wait.
+    fn read_waiting(&self, change: WaitingChange);
 }
 
 /// Passes the changes of a topic to its reader. Without a reader, changes are not recorded.

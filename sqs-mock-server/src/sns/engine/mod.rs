@@ -7,7 +7,7 @@
 //! | [`message`], [`message_attribute`], [`fifo`] | what publishers send |
 //! | [`envelope`] | what subscribers get |
 //! | [`backlog`] | deliveries that wait for a retry |
-//! | [`change`] | what topics record for a store |
+//! | [`change`] | what topics and deliveries record for a store |
 //! | [`arn`], [`refusal`] | ARNs and errors |
 
 pub(crate) mod arn;
@@ -29,6 +29,8 @@ pub(crate) mod topic_changes_tests;
 #[cfg(test)]
 mod topic_tests;
 
-pub(crate) use change::{Recorder, TopicChange, TopicNumber, TopicReader, TopicState};
+pub(crate) use change::{
+    Recorder, TopicChange, TopicNumber, TopicReader, TopicState, WaitingChange, WaitingDelivery,
+};
 pub(crate) use fifo::{Known, Published, Receipt};
 pub(crate) use settings::{MAX_DISPLAY_NAME, MAXIMUM_MESSAGE_SIZES, TopicSettings};

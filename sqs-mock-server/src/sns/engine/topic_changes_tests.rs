@@ -11,7 +11,7 @@ use super::protocol::{Endpoint, Protocol};
 use super::settings::read_tags;
 use super::subscription::Subscription;
 use super::topic::{NewSubscription, Topic};
-use super::{Recorder, TopicChange, TopicNumber, TopicReader, TopicState};
+use super::{Recorder, TopicChange, TopicNumber, TopicReader, TopicState, WaitingChange};
 use crate::service::arn::TopicArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::{Seed, uuid};
@@ -29,6 +29,10 @@ struct Changes(Mutex<Vec<TopicChange>>);
 impl TopicReader for Changes {
     fn read(&self, _topic: TopicNumber, change: TopicChange) {
         self.0.lock().push(change);
+    }
+
+    fn read_waiting(&self, change: WaitingChange) {
+        panic!("{change:?} is not of a topic");
     }
 }
 

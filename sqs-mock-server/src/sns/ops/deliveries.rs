@@ -20,6 +20,7 @@ use crate::service::operation::ServiceName;
 use crate::service::policies::Why;
 use crate::service::resource::Resource;
 use crate::sns::engine::backlog::{Backlog, Group};
+use crate::sns::engine::{TopicReader, WaitingChange, WaitingDelivery};
 
 /// The attempts that are made under one lock.
 const ATTEMPTS: usize = 100;
@@ -35,17 +36,20 @@ pub(super) struct Deliveries {
     /// Messages by outcome, once for each subscription.
     outcomes: Counters<1>,
     /// While it is locked, queues may be locked, topics not.
-    backlog: Mutex<Backlog<Waiting>>,
+    state: Mutex<State>,
+    /// Gets the changes of those that wait.
+    reader: Option<Arc<dyn TopicReader>>,
     /// Starts the task that makes retries, when the first delivery waits.
     start: Once,
     /// Tells the task of new retries. Dropping it ends the task.
     changed: watch::Sender<()>,
 }
 
-#[derive(Debug)]
-struct Waiting {
-    delivery: KeptDelivery,
-    dead_letter_queue: Option<QueueArn>,
+#[derive(Debug, Default)]
+struct State {
+    backlog: Backlog<Arc<WaitingDelivery>>,
+    /// The number of the last delivery.
+    last: u64,
 }
 
 impl Sns {
@@ -58,10 +62,37 @@ impl Sns {
 }
 
 impl Deliveries {
-    pub(super) fn new(queues: Arc<dyn Queues>, clock: Clock, journal: Arc<Journal>) -> Arc<Self> {
-        let (outcomes, backlog) = (Counters::new(["outcome"]), Mutex::default());
+    pub(super) fn new(
+        queues: Arc<dyn Queues>,
+        clock: Clock,
+        journal: Arc<Journal>,
+        reader: Option<Arc<dyn TopicReader>>,
+    ) -> Arc<Self> {
+        let (outcomes, state) = (Counters::new(["outcome"]), Mutex::default());
         let (start, changed) = (Once::new(), watch::Sender::new(()));
-        Arc::new(Self { queues, clock, journal, outcomes, backlog, start, changed })
+        Arc::new(Self { queues, clock, journal, outcomes, state, reader, start, changed })
+    }
+
+    /// Adds the deliveries of an earlier process, whose retries start anew.
+    pub(super) fn restore(self: &Arc<Self>, all: Vec<WaitingDelivery>) {
+        if all.is_empty() {
+            return;
+        }
+        let State { backlog, last } = &mut *self.state.lock();
+        for waiting in all {
+            *last = waiting.number.max(*last);
+            let (group, bytes) = (waiting.group.clone(), waiting.delivery.bytes());
+            // There is room: the earlier process had it.
+            let _ = backlog.add(self.clock.now(), group, (bytes, Arc::new(waiting)));
+        }
+        // Without a runtime, the next delivery that waits starts it.
+        if tokio::runtime::Handle::try_current().is_ok() {
+            self.start_task();
+        }
+    }
+
+    fn start_task(self: &Arc<Self>) {
+        self.start.call_once(|| drop(tokio::spawn(retry(Arc::downgrade(self), self.changed.subscribe()))));
     }
 
     /// Counts a message for one subscription.
@@ -78,7 +109,7 @@ impl Deliveries {
         dead_letter_queue: Option<&QueueArn>,
     ) -> Option<String> {
         // Nobody else adds to the group meanwhile: its topic is locked.
-        let is_blocked = group.as_ref().is_some_and(|group| self.backlog.lock().is_blocked(group));
+        let is_blocked = group.as_ref().is_some_and(|group| self.state.lock().backlog.is_blocked(group));
         let attempt = if is_blocked {
             Err("an earlier message of the group is not delivered".to_owned())
         } else {
@@ -90,56 +121,83 @@ impl Deliveries {
         };
         let kept = KeptDelivery::of(delivery);
         let (bytes, now) = (kept.bytes(), self.clock.now());
-        let waiting = Waiting { delivery: kept, dead_letter_queue: dead_letter_queue.cloned() };
-        let mut backlog = self.backlog.lock();
-        let Some(lane) = backlog.add(now, group, (bytes, waiting)) else {
+        let State { backlog, last } = &mut *self.state.lock();
+        *last += 1;
+        let waiting = Arc::new(WaitingDelivery {
+            number: *last,
+            group: group.clone(),
+            delivery: kept,
+            dead_letter_queue: dead_letter_queue.cloned(),
+        });
+        let Some(lane) = backlog.add(now, group, (bytes, Arc::clone(&waiting))) else {
             let reason = format!("{reason}; the server has no room to keep it for later attempts");
             return Some(self.give_up(delivery, dead_letter_queue, &reason));
         };
         // The immediate retries.
-        self.run(&mut backlog, now);
+        self.run(backlog, now);
         if !backlog.has(lane) {
             return None;
         }
+        self.tell(WaitingChange::Added(waiting));
         self.changed.send_replace(());
-        self.start.call_once(|| drop(tokio::spawn(retry(Arc::downgrade(self), self.changed.subscribe()))));
+        self.start_task();
         Some(format!("not yet delivered to {}, but tried again: {reason}", delivery.queue))
     }
 
     /// Forgets all deliveries that wait.
     pub(super) fn clear(&self) {
-        *self.backlog.lock() = Backlog::default();
+        let mut state = self.state.lock();
+        state.backlog = Backlog::default();
+        self.tell(WaitingChange::Cleared);
         self.changed.send_replace(());
     }
 
+    /// Makes some of the attempts that are due, in a task of their own.
+    fn run_due(&self) {
+        // The store has a message in a queue or here.
+        let _whole = self.queues.whole();
+        self.run(&mut self.state.lock().backlog, self.clock.now());
+    }
+
     /// Makes some of the attempts that are due.
-    fn run(&self, backlog: &mut Backlog<Waiting>, now: Timestamp) {
+    fn run(&self, backlog: &mut Backlog<Arc<WaitingDelivery>>, now: Timestamp) {
         backlog.run(now, ATTEMPTS, |waiting| self.retry(waiting), |waiting| self.end(&waiting));
     }
 
     /// Returns whether the delivery is settled.
-    fn retry(&self, Waiting { delivery, dead_letter_queue }: &Waiting) -> bool {
+    fn retry(&self, waiting: &WaitingDelivery) -> bool {
+        let WaitingDelivery { number, delivery, dead_letter_queue, .. } = waiting;
         let attempt = self.attempt(delivery.as_delivery(), dead_letter_queue.as_ref());
-        let is_settled = attempt.is_ok();
-        if let Ok(Some(note)) = attempt {
-            self.report(delivery, note);
+        let Ok(note) = attempt else { return false };
+        if let Some(note) = note {
+            self.report(waiting, note);
         }
-        is_settled
+        self.tell(WaitingChange::Ended(*number));
+        true
     }
 
     /// After the last attempt.
-    fn end(&self, Waiting { delivery, dead_letter_queue }: &Waiting) {
+    fn end(&self, waiting: &WaitingDelivery) {
+        let WaitingDelivery { number, delivery, dead_letter_queue, .. } = waiting;
         let reason = "SQS was unavailable for 23 days";
-        self.report(delivery, self.give_up(delivery.as_delivery(), dead_letter_queue.as_ref(), reason));
+        self.report(waiting, self.give_up(delivery.as_delivery(), dead_letter_queue.as_ref(), reason));
+        self.tell(WaitingChange::Ended(*number));
+    }
+
+    fn tell(&self, change: WaitingChange) {
+        if let Some(reader) = &self.reader {
+            reader.read_waiting(change);
+        }
     }
 
     /// Logs and records what the publish could not tell.
-    fn report(&self, delivery: &KeptDelivery, note: String) {
+    fn report(&self, waiting: &WaitingDelivery, note: String) {
         tracing::warn!("late delivery of a topic: {note}");
-        let mut record = PendingRecord::open(&self.journal, &self.clock, ServiceName::Sns, LATE, None);
+        let id = waiting.number.to_string();
+        let mut record = PendingRecord::open(&self.journal, &self.clock, ServiceName::Sns, &id, None);
         record.asked(LATE);
         record.note(|record| {
-            record.resource = TopicArn::of(&delivery.source_arn).map(Resource::Topic);
+            record.resource = TopicArn::of(&waiting.delivery.source_arn).map(Resource::Topic);
             record.warnings = [note].into();
         });
         record.answered(Some(StatusCode::OK));
@@ -190,7 +248,7 @@ impl Deliveries {
 async fn retry(deliveries: Weak<Deliveries>, mut changed: watch::Receiver<()>) {
     loop {
         changed.mark_unchanged();
-        let next = deliveries.upgrade().map(|all| (all.clock.clone(), all.backlog.lock().next_due()));
+        let next = deliveries.upgrade().map(|all| (all.clock.clone(), all.state.lock().backlog.next_due()));
         let Some((clock, due)) = next else { return };
         let is_due = async {
             match due {
@@ -202,7 +260,7 @@ async fn retry(deliveries: Weak<Deliveries>, mut changed: watch::Receiver<()>) {
             ended = changed.changed() => if ended.is_err() { return },
             () = is_due => {
                 let Some(deliveries) = deliveries.upgrade() else { return };
-                deliveries.run(&mut deliveries.backlog.lock(), clock.now());
+                deliveries.run_due();
                 drop(deliveries);
                 // After a jump of the clock, there may be many.
                 tokio::task::yield_now().await;

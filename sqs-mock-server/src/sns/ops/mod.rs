@@ -34,7 +34,7 @@ use crate::service::operation::{ServiceName, SnsAction};
 use crate::service::query_error::QueryError;
 use crate::service::resource::Resource;
 use crate::service::seed::{Seed, Uuid, uuid};
-use crate::sns::engine::TopicReader;
+use crate::sns::engine::{TopicNumber, TopicReader, TopicState, WaitingDelivery};
 use crate::sns::wire::Place;
 
 use deliveries::Deliveries;
@@ -71,12 +71,20 @@ pub(crate) struct Start {
     pub(crate) reader: Option<Arc<dyn TopicReader>>,
 }
 
+/// What an earlier process has stored.
+#[derive(Debug, Default)]
+pub(crate) struct Restored {
+    pub(crate) topics: Vec<(TopicNumber, TopicState)>,
+    /// In the order of their numbers.
+    pub(crate) waiting: Vec<WaitingDelivery>,
+}
+
 impl Sns {
     /// A service without topics.
     pub(crate) fn new(start: Start) -> Self {
         let Start { queues, clock, seed, journal, published, reader } = start;
         let ids = Mutex::new(seed.generator("ids of topics"));
-        let deliveries = Deliveries::new(Arc::clone(&queues), clock.clone(), journal);
+        let deliveries = Deliveries::new(Arc::clone(&queues), clock.clone(), journal, reader.clone());
         let (topics, published) = (Topics::new(reader), PublishedLog::new(published));
         Self { topics, queues, deliveries, published, clock, ids }
     }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
-use super::Sns;
+use super::{Restored, Sns};
 use crate::service::arn::TopicArn;
 use crate::service::delivery::Whole;
 use crate::service::query_error::QueryError;
 use crate::sns::engine::topic::Topic;
-use crate::sns::engine::{Recorder, TopicNumber, TopicReader, TopicState};
+use crate::sns::engine::{Recorder, TopicNumber, TopicReader};
 
 /// A limit of this server that bounds memory, over all accounts; AWS allows as many in each.
 const MAX_TOPICS: usize = 100_000;
@@ -32,14 +32,15 @@ struct Table {
 }
 
 impl Sns {
-    /// Restores the topics of an earlier process, before the first request.
-    pub(crate) fn restore(&self, topics: Vec<(TopicNumber, TopicState)>) {
+    /// Restores the state of an earlier process, before the first request.
+    pub(crate) fn restore(&self, Restored { topics, waiting }: Restored) {
         let table = &mut *self.topics.table.write();
         for (number, state) in topics {
             table.last = number.0.max(table.last);
             let topic = Topic::restore(state, self.topics.recorder(number));
             table.topics.insert(topic.arn().clone(), Arc::new(Mutex::new(topic)));
         }
+        self.deliveries.restore(waiting);
     }
 
     /// Locks a topic. Its subscriptions that were not confirmed in time are gone.

@@ -4,6 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::Connection;
+use sqs_client::operation::Action;
+use sqs_client::wire::service_error::ErrorCode;
+use sqs_mock_server::faults::Fault;
 use sqs_mock_server::{MockSqs, MockSqsBuilder};
 
 use super::file;
@@ -211,4 +214,32 @@ async fn file_of_the_second_version_is_restored() {
     let answer = sns.ask("Publish", &[&parameters[..], &[("MessageDeduplicationId", "3")]].concat()).await;
     assert_eq!(answer.value("SequenceNumber"), "10000000000000000003");
     assert_eq!(sns.bodies("jobs.fifo").await, ["job 1", "job 2", "again"]);
+}
+
+/// A delivery that waits for a retry is neither lost nor doubled by a restart, and keeps its place in its group.
+#[tokio::test]
+async fn deliveries_that_wait_for_a_retry_survive() {
+    let directory = tempfile::tempdir().unwrap();
+    let outage = || Fault::error(ErrorCode::ServiceUnavailable).on(Action::SendMessage).queue("q.fifo");
+    let start = |fault: Option<Fault>| {
+        let builder = MockSqs::builder().data_dir(directory.path()).clock_frozen();
+        Sns::with(fault.into_iter().fold(builder, MockSqsBuilder::fault))
+    };
+    let mut sns = start(Some(outage())).await;
+    let topic = sns.fifo_topic("a.fifo").await;
+    sns.subscribe_queue(&topic, "q.fifo", &[RAW]).await;
+    for text in ["1", "2"] {
+        sns.publish_to_group(&topic, "g", text).await;
+    }
+    stop(sns).await;
+    let sns = start(Some(outage())).await;
+    assert!(sns.bodies("q.fifo").await.is_empty());
+    stop(sns).await;
+    let mut sns = start(None).await;
+    sns.publish_to_group(&topic, "g", "3").await;
+    sns.server.queue("q.fifo").expect_messages(3).await.unwrap();
+    assert_eq!(sns.bodies("q.fifo").await, ["1", "2", "3"]);
+    stop(sns).await;
+    let sns = start(None).await;
+    assert_eq!(sns.server.queue("q.fifo").bodies(), ["1", "2", "3"], "a delivery that ended is not repeated");
 }
