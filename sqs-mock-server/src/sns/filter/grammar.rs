@@ -60,7 +60,7 @@ pub(super) fn parse(text: &str) -> Result<(Map<String, Value>, Vec<Alternative>)
     if bytes > MAX_BYTES {
         return Err(format!("Filter policy has {bytes} bytes; the maximum is {MAX_BYTES}"));
     }
-    let policy = serde_json::from_str(text).map_err(|error| format!("failed to parse JSON. {error}"))?;
+    let policy = serde_json::from_str(text).map_err(|error| malformed(text, &error))?;
     let Value::Object(policy) = policy else { return Err("Filter is not an object".into()) };
     // They bound the time and the memory that a policy takes.
     if keys(&policy) > MAX_KEYS {
@@ -75,6 +75,42 @@ pub(super) fn parse(text: &str) -> Result<(Map<String, Value>, Vec<Alternative>)
     let conditions: BTreeMap<_, _> = conditions.collect();
     let points: usize = conditions.values().map(|condition| condition.wildcard_points()).sum();
     if points > MAX_WILDCARD_POINTS { Err(TOO_COMPLEX.into()) } else { Ok((policy, alternatives)) }
+}
+
+/// The reason why a text is not JSON, in the words of the parser that AWS uses.
+fn malformed(text: &str, error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    let reason = unexpected(text, error);
+    format!(
+        "failed to parse JSON. {reason}\n at [Source: REDACTED \
+         (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: {line}, column: {column}]"
+    )
+}
+
+/// The cause, in the words of AWS where they are known.
+fn unexpected(text: &str, error: &serde_json::Error) -> String {
+    let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
+    let parts = line.split_at_checked(error.column().saturating_sub(1));
+    let character = parts.and_then(|(_, after)| after.chars().next());
+    let (Some((before, _)), Some(character), false) = (parts, character, error.is_eof()) else {
+        return "Unexpected end-of-input".to_owned();
+    };
+    let start = before.trim_end_matches(char::is_alphanumeric).len();
+    let token = line.get(start..).unwrap_or_default();
+    let token = token.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();
+    let reason = error.to_string();
+    let reason = match reason.split_once(" at line") {
+        Some(("key must be a string", _)) => "was expecting double-quote to start field name",
+        _ if token.starts_with(char::is_alphabetic) => {
+            return format!(
+                "Unrecognized token '{token}': was expecting (JSON String, Number, Array, Object or token \
+                 'null', 'true' or 'false')"
+            );
+        }
+        Some((reason, _)) => reason,
+        None => &reason,
+    };
+    format!("Unexpected character ('{character}' (code {})): {reason}", u32::from(character))
 }
 
 /// All alternatives of a policy, or of the part of it at `path`. Their number is at most that of combinations.

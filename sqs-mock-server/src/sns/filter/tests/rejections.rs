@@ -163,16 +163,32 @@ fn invalid_wildcards_are_rejected() {
 
 #[test]
 fn text_that_is_not_json_is_rejected_with_its_position() {
-    for (policy, expected) in [
-        ("{invalid}", "key must be a string at line 1 column 2"),
-        ("{\n \"a\":[1],b", "key must be a string at line 2 column 10"),
-        ("invalid", "expected value at line 1 column 1"),
-        ("", "EOF while parsing a value at line 1 column 0"),
-        (r#"{"a":["#, "EOF while parsing a list at line 1 column 6"),
-        (r#"{"a":[1 2]}"#, "expected `,` or `]` at line 1 column 9"),
-        ("{}}", "trailing characters at line 1 column 3"),
+    let tokens = "was expecting (JSON String, Number, Array, Object or token 'null', 'true' or 'false')";
+    for (policy, expected, position) in [
+        (
+            "{invalid}",
+            "Unexpected character ('i' (code 105)): was expecting double-quote to start field name",
+            (1, 2),
+        ),
+        (
+            "{\n \"a\":[1],b",
+            "Unexpected character ('b' (code 98)): was expecting double-quote to start field name",
+            (2, 10),
+        ),
+        ("invalid", &format!("Unrecognized token 'invalid': {tokens}"), (1, 1)),
+        (r#"{"a":nope}"#, &format!("Unrecognized token 'nope': {tokens}"), (1, 7)),
+        (r#"{"é":[1,é]}"#, &format!("Unrecognized token 'é': {tokens}"), (1, 10)),
+        ("", "Unexpected end-of-input", (1, 0)),
+        (r#"{"a":["#, "Unexpected end-of-input", (1, 6)),
+        (r#"{"a":[1 2]}"#, "Unexpected character ('2' (code 50)): expected `,` or `]`", (1, 9)),
+        ("{}}", "Unexpected character ('}' (code 125)): trailing characters", (1, 3)),
     ] {
-        assert_eq!(reason(policy), format!("failed to parse JSON. {expected}"), "{policy}");
+        let (line, column) = position;
+        let source = "REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled)";
+        let expected = format!(
+            "failed to parse JSON. {expected}\n at [Source: {source}; line: {line}, column: {column}]"
+        );
+        assert_eq!(reason(policy), expected, "{policy}");
     }
 }
 
