@@ -16,6 +16,9 @@ const MAX_BYTES: usize = 64 << 20;
 /// What a delivery takes in addition to its texts, approximately.
 const OVERHEAD: usize = 512;
 
+/// The attempts at a delivery at one time: as many as have different pauses.
+const MAX_ATTEMPTS: usize = 16;
+
 /// Retries without a pause.
 const IMMEDIATE: u32 = 3;
 /// Retries after one second each.
@@ -131,20 +134,26 @@ impl<T> Backlog<T> {
         give_up: impl Fn(T),
     ) {
         let Some(lane) = self.lanes.get_mut(&number) else { return };
+        let mut made = 0;
         while let Some((_, first)) = lane.waiting.front() {
             let is_settled = attempt(first);
-            if !is_settled && let Some(pause) = pause(lane.failed) {
+            made += 1;
+            if made == MAX_ATTEMPTS {
                 // After a jump of the clock: the attempts that were due meanwhile would all see the same.
-                let (skipped, passed) = skipped(lane.failed + 1, now.saturating_since(due + pause));
-                lane.failed += 1 + skipped;
-                due = due + pause + passed;
+                let (retries, passed) = skipped(lane.failed, now.saturating_since(due));
+                lane.failed += retries;
+                due = due + passed;
+            }
+            if !is_settled && let Some(pause) = pause(lane.failed) {
+                lane.failed += 1;
+                due = due + pause;
                 if due > now {
                     self.due.insert((due, number));
                     return;
                 }
                 continue;
             }
-            lane.failed = 0;
+            (lane.failed, made) = (0, 0);
             let Some((bytes, ended)) = lane.waiting.pop_front() else { break };
             self.bytes -= bytes;
             if !is_settled {

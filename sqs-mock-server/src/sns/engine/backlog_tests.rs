@@ -61,7 +61,11 @@ fn last_failure_gives_up_and_the_next_of_the_group_starts_anew() {
     bench.add(Some("g"), 1);
     bench.add(Some("g"), 2);
     let attempts = bench.run(Duration::from_secs(24 * 86_400), &[]);
-    assert_eq!(attempts.iter().filter(|number| **number == 1).count(), 15, "the others would see the same");
+    assert_eq!(
+        attempts.iter().filter(|number| **number == 1).count(),
+        MAX_ATTEMPTS,
+        "the others would see the same"
+    );
     assert_eq!(*bench.given_up.borrow(), [1]);
     assert!(attempts.contains(&2));
     assert_eq!(bench.backlog.lanes.len(), 1);
