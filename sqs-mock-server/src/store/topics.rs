@@ -1,6 +1,6 @@
 //! Topics in their tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, Result, Row, params};
 
@@ -14,8 +14,16 @@ use crate::sns::engine::subscription::{State, Subscription};
 use crate::sns::engine::subscription_attributes::Attributes;
 use crate::sns::engine::{Known, TopicChange, TopicNumber, TopicSettings, TopicState};
 
-/// Writes a change. Changes of deleted topics have no effect.
-pub(super) fn apply(connection: &Connection, topic: TopicNumber, change: &TopicChange) -> Result<()> {
+/// Topics with new messages: how many they had, and the number of the last that is forgotten.
+pub(super) type Messages = HashMap<i64, (u64, u64)>;
+
+/// Writes a change. Changes of deleted topics have no effect. [`finish`] writes the counts of messages.
+pub(super) fn apply(
+    connection: &Connection,
+    topic: TopicNumber,
+    change: &TopicChange,
+    messages: &mut Messages,
+) -> Result<()> {
     let topic = integer(topic.0);
     match change {
         TopicChange::Created(settings) => {
@@ -47,17 +55,26 @@ pub(super) fn apply(connection: &Connection, topic: TopicNumber, change: &TopicC
         }
         TopicChange::Published { known, forgotten } => {
             let Known { number, key: (group, deduplication_id), id, until } = &**known;
-            let number = integer(*number);
-            execute(connection, "UPDATE topic SET messages = ? WHERE number = ?", [number, topic])?;
+            messages.insert(topic, (*number, *forgotten));
             let insert = "INSERT OR REPLACE INTO topic_deduplication (topic, number, message_group, \
                           deduplication_id, message_id, ends) \
                           SELECT number, ?, ?, ?, ?, ? FROM topic WHERE number = ?";
+            let number = integer(*number);
             let values = params![number, group, deduplication_id, id.bytes(), millis(*until), topic];
-            execute(connection, insert, values)?;
-            let delete = "DELETE FROM topic_deduplication WHERE topic = ? AND number <= ?";
-            execute(connection, delete, [topic, integer(*forgotten)])
+            execute(connection, insert, values)
         }
     }
+}
+
+/// Writes once for a transaction what each of its messages would replace.
+pub(super) fn finish(connection: &Connection, messages: &Messages) -> Result<()> {
+    for (topic, (number, forgotten)) in messages {
+        let update = "UPDATE topic SET messages = ? WHERE number = ?";
+        execute(connection, update, [integer(*number), *topic])?;
+        let delete = "DELETE FROM topic_deduplication WHERE topic = ? AND number <= ?";
+        execute(connection, delete, [*topic, integer(*forgotten)])?;
+    }
+    Ok(())
 }
 
 fn subscribe(connection: &Connection, topic: i64, subscription: &Subscription) -> Result<()> {

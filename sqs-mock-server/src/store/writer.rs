@@ -82,6 +82,8 @@ impl Writer {
     fn attempt(&mut self, batch: &Batch) -> Result<()> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut queues = QueueWriter::new(&transaction, &mut self.queues);
+        #[cfg(feature = "sns")]
+        let mut messages = topics::Messages::new();
         for change in &batch.changes {
             match change {
                 Recorded::Sqs(Change::Queue(id, changes)) => {
@@ -91,11 +93,13 @@ impl Writer {
                 Recorded::Sqs(Change::ClockSet(setting)) => set_clock(&transaction, *setting)?,
                 Recorded::Sqs(Change::Reset) => queues.reset()?,
                 #[cfg(feature = "sns")]
-                Recorded::Topic(topic, change) => topics::apply(&transaction, *topic, change)?,
+                Recorded::Topic(topic, change) => topics::apply(&transaction, *topic, change, &mut messages)?,
                 #[cfg(feature = "sns")]
                 Recorded::Waiting(change) => waiting::apply(&transaction, change)?,
             }
         }
+        #[cfg(feature = "sns")]
+        topics::finish(&transaction, &messages)?;
         let deleted = queues.finish()?;
         transaction.commit()?;
         self.queues.forget(&deleted);
