@@ -85,5 +85,6 @@ mod tests {
         for (version, expected) in table {
             assert_eq!(sign("Message\ntea\n", version), expected, "version {version}");
         }
+        assert_eq!(certificate_url("http://localhost:9324"), format!("http://localhost:9324{PATH}"));
     }
 }
