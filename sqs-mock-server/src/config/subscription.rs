@@ -1,5 +1,7 @@
 //! A subscription of a config file.
 
+use std::collections::BTreeMap;
+
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
@@ -8,7 +10,6 @@ use super::Problem;
 use super::topic::reason;
 use crate::service::arn::{QueueArn, TopicArn};
 use crate::sns::engine::protocol::{Endpoint, Protocol};
-use crate::sns::engine::tags::Tags;
 use crate::sns::engine::topic::Topic;
 
 /// An initial subscription.
@@ -136,7 +137,7 @@ impl SubscriptionDefinition {
         let arn = self.topic_arn("", "");
         let Some(endpoint) = self.endpoint(&arn) else { return Vec::new() };
         let table = self.table(&arn);
-        let Ok(topic) = Topic::new(arn, &[], Tags::default()) else { return Vec::new() };
+        let Ok(topic) = Topic::new(arn, &[], BTreeMap::new()) else { return Vec::new() };
         if let Err(error) = topic.check_subscription(&endpoint, &[]) {
             let key = if self.queue.is_some() { "queue" } else { "protocol" };
             return vec![(key, reason(&error, ""))];

@@ -9,7 +9,7 @@ use super::rules::problems_of_home;
 use crate::service::arn::{TopicArn, is_fifo_name};
 use crate::service::query_error::QueryError;
 use crate::sns::engine::arn;
-use crate::sns::engine::tags::Tags;
+use crate::sns::engine::settings::read_tags;
 use crate::sns::engine::topic::Topic;
 use crate::sns::engine::{MAX_DISPLAY_NAME, MAXIMUM_MESSAGE_SIZES};
 use crate::units::ByteSize;
@@ -84,13 +84,13 @@ impl TopicDefinition {
         let arn = TopicArn::new("", "", &self.name);
         for (key, name, value) in self.table() {
             let Some(value) = value else { continue };
-            if let Err(error) = Topic::new(arn.clone(), &[(name, &value)], Tags::default()) {
+            if let Err(error) = Topic::new(arn.clone(), &[(name, &value)], BTreeMap::new()) {
                 let text = explain(name, &value, fifo).unwrap_or_else(|| reason(&error, name));
                 found.push(Problem::new(path(key), text));
             }
         }
         let tags: Vec<_> = self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-        let tags = Tags::read(&tags).err();
+        let tags = read_tags(&tags).err();
         found.extend(tags.map(|error| Problem::new(path("tags"), reason(&error, "Tags"))));
         found
     }

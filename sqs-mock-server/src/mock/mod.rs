@@ -141,7 +141,7 @@ impl MockSqs {
     /// The data directory, if the server has one.
     #[cfg(feature = "durable")]
     pub fn data(&self) -> Option<&crate::Data> {
-        self.kept.store.as_ref().map(crate::store::Store::data)
+        self.kept.store.as_ref().map(|store| &store.data)
     }
 
     /// URLs of the queues that the config file defines, in the order of the file.

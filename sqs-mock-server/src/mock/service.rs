@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::config::Config;
 #[cfg(all(feature = "durable", feature = "sns"))]
-use crate::sns::ops::Restored as RestoredTopics;
+use crate::sns::ops::Restored;
 use crate::sqs::engine::Settings;
 use crate::sqs::ops::changes::ChangeReader;
 use crate::sqs::ops::{Service, Start};
@@ -19,7 +19,7 @@ pub(super) struct Kept {
     pub(super) store: Option<Store>,
     /// The topics of the directory, until they are restored.
     #[cfg(all(feature = "durable", feature = "sns"))]
-    pub(super) topics: RestoredTopics,
+    pub(super) topics: Restored,
     /// The number of earlier processes.
     #[cfg(all(feature = "durable", feature = "sns"))]
     pub(super) starts: u64,

@@ -15,32 +15,36 @@ pub(crate) trait Api: Sync {
     const SERVICE: ServiceName;
     /// The XML namespace of responses.
     const NAMESPACE: &'static str;
-    /// An action.
-    type Action: Copy + Send + Sync;
+    /// Tells actions apart.
+    type Kind: Copy + Send + Sync;
 
     /// Finds an action.
-    fn action(name: &str) -> Option<Self::Action>;
-
-    /// The name of an action.
-    fn name(action: Self::Action) -> &'static str;
-
-    /// Who may call an action.
-    fn access(action: Self::Action) -> Access;
+    fn action(name: &str) -> Option<Action<Self::Kind>>;
 
     /// The resource that a request addresses.
-    fn resource(call: &Call<'_>) -> Option<Resource>;
+    fn resource(_: &Call<'_>) -> Option<Resource> {
+        None
+    }
 
     /// The entries of a batch, for faults. Other requests have none.
-    fn entries(_: Self::Action, _: &Form) -> Vec<Entry<'_>> {
+    fn entries(_: Self::Kind, _: &Form) -> Vec<Entry<'_>> {
         Vec::new()
     }
 
     /// Runs an action.
     fn serve(
         &self,
-        action: Self::Action,
+        action: Action<Self::Kind>,
         call: &Call<'_>,
     ) -> impl Future<Output = Result<Output, QueryError>> + Send;
+}
+
+/// An action of a service.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Action<K> {
+    pub(crate) kind: K,
+    pub(crate) name: &'static str,
+    pub(crate) access: Access,
 }
 
 /// Who may call an action.
@@ -79,7 +83,7 @@ pub(crate) struct Origin<'a> {
     pub(crate) trace_header: Option<&'a str>,
 }
 
-/// A successful response.
+/// A successful response. The default has no result element.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     /// The content of the result element. `None` for actions without one.
@@ -94,10 +98,5 @@ impl Output {
         let mut xml = Xml::default();
         write(&mut xml);
         Self { result: Some(xml), notes: Vec::new() }
-    }
-
-    /// A response without a result element.
-    pub(crate) fn none() -> Self {
-        Self::default()
     }
 }

@@ -8,7 +8,7 @@ use crate::service::query_error::QueryError;
 
 /// The decoded parameters of a request.
 #[derive(Debug, Default)]
-pub(crate) struct Form(BTreeMap<String, String>);
+pub(crate) struct Form(pub(super) BTreeMap<String, String>);
 
 impl Form {
     /// Parses `application/x-www-form-urlencoded` text. The last of several parameters with one name counts.
@@ -23,11 +23,6 @@ impl Form {
         Ok(Self(owned.collect()))
     }
 
-    /// All parameters.
-    pub(super) fn into_parameters(self) -> BTreeMap<String, String> {
-        self.0
-    }
-
     /// A parameter.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
@@ -38,7 +33,7 @@ impl Form {
     /// # Errors
     /// `ValidationError`.
     pub(crate) fn required(&self, name: &str) -> Result<&str, QueryError> {
-        self.get(name).ok_or_else(|| missing(name))
+        self.get(name).ok_or_else(|| missing("", name))
     }
 
     /// The names of the elements of a list, such as `Tags.member.1` for `Tags.member`, in the order of their numbers.
@@ -68,8 +63,8 @@ impl Form {
     }
 }
 
-/// The error for an absent member. AWS names it as its service model in Java does.
-pub(crate) fn missing(name: &str) -> QueryError {
+/// The error for an absent member, whose path ends with a dot. AWS names it as its service model in Java does.
+pub(crate) fn missing(path: &str, name: &str) -> QueryError {
     let mut letters = name.chars();
     let first = letters.next().map(|letter| letter.to_ascii_lowercase());
     let member: String = first.into_iter().chain(letters).collect();
@@ -77,7 +72,7 @@ pub(crate) fn missing(name: &str) -> QueryError {
         400,
         "ValidationError",
         format!(
-            "1 validation error detected: Value null at '{member}' failed to satisfy constraint: Member must not be \
+            "1 validation error detected: Value null at '{path}{member}' failed to satisfy constraint: Member must not be \
              null"
         ),
     )

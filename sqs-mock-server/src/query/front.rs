@@ -11,16 +11,15 @@ use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_client::wire::sign::{Claim, VerifyError};
 
-use super::api::{Access, Api, Call, Origin};
-use super::document::Document;
+use super::api::{Access, Action, Api, Call, Origin};
 use super::form::Form;
-use super::observer::Observer;
+use super::xml::Document;
 use crate::http::{Denied, Names, Reply, form_text};
 use crate::service::caller::{Caller, is_region};
 use crate::service::clock::Clock;
 use crate::service::faults::{Damage, Faults, Plan, Rejection, Request};
 use crate::service::journal::{self, Input, Journal, PendingRecord};
-use crate::service::metrics::{Counters, Exposition, INJECTED_STATUS, Kind};
+use crate::service::metrics::{Counters, Exposition, INJECTED_STATUS, Kind, UNKNOWN};
 use crate::service::operation::ServiceName;
 use crate::service::query_error::QueryError;
 use crate::service::seed::{Seed, uuid};
@@ -39,18 +38,32 @@ pub(crate) struct Front {
     ids: Mutex<fastrand::Rng>,
 }
 
-/// A request that gets no answer of its action.
-enum Ended {
-    Refused(QueryError),
+/// Why a request has no output.
+enum Failed {
+    Error(QueryError),
     /// A fault replaces the response, as if by a proxy.
-    Foreign(u16, String),
+    Status(u16, String),
     /// A fault breaks the connection.
-    Lost,
+    Reset,
 }
 
-impl From<QueryError> for Ended {
+impl From<QueryError> for Failed {
     fn from(error: QueryError) -> Self {
-        Self::Refused(error)
+        Self::Error(error)
+    }
+}
+
+/// A request in progress. Its drop reports it, so that aborted requests are reported too.
+#[derive(Debug)]
+struct Observer<'a> {
+    requests: &'a Counters<2>,
+    pending: PendingRecord<'a>,
+}
+
+impl Drop for Observer<'_> {
+    fn drop(&mut self) {
+        let action = self.pending.operation.clone().unwrap_or(UNKNOWN.into());
+        self.requests.count([action, self.pending.ending().code().to_owned().into()]);
     }
 }
 
@@ -95,16 +108,16 @@ impl Front {
         let pending = &mut observer.pending;
         let reply = match self.respond(api, head, (body, &form), document, pending).await {
             Ok((response, damage)) => Reply::damaged(response, damage),
-            Err(Ended::Refused(error)) => {
+            Err(Failed::Error(error)) => {
                 // Not one of SQS, which has other names for some of these codes.
                 pending.refused(&ErrorCode::Other(error.code.to_string()));
                 document.error(&error).into()
             }
-            Err(Ended::Foreign(status, body)) => {
+            Err(Failed::Status(status, body)) => {
                 pending.refused(&ErrorCode::from_name(INJECTED_STATUS));
                 Reply::foreign(status, body)
             }
-            Err(Ended::Lost) => Reply::Lost,
+            Err(Failed::Reset) => Reply::Lost,
         };
         pending.answered(reply.status());
         pending.note(|record| record.answer = reply.body());
@@ -118,22 +131,24 @@ impl Front {
         (body, form): (&[u8], &[u8]),
         document: Document<'_>,
         pending: &mut PendingRecord<'_>,
-    ) -> Result<(Response<Bytes>, Option<Damage>), Ended> {
+    ) -> Result<(Response<Bytes>, Option<Damage>), Failed> {
         let form = Form::parse(form)?;
         let action = action::<A>(head, &form)?;
-        let name = A::name(action);
-        pending.asked(name);
-        let claim = self.admit::<A>(head, body, A::access(action))?;
-        let caller = claim.as_ref().map_or_else(|| claimed(head, &form), Caller::of_claim);
+        pending.asked(action.name);
+        let claim = self.admit::<A>(head, body, action.access)?;
+        let claimed =
+            || form.get("X-Amz-Credential").map_or_else(|| Caller::of(head), Caller::from_credential);
+        let caller = claim.as_ref().map_or_else(claimed, Caller::of_claim);
         let host = self.names.host(head);
         let region = caller.region.or_else(|| region_of(host)).unwrap_or(&self.names.region);
         let base_url = self.names.base_url(host);
+        let trace_header = head.headers.get("x-amzn-trace-id").and_then(|header| header.to_str().ok());
         let call = Call {
             form: &form,
             account: caller.account.unwrap_or(&self.names.account),
             region,
-            origin: Origin { base_url: &base_url, trace_header: text(head, "x-amzn-trace-id") },
-            is_signed: is_signed(head, &form),
+            origin: Origin { base_url: &base_url, trace_header },
+            is_signed: head.headers.contains_key(AUTHORIZATION) || form.get("X-Amz-Signature").is_some(),
             failing: &[],
             omitted: &[],
         };
@@ -145,9 +160,9 @@ impl Front {
         let plan = self.apply_faults::<A>(action, &call).await?;
         let call = Call { failing: &plan.failing, omitted: &plan.omitted, ..call };
         let output = api.serve(action, &call).await?;
-        tracing::debug!(action = name, request_id = document.request_id, notes = ?output.notes, "{}", A::SERVICE);
+        tracing::debug!(action = action.name, request_id = document.request_id, notes = ?output.notes, "{}", A::SERVICE);
         pending.note(|record| record.warnings = output.notes.into());
-        Ok((document.answer(name, output.result.as_ref()), plan.damage))
+        Ok((document.answer(action.name, output.result.as_ref()), plan.damage))
     }
 
     /// Rejects pages of other sites, and wrong signatures if signatures are required.
@@ -161,15 +176,15 @@ impl Front {
     }
 
     /// Applies the faults of a request as a whole, and returns the others.
-    async fn apply_faults<A: Api>(&self, action: A::Action, call: &Call<'_>) -> Result<Plan, Ended> {
+    async fn apply_faults<A: Api>(&self, action: Action<A::Kind>, call: &Call<'_>) -> Result<Plan, Failed> {
         let mut plan = self.faults.plan(|| Request {
             service: A::SERVICE,
-            operation: A::name(action),
+            operation: action.name,
             resource: A::resource(call),
             account: call.account,
             region: call.region,
             time: self.clock.now(),
-            entries: A::entries(action, call.form),
+            entries: A::entries(action.kind, call.form),
             can_redeliver: false,
         });
         if !self.faults.delays().delay(plan.latency).await {
@@ -179,13 +194,13 @@ impl Front {
         match plan.rejection.take() {
             None => Ok(plan),
             Some(Rejection::Error(failure)) => Err(QueryError::injected(failure).into()),
-            Some(Rejection::Status(status, body)) => Err(Ended::Foreign(status, body)),
-            Some(Rejection::Reset) => Err(Ended::Lost),
+            Some(Rejection::Status(status, body)) => Err(Failed::Status(status, body)),
+            Some(Rejection::Reset) => Err(Failed::Reset),
         }
     }
 }
 
-fn action<A: Api>(head: &Parts, form: &Form) -> Result<A::Action, QueryError> {
+fn action<A: Api>(head: &Parts, form: &Form) -> Result<Action<A::Kind>, QueryError> {
     if head.method != Method::POST && head.method != Method::GET {
         return Err(QueryError::new(405, "MethodNotAllowed", "Only GET and POST are supported."));
     }
@@ -198,25 +213,12 @@ fn action<A: Api>(head: &Parts, form: &Form) -> Result<A::Action, QueryError> {
     })
 }
 
-/// The caller according to the request, which is not verified.
-fn claimed<'a>(head: &'a Parts, form: &'a Form) -> Caller<'a> {
-    form.get("X-Amz-Credential").map_or_else(|| Caller::of(head), Caller::from_credential)
-}
-
-fn is_signed(head: &Parts, form: &Form) -> bool {
-    head.headers.contains_key(AUTHORIZATION) || form.get("X-Amz-Signature").is_some()
-}
-
 /// The region of a host such as `sns.eu-west-1.amazonaws.com`.
 fn region_of(host: &str) -> Option<&str> {
     let mut labels = host.split('.');
     let service = labels.next()?.trim_end_matches("-fips");
     let region = labels.next()?;
     (matches!(service, "sns" | "sts") && region.contains('-') && is_region(region)).then_some(region)
-}
-
-fn text<'a>(head: &'a Parts, name: &str) -> Option<&'a str> {
-    head.headers.get(name)?.to_str().ok()
 }
 
 /// Maps an error to that of AWS.

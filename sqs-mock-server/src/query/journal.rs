@@ -54,7 +54,7 @@ impl QueryRequest {
             number: record.number,
             time: record.time,
             action: record.operation.as_deref().unwrap_or_default().to_owned(),
-            parameters: Form::parse(record.content()).unwrap_or_default().into_parameters(),
+            parameters: Form::parse(record.content()).unwrap_or_default().0,
             topic,
             account: caller.map(|caller| caller.account.to_string()),
             region: caller.map(|caller| caller.region.to_string()),

@@ -6,14 +6,12 @@
 //! ```
 
 mod api;
-mod document;
 mod form;
 mod front;
 mod journal;
-mod observer;
 mod xml;
 
-pub(crate) use api::{Access, Api, Call, Origin, Output};
+pub(crate) use api::{Access, Action, Api, Call, Origin, Output};
 pub(crate) use form::{Form, missing};
 pub(crate) use front::Front;
 pub use journal::QueryRequest;

@@ -1,4 +1,12 @@
-//! Writes XML.
+//! Writes XML, and responses with it.
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{Response, StatusCode};
+
+use crate::service::query_error::QueryError;
+
+const X_AMZN_REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
 
 /// The initial capacity in bytes. Most responses fit.
 const CAPACITY: usize = 512;
@@ -31,11 +39,6 @@ impl Xml {
         self.open(name, [], write);
     }
 
-    /// The root element, in a namespace.
-    pub(super) fn root(&mut self, name: &str, namespace: &str, write: impl FnOnce(&mut Self)) {
-        self.open(name, [" xmlns=\"", namespace, "\""], write);
-    }
-
     /// A list, which is present even if it is empty.
     pub(crate) fn list<T>(
         &mut self,
@@ -64,16 +67,6 @@ impl Xml {
                 });
             }
         });
-    }
-
-    /// Elements that are written already.
-    pub(super) fn append(&mut self, other: &Self) {
-        self.0.push_str(&other.0);
-    }
-
-    /// The document.
-    pub(super) fn into_text(self) -> String {
-        self.0
     }
 
     fn open<const N: usize>(&mut self, name: &str, attributes: [&str; N], write: impl FnOnce(&mut Self)) {
@@ -111,6 +104,51 @@ impl Xml {
     }
 }
 
+/// Writes the response to one request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Document<'a> {
+    pub(super) namespace: &'static str,
+    pub(super) request_id: &'a str,
+}
+
+impl Document<'_> {
+    /// The response of an action: its result element, if it has one, and the request id.
+    pub(super) fn answer(self, action: &str, result: Option<&Xml>) -> Response<Bytes> {
+        self.write(StatusCode::OK, &format!("{action}Response"), |root| {
+            if let Some(result) = result {
+                root.element(&format!("{action}Result"), |inside| inside.0.push_str(&result.0));
+            }
+            root.element("ResponseMetadata", |metadata| metadata.leaf("RequestId", self.request_id));
+        })
+    }
+
+    /// An error.
+    pub(super) fn error(self, error: &QueryError) -> Response<Bytes> {
+        let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        self.write(status, "ErrorResponse", |root| {
+            root.element("Error", |inside| {
+                inside.leaf("Type", if error.is_of_sender() { "Sender" } else { "Receiver" });
+                inside.leaf("Code", &error.code);
+                inside.leaf("Message", &error.message);
+            });
+            root.leaf("RequestId", self.request_id);
+        })
+    }
+
+    fn write(self, status: StatusCode, root: &str, inside: impl FnOnce(&mut Xml)) -> Response<Bytes> {
+        let mut xml = Xml::default();
+        xml.open(root, [" xmlns=\"", self.namespace, "\""], inside);
+        let mut response = Response::new(Bytes::from(xml.0));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/xml"));
+        if let Ok(id) = HeaderValue::try_from(self.request_id) {
+            headers.insert(X_AMZN_REQUEST_ID, id);
+        }
+        response
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +163,6 @@ mod tests {
         let expected = "<Message>a&lt;b&gt; &amp; &quot;c&quot;&#xD;\n\u{FFFD}</Message><Tags/>\
                         <Topics><member><TopicArn>t</TopicArn></member></Topics>\
                         <Attributes><entry><key>k</key><value/></entry></Attributes>";
-        assert_eq!(xml.into_text(), expected);
+        assert_eq!(xml.0, expected);
     }
 }

@@ -8,10 +8,20 @@ use std::borrow::Cow;
 
 use http::header::AUTHORIZATION;
 use http::request::Parts;
+use sqs_client::wire::protocol::Detected;
 
-use super::foreign::{Foreign, SERVED};
 use crate::http::form_text;
 use crate::service::operation::{Operation, ServiceName};
+
+/// The services of this port, except for S3.
+const SERVED: &[ServiceName] = if cfg!(feature = "sns") {
+    &[ServiceName::Sqs, ServiceName::Sns, ServiceName::Sts]
+} else {
+    &[ServiceName::Sqs]
+};
+
+/// The services with REST and XML, by their names in the credential scope.
+const REST_XML: [&str; 3] = ["cloudfront", "route53", "s3"];
 
 /// Where a request goes.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -22,6 +32,40 @@ pub(super) enum Destination {
     Certificate,
     /// No service of this port.
     Unknown(Foreign),
+}
+
+/// What names a service that the server does not have.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Foreign {
+    /// Its name in the credential scope or in the header `X-Amz-Target`.
+    Name(String),
+    /// Its API version.
+    Version(String),
+}
+
+impl Foreign {
+    /// The text of the error.
+    pub(super) fn refusal(&self, has_s3: bool) -> String {
+        let (service, is_s3) = match self {
+            Self::Name(name) => (format!("{name:?}"), name == ServiceName::S3.as_str()),
+            Self::Version(version) => (format!("with the API version {version:?}"), false),
+        };
+        // A client without a socket cannot reach S3.
+        let s3 = (has_s3 && !is_s3).then_some(&ServiceName::S3);
+        let served: Vec<_> = SERVED.iter().chain(s3).map(|service| service.as_str()).collect();
+        format!("This server has no service {service}; it has {}.", served.join(", "))
+    }
+
+    /// The protocol of the answer. The services with REST and XML have other errors than Query services, but their
+    /// clients read both.
+    pub(super) fn protocol(&self, head: &Parts, body: &[u8]) -> Detected {
+        let is_rest_xml = matches!(self, Self::Name(name) if REST_XML.contains(&name.as_str()));
+        let is_query = || form_urlencoded::parse(&form_text(head, body)).any(|(name, _)| name == "Action");
+        match Detected::from_headers(&head.headers) {
+            Detected::Query if !is_rest_xml && !is_query() => Detected::AwsJson(Err(String::new())),
+            detected => detected,
+        }
+    }
 }
 
 /// Finds the service of a request that is not for S3.
@@ -81,11 +125,10 @@ fn scope(credential: &str) -> Option<&str> {
 }
 
 fn named(name: &str) -> Destination {
-    let served = SERVED.iter().find(|service| service.as_str() == name);
-    served.map_or_else(
-        || Destination::Unknown(Foreign::Name(name.to_owned())),
-        |service| Destination::Service(*service),
-    )
+    match SERVED.iter().find(|service| service.as_str() == name) {
+        Some(service) => Destination::Service(*service),
+        None => Destination::Unknown(Foreign::Name(name.to_owned())),
+    }
 }
 
 /// A request without a signature in its headers.
@@ -112,7 +155,9 @@ fn unsigned(head: &Parts, body: &[u8]) -> Destination {
     let version = match action {
         Some(_) => parameter(&form, "Version"),
         // REST services have it at the start of the path.
-        None => rest_version(head).map(Cow::Borrowed),
+        None => {
+            head.uri.path().trim_start_matches('/').split_once('/').map(|(version, _)| Cow::Borrowed(version))
+        }
     };
     match version.as_deref() {
         Some("2012-11-05" | "2011-10-01" | "2009-02-01" | "2008-01-01" | "2007-05-01") => {
@@ -137,17 +182,10 @@ fn target_service(head: &Parts) -> Option<&str> {
     Some(service)
 }
 
-fn rest_version(head: &Parts) -> Option<&str> {
-    Some(head.uri.path().strip_prefix('/')?.split_once('/')?.0)
-}
-
 /// Whether a text looks like an API version, such as `2012-11-05`.
 fn is_version(text: &str) -> bool {
-    text.len() == 10
-        && text
-            .bytes()
-            .enumerate()
-            .all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() })
+    text.split('-').map(str::len).eq([4, 2, 2])
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
 /// Whether a service of this port has an action. Callers of SQS may have a wrong version.

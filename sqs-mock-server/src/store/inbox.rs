@@ -9,9 +9,7 @@ use super::Durability;
 use crate::service::clock::{Clock, ClockSetting};
 use crate::service::commits::Commits;
 #[cfg(feature = "sns")]
-use crate::sns::engine::{TopicChange, TopicNumber};
-#[cfg(feature = "sns")]
-use crate::sns::ops::changes::{TopicReader, WaitingChange};
+use crate::sns::engine::{TopicChange, TopicNumber, TopicReader, WaitingChange};
 use crate::sqs::ops::changes::{Change, ChangeReader};
 
 /// The changes that wait for the writer. Bounded by the number of requests, since each waits for its changes, and by the
@@ -21,8 +19,8 @@ pub(super) struct Inbox {
     waiting: Mutex<Waiting>,
     /// The writer waits here.
     arrived: Condvar,
-    commits: Commits,
-    clock: OnceLock<Clock>,
+    pub(super) commits: Commits,
+    pub(super) clock: OnceLock<Clock>,
 }
 
 #[derive(Debug, Default)]
@@ -41,7 +39,7 @@ struct Waiting {
 pub(super) enum Recorded {
     Sqs(Change),
     #[cfg(feature = "sns")]
-    Topic(TopicNumber, Vec<TopicChange>),
+    Topic(TopicNumber, TopicChange),
     #[cfg(feature = "sns")]
     Waiting(WaitingChange),
 }
@@ -73,10 +71,6 @@ impl Inbox {
             commits: Commits::new(durability.as_str()),
             clock: OnceLock::new(),
         }
-    }
-
-    pub(super) fn follow(&self, clock: &Clock) {
-        let _ = self.clock.set(clock.clone());
     }
 
     /// Waits for changes. `None` after the last.
@@ -113,10 +107,6 @@ impl Inbox {
         let mut waiting = self.waiting.lock();
         self.arrived.wait_while_for(&mut waiting, |waiting| !waiting.closed, time);
         waiting.closed
-    }
-
-    pub(super) fn progress(&self) -> &Commits {
-        &self.commits
     }
 
     /// Ends the writer after the changes so far. Later changes fail.
@@ -165,8 +155,8 @@ impl ChangeReader for Inbox {
 
 #[cfg(feature = "sns")]
 impl TopicReader for Inbox {
-    fn read(&self, topic: TopicNumber, changes: Vec<TopicChange>) {
-        self.add(&mut self.waiting.lock(), Recorded::Topic(topic, changes));
+    fn read(&self, topic: TopicNumber, change: TopicChange) {
+        self.add(&mut self.waiting.lock(), Recorded::Topic(topic, change));
     }
 
     fn read_waiting(&self, change: WaitingChange) {

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use super::Durability;
 use super::inbox::{Committed, Inbox};
-use crate::sns::engine::{TopicChange, TopicNumber};
-use crate::sns::ops::changes::TopicReader;
+use crate::sns::engine::{TopicChange, TopicNumber, TopicReader};
 
 /// Long enough for another thread to take what it can.
 const A_WHILE: Duration = Duration::from_millis(50);
@@ -15,12 +14,12 @@ const A_WHILE: Duration = Duration::from_millis(50);
 /// Records two changes that belong together. `act` runs in another thread between them.
 fn recorded_around<T: Send + 'static>(act: impl FnOnce(&Inbox) -> T + Send + 'static) -> (Arc<Inbox>, T) {
     let inbox = Arc::new(Inbox::new(None, Durability::Process));
-    let together = inbox.progress().together();
-    inbox.read(TopicNumber(1), vec![TopicChange::Deleted]);
+    let together = inbox.commits.together();
+    inbox.read(TopicNumber(1), TopicChange::Deleted);
     let other = Arc::clone(&inbox);
     let other = thread::spawn(move || act(&other));
     thread::sleep(A_WHILE);
-    inbox.read(TopicNumber(1), vec![TopicChange::Deleted]);
+    inbox.read(TopicNumber(1), TopicChange::Deleted);
     drop(together);
     let result = other.join().unwrap();
     (inbox, result)

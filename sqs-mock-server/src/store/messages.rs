@@ -1,5 +1,20 @@
 //! Messages and deduplication ids in their tables.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rusqlite::{Connection, Result, Row, params};
+use sqs_client::types::MessageAttributeValue;
+use sqs_client::wire::checksum::{self, Md5Hex};
+
+use super::row::{damaged, execute, from_json, integer, json, millis, parse_arn, time, timestamp, unsigned};
+use crate::service::arn::QueueArn;
+use crate::service::seed::Uuid;
+use crate::sqs::engine::{Checksums, Core, Payload, Slot, State, StoredMessage};
+
+/// Bits of a message id for its number in the queue.
+const TICKET_BITS: u32 = 40;
+
 /// The columns of a message, in the order of [`message`].
 macro_rules! message_columns {
     () => {
@@ -8,19 +23,6 @@ macro_rules! message_columns {
     };
 }
 
-mod read;
-
-use rusqlite::{Connection, Result, params};
-
-use super::row::{execute, integer, json, millis};
-use crate::service::clock::Timestamp;
-use crate::sqs::engine::{Delivered, Known, State, StoredMessage};
-
-pub(super) use read::{SELECT_MESSAGES, Texts, message, queue_of};
-
-/// Bits of a message id for its number in the queue.
-const TICKET_BITS: u32 = 40;
-
 /// Takes the columns in their order.
 const INSERT_MESSAGE: &str = concat!(
     "INSERT OR REPLACE INTO message (",
@@ -28,8 +30,11 @@ const INSERT_MESSAGE: &str = concat!(
     ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 );
 
+/// All messages, by queue, oldest first.
+pub(super) const SELECT_MESSAGES: &str = concat!("SELECT ", message_columns!(), " FROM message ORDER BY id");
+
 /// The id of a message.
-fn message_id(queue: i64, ticket: u64) -> i64 {
+pub(super) fn message_id(queue: i64, ticket: u64) -> i64 {
     (queue << TICKET_BITS) | integer(ticket)
 }
 
@@ -67,41 +72,9 @@ pub(super) fn store(connection: &Connection, queue: i64, message: &StoredMessage
     )
 }
 
-/// Notes a receive of a message.
-pub(super) fn deliver(
-    connection: &Connection,
-    queue: i64,
-    at: Timestamp,
-    delivered: &Delivered,
-) -> Result<()> {
-    let update = "UPDATE message SET state = 'in flight', visible_at = ?1, received = ?2, receives = ?3, \
-                  first_received = iif(receives = 0, ?2, first_received) WHERE id = ?4";
-    let id = message_id(queue, delivered.ticket);
-    execute(connection, update, params![millis(delivered.until), millis(at), delivered.receives, id])
-}
-
-/// Hides or shows a message.
-pub(super) fn set_state(
-    connection: &Connection,
-    (queue, ticket): (i64, u64),
-    new: State,
-    turn: u64,
-) -> Result<()> {
-    let update = "UPDATE message SET state = ?, visible_at = ?, turn = ? WHERE id = ?";
-    let (name, until) = state(new);
-    execute(connection, update, params![name, until, integer(turn), message_id(queue, ticket)])
-}
-
 /// Removes a message.
 pub(super) fn remove(connection: &Connection, queue: i64, ticket: u64) -> Result<()> {
     execute(connection, "DELETE FROM message WHERE id = ?", params![message_id(queue, ticket)])
-}
-
-/// Stores a deduplication id.
-pub(super) fn deduplicate(connection: &Connection, queue: i64, known: Known) -> Result<()> {
-    let insert = "INSERT OR REPLACE INTO deduplication (queue, ends, mark, ticket) VALUES (?, ?, ?, ?)";
-    let (ends, mark) = (millis(known.forget), known.mark.to_be_bytes());
-    execute(connection, insert, params![queue, ends, mark, integer(known.ticket)])
 }
 
 /// Removes all messages and deduplication ids of a queue.
@@ -112,10 +85,81 @@ pub(super) fn clear(connection: &Connection, queue: i64) -> Result<()> {
 }
 
 /// The name of a state, and when it ends.
-fn state(state: State) -> (&'static str, Option<i64>) {
+pub(super) fn state(state: State) -> (&'static str, Option<i64>) {
     match state {
         State::Available => ("available", None),
         State::Delayed { until } => ("delayed", Some(millis(until))),
         State::InFlight { until } => ("in flight", Some(millis(until))),
+    }
+}
+
+/// The number of the queue in a message id.
+pub(super) fn queue_of(message_id: i64) -> i64 {
+    message_id >> TICKET_BITS
+}
+
+/// Reads a message. Whether the body has its checksum remains to be checked.
+pub(super) fn message(row: &Row<'_>, texts: &mut Texts) -> Result<StoredMessage> {
+    let state = match (&*row.get::<_, String>(3)?, row.get::<_, Option<i64>>(4)?) {
+        ("available", None) => State::Available,
+        ("delayed", Some(until)) => State::Delayed { until: timestamp(until, 4)? },
+        ("in flight", Some(until)) => State::InFlight { until: timestamp(until, 4)? },
+        (other, _) => return Err(damaged(3, format!("a message has the state {other:?}"))),
+    };
+    let attributes: Option<HashMap<String, MessageAttributeValue>> = from_json(row, 17)?;
+    let body: String = row.get(19)?;
+    let checksums = Checksums {
+        md5_of_body: Md5Hex::from_hash(row.get(18)?),
+        md5_of_attributes: attributes.as_ref().and_then(checksum::md5_of_attributes),
+    };
+    let (receives, receives_elsewhere): (u32, u32) = (row.get(6)?, row.get(7)?);
+    if receives_elsewhere > receives {
+        return Err(damaged(
+            7,
+            format!("a message has {receives} receives, {receives_elsewhere} of them elsewhere"),
+        ));
+    }
+    let sender = texts.shared(row.get(12)?);
+    Ok(StoredMessage {
+        ticket: unsigned(row, 0)? & ((1 << TICKET_BITS) - 1),
+        slot: Slot(row.get(1)?),
+        turn: unsigned(row, 2)?,
+        state,
+        received: time(row, 5)?,
+        group: row.get::<_, Option<String>>(13)?.map(|group| texts.shared(group)),
+        core: Core {
+            payload: Arc::new(Payload::new(body, attributes, checksums, row.get(16)?, sender)),
+            id: Uuid::from_bytes(row.get(9)?),
+            sent: time(row, 10)?,
+            born: time(row, 11)?,
+            first_received: time(row, 8)?,
+            receives,
+            receives_elsewhere,
+            deduplication_id: row.get::<_, Option<String>>(14)?.map(Into::into),
+            source: texts.arn(row, 15)?,
+        },
+    })
+}
+
+/// Values that many messages have, each stored once.
+#[derive(Default)]
+pub(super) struct Texts {
+    texts: HashMap<String, Arc<str>>,
+    arns: HashMap<String, Arc<QueueArn>>,
+}
+
+impl Texts {
+    fn shared(&mut self, text: String) -> Arc<str> {
+        Arc::clone(self.texts.entry(text).or_insert_with_key(|text| text.as_str().into()))
+    }
+
+    fn arn(&mut self, row: &Row<'_>, column: usize) -> Result<Option<Arc<QueueArn>>> {
+        let Some(text) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
+        if let Some(known) = self.arns.get(&text) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let new = Arc::new(parse_arn(&text, column)?);
+        self.arns.insert(text, Arc::clone(&new));
+        Ok(Some(new))
     }
 }

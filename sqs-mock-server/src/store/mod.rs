@@ -14,8 +14,6 @@
 //! If a transaction fails, the writer keeps its changes and tries again; meanwhile, requests fail and nothing is
 //! confirmed.
 
-mod apply;
-mod data;
 mod inbox;
 #[cfg(all(test, feature = "sns"))]
 mod inbox_tests;
@@ -35,25 +33,102 @@ mod topics_tests;
 mod waiting;
 mod writer;
 
-use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::{fmt, io};
+
+use serde::Deserialize;
 
 use crate::service::clock::Clock;
 #[cfg(feature = "sns")]
-use crate::sns::ops::Restored as RestoredTopics;
+use crate::sns::engine::TopicReader;
 #[cfg(feature = "sns")]
-use crate::sns::ops::changes::TopicReader;
+use crate::sns::ops::Restored as RestoredTopics;
 use crate::sqs::ops::Restored;
 use crate::sqs::ops::changes::ChangeReader;
-pub use data::{Data, Durability};
 use inbox::Inbox;
 use writer::Writer;
+
+/// The name of the file.
+const FILE: &str = "sqs.db";
+
+/// Where a server keeps queues, messages and topics, and what they survive.
+///
+/// ```
+/// use sqs_mock_server::{Data, Durability};
+///
+/// let data = Data::new("./data").durability(Durability::Power);
+/// ```
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Data {
+    /// The directory. It is created if it is missing.
+    #[serde(rename = "dir")]
+    pub directory: PathBuf,
+    /// What acknowledged changes survive.
+    #[serde(default)]
+    pub durability: Durability,
+}
+
+/// What an acknowledged change survives.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Durability {
+    /// The end of the process, including SIGKILL.
+    #[default]
+    Process,
+    /// Loss of power, too: each commit waits for the disk.
+    Power,
+}
+
+impl Data {
+    /// A directory whose changes survive the end of the process.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into(), durability: Durability::default() }
+    }
+
+    /// Sets what acknowledged changes survive.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// The path of the SQLite file. Copy it only while no server uses it.
+    pub fn file(&self) -> PathBuf {
+        self.directory.join(FILE)
+    }
+}
+
+impl<P: Into<PathBuf>> From<P> for Data {
+    fn from(directory: P) -> Self {
+        Self::new(directory)
+    }
+}
+
+impl Durability {
+    /// The name in settings.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Power => "power",
+        }
+    }
+}
+
+impl fmt::Display for Durability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
 
 /// A store that is open. Dropping it writes the last changes and closes the file.
 #[derive(Debug)]
 pub(crate) struct Store {
-    data: Data,
+    /// Where it is.
+    pub(crate) data: Data,
     inbox: Arc<Inbox>,
     writer: Option<JoinHandle<()>>,
 }
@@ -76,26 +151,19 @@ impl Store {
         let connection = open::open(data)?;
         let explained = |error| open::explain(&data.file(), &error);
         let (sqs, queues) = restore::read(&connection).map_err(explained)?;
-        #[cfg(feature = "sns")]
-        let topics = topics::read(&connection)
-            .and_then(|topics| Ok(RestoredTopics { topics, waiting: waiting::read(&connection)? }));
-        #[cfg(feature = "sns")]
-        let topics = topics.map_err(explained)?;
-        open::prepare(&connection, data.durability).map_err(explained)?;
         let inbox = Arc::new(Inbox::new(sqs.clock, data.durability));
-        let writer = Writer::new(connection, queues, Arc::clone(&inbox));
-        let writer = std::thread::Builder::new().name("sqs-store".into()).spawn(move || writer.run())?;
         let contents = Contents {
             sqs,
             #[cfg(feature = "sns")]
-            topics,
+            topics: RestoredTopics {
+                topics: topics::read(&connection).map_err(explained)?,
+                waiting: waiting::read(&connection).map_err(explained)?,
+            },
         };
+        open::prepare(&connection, data.durability).map_err(explained)?;
+        let writer = Writer { connection, queues, inbox: Arc::clone(&inbox) };
+        let writer = std::thread::Builder::new().name("sqs-store".into()).spawn(move || writer.run())?;
         Ok((Self { data: data.clone(), inbox, writer: Some(writer) }, contents))
-    }
-
-    /// Where it is.
-    pub(crate) fn data(&self) -> &Data {
-        &self.data
     }
 
     /// Reads the changes of a service.
@@ -111,7 +179,7 @@ impl Store {
 
     /// Stores the last setting of the clock when the store closes, too.
     pub(crate) fn follow(&self, clock: &Clock) {
-        self.inbox.follow(clock);
+        let _ = self.inbox.clock.set(clock.clone());
     }
 }
 

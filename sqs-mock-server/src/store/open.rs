@@ -30,8 +30,7 @@ pub(super) fn open(data: &Data) -> io::Result<Connection> {
     }
     let explained = |error| explain(&path, &error);
     let mut connection = connect(&path).map_err(explained)?;
-    check_version(&path, &connection).map_err(explained)??;
-    check_structure(&path, &connection).map_err(explained)??;
+    check(&path, &connection).map_err(explained)??;
     migrate(&mut connection, MIGRATIONS).map_err(explained)?;
     Ok(connection)
 }
@@ -122,8 +121,8 @@ pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqli
     connection.execute(count, []).map(drop)
 }
 
-/// Refuses files of other programs and of later versions.
-fn check_version(path: &Path, connection: &Connection) -> rusqlite::Result<io::Result<()>> {
+/// Refuses files of other programs, of later versions, and damaged ones: reads all pages.
+fn check(path: &Path, connection: &Connection) -> rusqlite::Result<io::Result<()>> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
     let (path, known) = (path.display(), i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX));
@@ -132,17 +131,13 @@ fn check_version(path: &Path, connection: &Connection) -> rusqlite::Result<io::R
     } else if version > known {
         format!("{path} has version {version}; this server knows versions up to {known}: use a later server")
     } else {
-        return Ok(Ok(()));
+        let finding: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        if finding == "ok" {
+            return Ok(Ok(()));
+        }
+        damaged(&path, &finding)
     };
     Ok(Err(io::Error::new(io::ErrorKind::InvalidData, text)))
-}
-
-/// Refuses a damaged file: reads all pages.
-fn check_structure(path: &Path, connection: &Connection) -> rusqlite::Result<io::Result<()>> {
-    let finding: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    let intact = finding == "ok";
-    let error = || io::Error::new(io::ErrorKind::InvalidData, damaged(&path.display(), &finding));
-    Ok(if intact { Ok(()) } else { Err(error()) })
 }
 
 /// Runs the statements of later versions than that of the file, in one transaction.

@@ -4,10 +4,22 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, Result, params};
 
-use super::messages;
+use super::messages::{self, message_id};
 use super::row::{execute, integer, json, millis};
 use crate::service::clock::Timestamp;
 use crate::sqs::engine::{COOL_DOWN, Creation, Known, QueueChange, QueueId, StoredMessage};
+
+/// All tables but that of settings.
+const TABLES: [&str; 8] = [
+    "queue",
+    "message",
+    "deduplication",
+    "move_task",
+    "topic",
+    "subscription",
+    "topic_deduplication",
+    "waiting_delivery",
+];
 
 /// The numbers of the queues.
 #[derive(Debug, Default)]
@@ -88,11 +100,21 @@ impl<'a> QueueWriter<'a> {
                 }
                 self.store(queue, message)
             }
-            QueueChange::MessagesDelivered { at, messages } => messages
-                .iter()
-                .try_for_each(|delivered| messages::deliver(self.transaction, queue, *at, delivered)),
+            QueueChange::MessagesDelivered { at, messages } => {
+                let update = "UPDATE message SET state = 'in flight', visible_at = ?1, received = ?2, receives = ?3, \
+                              first_received = iif(receives = 0, ?2, first_received) WHERE id = ?4";
+                messages.iter().try_for_each(|delivered| {
+                    let id = message_id(queue, delivered.ticket);
+                    self.execute(
+                        update,
+                        params![millis(delivered.until), millis(*at), delivered.receives, id],
+                    )
+                })
+            }
             QueueChange::VisibilityChanged { ticket, state, turn } => {
-                messages::set_state(self.transaction, (queue, *ticket), *state, *turn)
+                let update = "UPDATE message SET state = ?, visible_at = ?, turn = ? WHERE id = ?";
+                let (name, until) = messages::state(*state);
+                self.execute(update, params![name, until, integer(*turn), message_id(queue, *ticket)])
             }
             QueueChange::MessageDeleted { ticket } => messages::remove(self.transaction, queue, *ticket),
             QueueChange::MessagesExpired { tickets } => {
@@ -101,9 +123,14 @@ impl<'a> QueueWriter<'a> {
         }
     }
 
-    /// Ignores later changes of all present queues, whose rows were deleted.
-    pub(super) fn reset(&mut self) {
+    /// Empties all tables but the settings, also those of topics that a server with topics has stored. Later changes of the
+    /// present queues have no effect.
+    pub(super) fn reset(&mut self) -> Result<()> {
+        for table in TABLES {
+            self.execute(&format!("DELETE FROM {table}"), [])?;
+        }
         self.deleted.extend(self.queues.numbers.keys().cloned());
+        Ok(())
     }
 
     fn create(&mut self, id: &QueueId, creation: &Creation) -> Result<()> {
@@ -159,7 +186,9 @@ impl<'a> QueueWriter<'a> {
     fn deduplicate(&mut self, queue: i64, known: Known) -> Result<()> {
         let latest = self.deduplicated.entry(queue).or_insert(known.sent());
         *latest = (*latest).max(known.sent());
-        messages::deduplicate(self.transaction, queue, known)
+        let insert = "INSERT OR REPLACE INTO deduplication (queue, ends, mark, ticket) VALUES (?, ?, ?, ?)";
+        let (ends, mark) = (millis(known.forget), known.mark.to_be_bytes());
+        self.execute(insert, params![queue, ends, mark, integer(known.ticket)])
     }
 
     fn execute(&self, statement: &str, parameters: impl rusqlite::Params) -> Result<()> {

@@ -1,8 +1,7 @@
 //! Reads the tables.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
-use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Arc, mpsc};
 
 use rusqlite::{Connection, OptionalExtension as _, Result, Row};
 use sqs_client::types::QueueAttributeName;
@@ -81,42 +80,37 @@ fn state(row: &Row<'_>, name: &str) -> Result<QueueState> {
     Ok(state)
 }
 
-/// Reads the messages, while another thread checks their bodies: of a large file, that takes a quarter of the time of the start.
+/// Reads the messages, while another thread checks their bodies: of a large file, that takes a quarter of the time of the
+/// start.
 fn messages(connection: &Connection, states: &mut States) -> Result<()> {
     let (bodies, to_check) = mpsc::sync_channel::<Vec<Arc<Payload>>>(CHECKED_AHEAD);
-    let checker =
-        std::thread::spawn(move || to_check.into_iter().flatten().all(|payload| is_intact(&payload)));
-    let read = read_messages(connection, states, &bodies);
+    let check = |payload: Arc<Payload>| checksum::md5_of_body(&payload.body) == payload.md5_of_body();
+    let checker = std::thread::spawn(move || to_check.into_iter().flatten().all(check));
+    // An error means that the checker has found a damaged body and ended.
+    let read = read_messages(connection, states, |payloads| drop(bodies.send(payloads)));
     // Ends the checker, after the last body.
     drop(bodies);
-    let intact = checker.join().unwrap_or(false);
+    let is_intact = checker.join().unwrap_or(false);
     read?;
     let damage = || damaged(19, "the body of a message does not have its checksum".to_owned());
-    if intact { Ok(()) } else { Err(damage()) }
-}
-
-fn is_intact(payload: &Payload) -> bool {
-    checksum::md5_of_body(&payload.body) == payload.md5_of_body()
+    if is_intact { Ok(()) } else { Err(damage()) }
 }
 
 fn read_messages(
     connection: &Connection,
     states: &mut States,
-    bodies: &SyncSender<Vec<Arc<Payload>>>,
+    check: impl Fn(Vec<Arc<Payload>>),
 ) -> Result<()> {
     let mut select = connection.prepare(SELECT_MESSAGES)?;
     let mut rows = select.query([])?;
     let (mut texts, mut unchecked) = (Texts::default(), Vec::new());
-    // An error means that the checker has found a damaged body and ended.
-    let check = |payloads| drop(bodies.send(payloads));
     while let Some(row) = rows.next()? {
         let read = message(row, &mut texts)?;
         unchecked.push(Arc::clone(&read.core.payload));
         if unchecked.len() == CHECKED_AT_ONCE {
             check(std::mem::take(&mut unchecked));
         }
-        let number = queue_of(row.get(0)?);
-        let (_, state) = states.get_mut(&number).ok_or_else(|| without_queue("message", number))?;
+        let state = queue(states, queue_of(row.get(0)?), "message")?;
         state.next_ticket = state.next_ticket.max(read.ticket + 1);
         state.messages.insert(read.ticket, read);
     }
@@ -129,9 +123,8 @@ fn deduplication(connection: &Connection, states: &mut States) -> Result<()> {
         connection.prepare("SELECT queue, ends, mark, ticket FROM deduplication ORDER BY queue, ends")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
-        let number = row.get(0)?;
-        let (_, state) = states.get_mut(&number).ok_or_else(|| without_queue("deduplication id", number))?;
         let mark = u128::from_be_bytes(row.get(2)?);
+        let state = queue(states, row.get(0)?, "deduplication id")?;
         state.deduplication.push(Known { mark, forget: time(row, 1)?, ticket: unsigned(row, 3)? });
     }
     Ok(())
@@ -149,6 +142,8 @@ fn setting(connection: &Connection, name: &str) -> Result<Option<i64>> {
     connection.query_row(select, [name], |row| row.get(0)).optional()
 }
 
-fn without_queue(what: &str, number: i64) -> rusqlite::Error {
-    damaged(0, format!("a {what} belongs to queue {number}, which is not there"))
+/// The queue that something belongs to.
+fn queue<'a>(states: &'a mut States, number: i64, what: &str) -> Result<&'a mut QueueState> {
+    let missing = || damaged(0, format!("a {what} belongs to queue {number}, which is not there"));
+    states.get_mut(&number).map(|(_, state)| state).ok_or_else(missing)
 }

@@ -43,14 +43,12 @@ fn update(connection: &Connection, task: &MoveTask) -> Result<()> {
         ],
     )?;
     // Only a new task exceeds the limit.
-    if task.moved == 0 { forget_old(connection, &order.source.to_string()) } else { Ok(()) }
-}
-
-/// Keeps as many tasks of a source as the server remembers.
-fn forget_old(connection: &Connection, source: &str) -> Result<()> {
+    if task.moved > 0 {
+        return Ok(());
+    }
     let delete = "DELETE FROM move_task WHERE source = ?1 AND number IN \
                   (SELECT number FROM move_task WHERE source = ?1 ORDER BY number DESC LIMIT -1 OFFSET ?2)";
-    execute(connection, delete, params![source, integer(MAX_TASKS_OF_SOURCE as u64)])
+    execute(connection, delete, params![order.source.to_string(), integer(MAX_TASKS_OF_SOURCE as u64)])
 }
 
 /// All tasks, in the order of their start.

@@ -19,11 +19,11 @@ fn stored_topics_are_restored() {
         let (store, _) = Store::open(&data).unwrap();
         let reader = store.topic_reader();
         for (number, creation) in (1..).zip(creations.drain(..)) {
-            reader.read(TopicNumber(number), vec![creation]);
+            reader.read(TopicNumber(number), creation);
         }
         for (number, topic) in (1..).zip(&mut topics) {
             for _ in 0..100 {
-                reader.read(TopicNumber(number), topic.step());
+                topic.step().into_iter().for_each(|change| reader.read(TopicNumber(number), change));
             }
         }
         drop(store);
@@ -39,15 +39,16 @@ fn later_changes_of_a_deleted_topic_have_no_effect() {
     let (store, _) = Store::open(&data).unwrap();
     let reader = store.topic_reader();
     let (mut deleted, creation) = RandomTopic::new(2, true);
-    reader.read(TopicNumber(1), vec![creation.clone()]);
-    let changes: Vec<_> = (0..50).flat_map(|_| deleted.step()).collect();
-    reader.read(TopicNumber(1), changes);
-    reader.read(TopicNumber(1), vec![TopicChange::Deleted]);
-    reader.read(TopicNumber(2), vec![creation]);
+    reader.read(TopicNumber(1), creation.clone());
+    (0..50).flat_map(|_| deleted.step()).for_each(|change| reader.read(TopicNumber(1), change));
+    reader.read(TopicNumber(1), TopicChange::Deleted);
+    reader.read(TopicNumber(2), creation);
     let changes: Vec<_> = (0..200).flat_map(|_| deleted.step()).collect();
     assert!(changes.iter().any(|change| matches!(change, TopicChange::Subscribed(_))));
     assert!(changes.iter().any(|change| matches!(change, TopicChange::Published { .. })));
-    reader.read(TopicNumber(1), changes);
+    for change in changes {
+        reader.read(TopicNumber(1), change);
+    }
     drop(store);
     let [(TopicNumber(2), state)] = &stored(&data)[..] else { panic!("{:?}", stored(&data)) };
     assert_eq!((state.subscriptions.len(), state.known.len(), state.numbered), (0, 0, 0));

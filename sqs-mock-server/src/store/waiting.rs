@@ -5,7 +5,7 @@ use rusqlite::{Connection, Result, Row, params};
 use super::row::{arn, execute, from_json, integer, json, parse_arn, unsigned};
 use crate::service::delivery::KeptDelivery;
 use crate::sns::engine::backlog::Group;
-use crate::sns::ops::changes::{WaitingChange, WaitingDelivery};
+use crate::sns::engine::{WaitingChange, WaitingDelivery};
 
 /// Writes a change.
 pub(super) fn apply(transaction: &Connection, change: &WaitingChange) -> Result<()> {

@@ -3,12 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Result, TransactionBehavior, params};
 
-use super::apply::Applier;
-use super::inbox::{Batch, Committed, Inbox};
-use super::queues::Queues;
+use super::inbox::{Batch, Committed, Inbox, Recorded};
+use super::queues::{QueueWriter, Queues};
+use super::row::{execute, millis};
+use super::tasks;
+#[cfg(feature = "sns")]
+use super::{topics, waiting};
+use crate::service::clock::ClockSetting;
 use crate::service::stopwatch::Stopwatch;
+use crate::sqs::ops::changes::Change;
 
 /// Pause before a failed transaction is tried again.
 const RETRY: Duration = Duration::from_millis(250);
@@ -19,23 +24,19 @@ struct Guard(Arc<Inbox>);
 impl Drop for Guard {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.progress().end("the writer of the data directory panicked; restart the server");
+            self.0.commits.end("the writer of the data directory panicked; restart the server");
         }
     }
 }
 
 /// The only user of the file.
 pub(super) struct Writer {
-    connection: Connection,
-    queues: Queues,
-    inbox: Arc<Inbox>,
+    pub(super) connection: Connection,
+    pub(super) queues: Queues,
+    pub(super) inbox: Arc<Inbox>,
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, queues: Queues, inbox: Arc<Inbox>) -> Self {
-        Self { connection, queues, inbox }
-    }
-
     /// Writes all changes, until the inbox is closed and empty. Closing the connection moves the write-ahead log into the
     /// file.
     pub(super) fn run(mut self) {
@@ -56,23 +57,20 @@ impl Writer {
         let mut failed = false;
         loop {
             let stopwatch = Stopwatch::start();
-            let error = match self.attempt(batch) {
-                Ok(()) => {
-                    if failed {
-                        tracing::info!("changes are stored again");
-                    }
-                    let (duration, progress) = (stopwatch.elapsed(), self.inbox.progress());
-                    let committed = Committed { waiting: progress.waiting(), duration };
-                    progress.stored(batch.recorded, duration);
-                    return Some(committed);
+            let Err(error) = self.attempt(batch) else {
+                if failed {
+                    tracing::info!("changes are stored again");
                 }
-                Err(error) => error,
+                let (duration, commits) = (stopwatch.elapsed(), &self.inbox.commits);
+                let committed = Committed { waiting: commits.waiting(), duration };
+                commits.stored(batch.recorded, duration);
+                return Some(committed);
             };
             if !failed {
                 tracing::error!(%error, "cannot store changes; requests fail until they are stored");
             }
             failed = true;
-            self.inbox.progress().failed(&error.to_string());
+            self.inbox.commits.failed(&error.to_string());
             if self.inbox.closed_within(RETRY) {
                 tracing::error!("stopped without storing the last changes, which were not confirmed");
                 return None;
@@ -80,13 +78,29 @@ impl Writer {
         }
     }
 
-    fn attempt(&mut self, batch: &Batch) -> rusqlite::Result<()> {
+    /// All statements can be repeated: a failed transaction is tried again.
+    fn attempt(&mut self, batch: &Batch) -> Result<()> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut applier = Applier::new(&transaction, &mut self.queues);
+        let mut queues = QueueWriter::new(&transaction, &mut self.queues);
+        #[cfg(feature = "sns")]
+        let mut messages = topics::Messages::new();
         for change in &batch.changes {
-            applier.apply(change)?;
+            match change {
+                Recorded::Sqs(Change::Queue(id, changes)) => {
+                    changes.iter().try_for_each(|change| queues.apply(id, change))?;
+                }
+                Recorded::Sqs(Change::MoveTask(change)) => tasks::apply(&transaction, change)?,
+                Recorded::Sqs(Change::ClockSet(setting)) => set_clock(&transaction, *setting)?,
+                Recorded::Sqs(Change::Reset) => queues.reset()?,
+                #[cfg(feature = "sns")]
+                Recorded::Topic(topic, change) => topics::apply(&transaction, *topic, change, &mut messages)?,
+                #[cfg(feature = "sns")]
+                Recorded::Waiting(change) => waiting::apply(&transaction, change)?,
+            }
         }
-        let deleted = applier.finish()?;
+        #[cfg(feature = "sns")]
+        topics::finish(&transaction, &messages)?;
+        let deleted = queues.finish()?;
         transaction.commit()?;
         self.queues.forget(&deleted);
         self.measure();
@@ -97,7 +111,16 @@ impl Writer {
     fn measure(&self) {
         let count = |name| self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         if let (Ok(pages), Ok(bytes)) = (count("page_count"), count("page_size")) {
-            self.inbox.progress().set_stored_bytes((pages * bytes).unsigned_abs());
+            self.inbox.commits.set_stored_bytes((pages * bytes).unsigned_abs());
         }
     }
+}
+
+fn set_clock(transaction: &Connection, setting: ClockSetting) -> Result<()> {
+    let (name, value) = match setting {
+        ClockSetting::Running(offset) => ("clock offset", offset),
+        ClockSetting::Frozen(at) => ("clock frozen at", millis(at)),
+    };
+    execute(transaction, "DELETE FROM setting WHERE name LIKE 'clock %'", params![])?;
+    execute(transaction, "INSERT INTO setting VALUES (?, ?)", params![name, value])
 }

@@ -2,10 +2,9 @@
 //!
 //! The server knows accounts, but no users: every caller is the root user of its account.
 
-use crate::query::{Access, Api, Call, Output};
+use crate::query::{Access, Action, Api, Call, Output};
 use crate::service::operation::{GET_CALLER_IDENTITY, ServiceName};
 use crate::service::query_error::QueryError;
-use crate::service::resource::Resource;
 
 /// STS.
 #[derive(Clone, Copy, Debug)]
@@ -15,25 +14,14 @@ impl Api for Sts {
     const SERVICE: ServiceName = ServiceName::Sts;
     const NAMESPACE: &'static str = "https://sts.amazonaws.com/doc/2011-06-15/";
     /// There is only one.
-    type Action = ();
+    type Kind = ();
 
-    fn action(name: &str) -> Option<()> {
-        (name == GET_CALLER_IDENTITY).then_some(())
+    fn action(name: &str) -> Option<Action<()>> {
+        let action = Action { kind: (), name: GET_CALLER_IDENTITY, access: Access::Read };
+        (name == GET_CALLER_IDENTITY).then_some(action)
     }
 
-    fn name((): ()) -> &'static str {
-        GET_CALLER_IDENTITY
-    }
-
-    fn access((): ()) -> Access {
-        Access::Read
-    }
-
-    fn resource(_: &Call<'_>) -> Option<Resource> {
-        None
-    }
-
-    async fn serve(&self, (): (), call: &Call<'_>) -> Result<Output, QueryError> {
+    async fn serve(&self, _: Action<()>, call: &Call<'_>) -> Result<Output, QueryError> {
         Ok(Output::of(|xml| {
             xml.leaf("Arn", &format!("arn:aws:iam::{}:root", call.account));
             xml.leaf("UserId", call.account);

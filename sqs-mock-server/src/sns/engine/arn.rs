@@ -30,10 +30,9 @@ pub(crate) fn created(
     (region, account): (&str, &str),
 ) -> Result<TopicArn, QueryError> {
     let fifo = attributes.iter().find(|(name, _)| *name == "FifoTopic").map(|(_, value)| *value);
-    let is_fifo = match fifo {
-        None => false,
-        Some(value) if value.eq_ignore_ascii_case("false") => false,
-        Some(value) if value.eq_ignore_ascii_case("true") => true,
+    let is_fifo = match fifo.map(str::to_ascii_lowercase).as_deref() {
+        None | Some("false") => false,
+        Some("true") => true,
         Some(_) => return Err(invalid("Attributes Reason: FifoTopic must be true or false")),
     };
     let stem = if is_fifo { name.strip_suffix(".fifo").unwrap_or_default() } else { name };
@@ -49,9 +48,9 @@ pub(crate) fn created(
 /// # Errors
 /// `InvalidParameter`.
 pub(crate) fn topic(parameter: &str, text: &str, region: &str) -> Result<TopicArn, QueryError> {
-    check_parts(parameter, text)?;
-    let arn = TopicArn::of(text).filter(|_| text.split(':').count() == TOPIC_PARTS);
-    arn.filter(|arn| *arn.region == *region).ok_or_else(|| invalid(parameter))
+    let parts = count_parts(parameter, text)?;
+    let arn = TopicArn::of(text).filter(|arn| parts == TOPIC_PARTS && *arn.region == *region);
+    arn.ok_or_else(|| invalid(parameter))
 }
 
 /// The subscription that a parameter names.
@@ -62,21 +61,20 @@ pub(crate) fn subscription(text: &str, region: &str) -> Result<SubscriptionArn, 
     if text.is_empty() {
         return Err(invalid("SubscriptionArn Reason: no value for required parameter"));
     }
-    check_parts("SubscriptionArn", text)?;
-    if text.split(':').count() == TOPIC_PARTS {
+    let parts = count_parts("SubscriptionArn", text)?;
+    if parts == TOPIC_PARTS {
         return Err(invalid("SubscriptionId"));
     }
-    let id = text.rsplit(':').next().filter(|_| text.split(':').count() == TOPIC_PARTS + 1);
-    let arn = TopicArn::of(text).filter(|arn| *arn.region == *region).zip(id);
-    let (topic, id) = arn.ok_or_else(|| invalid("SubscriptionArn"))?;
+    let arn = TopicArn::of(text).filter(|arn| parts == TOPIC_PARTS + 1 && *arn.region == *region);
+    let (topic, (_, id)) = arn.zip(text.rsplit_once(':')).ok_or_else(|| invalid("SubscriptionArn"))?;
     Ok(SubscriptionArn { topic, id: id.into() })
 }
 
-fn check_parts(parameter: &str, text: &str) -> Result<(), QueryError> {
+fn count_parts(parameter: &str, text: &str) -> Result<usize, QueryError> {
     let parts = text.split(':').count();
     let too_few =
         || invalid(format_args!("{parameter} Reason: An ARN must have at least 6 elements, not {parts}"));
-    if parts < TOPIC_PARTS { Err(too_few()) } else { Ok(()) }
+    if parts < TOPIC_PARTS { Err(too_few()) } else { Ok(parts) }
 }
 
 impl fmt::Display for SubscriptionArn {

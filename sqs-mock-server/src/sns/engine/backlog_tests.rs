@@ -1,5 +1,4 @@
 use std::cell::RefCell;
-use std::time::Duration;
 
 use super::*;
 
@@ -106,4 +105,27 @@ fn full_backlog_takes_no_more() {
     backlog.run(START, 1, |_| true, |_| {});
     assert!(!backlog.has(lane));
     assert!(backlog.add(START, None, (0, 2)).is_some());
+}
+
+/// Contract 3.7.
+#[test]
+fn retries_are_those_of_aws() {
+    let pauses: Vec<_> = (0..).map_while(pause).collect();
+    assert_eq!(pauses.len(), 100_015);
+    assert_eq!(pauses[..5], [Duration::ZERO, Duration::ZERO, Duration::ZERO, FIRST, FIRST]);
+    let backoff = &pauses[5..15];
+    assert!(backoff.is_sorted() && backoff[0] == FIRST && backoff[9] == LAST, "{backoff:?}");
+    assert!(pauses[15..].iter().all(|pause| *pause == LAST));
+    let days = pauses.iter().sum::<Duration>().as_secs() / 86_400;
+    assert_eq!(days, 23);
+}
+
+#[test]
+fn skipped_retries_are_those_with_the_last_pause() {
+    assert_eq!(skipped(14, LAST * 9), (0, Duration::ZERO));
+    assert_eq!(skipped(15, LAST * 9 + FIRST), (9, LAST * 9));
+    let all = Duration::from_secs(u64::MAX);
+    assert_eq!(skipped(100_010, all), (5, LAST * 5));
+    assert_eq!(skipped(100_015, all), (0, Duration::ZERO));
+    assert_eq!(pause(100_015), None);
 }

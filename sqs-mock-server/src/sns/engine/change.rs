@@ -1,14 +1,18 @@
 //! Changes of topics, as values.
 //!
-//! A topic with a reader records each change while it is locked, so readers receive the changes of a topic in the order in
-//! which they happened. Applied in this order, they yield the state of the topic, see [`TopicState`](super::TopicState). A
-//! topic without a reader records nothing.
+//! A topic with a reader passes each change on while it is locked, so readers receive the changes of a topic in the order
+//! in which they happened. Applied in this order, they yield the state of the topic.
 
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::backlog::Group;
 use super::fifo::Known;
+use super::settings::TopicSettings;
 use super::subscription::Subscription;
-use super::tags::Tags;
-use super::topic_attributes::Attributes;
-use crate::service::arn::TopicArn;
+use crate::service::arn::QueueArn;
+use crate::service::delivery::KeptDelivery;
 
 /// The number of a topic. Each topic of a server has its own, so that topics of the same name differ.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -41,36 +45,66 @@ pub(crate) enum TopicChange {
     },
 }
 
-/// What a request can set of a topic.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TopicSettings {
-    /// The ARN, which never changes.
-    pub(crate) arn: TopicArn,
-    /// The attributes, with the policy.
-    pub(crate) attributes: Attributes,
-    /// The tags.
-    pub(crate) tags: Tags,
+/// A delivery that waits for a retry.
+#[derive(Debug)]
+pub(crate) struct WaitingDelivery {
+    /// Increases with each delivery of a server.
+    pub(crate) number: u64,
+    /// On FIFO topics.
+    pub(crate) group: Option<Group>,
+    pub(crate) delivery: KeptDelivery,
+    pub(crate) dead_letter_queue: Option<QueueArn>,
 }
 
-/// The changes of a topic since they were last taken. `None` without a reader.
-#[derive(Debug, Default)]
-pub(super) struct Recorder(Option<Vec<TopicChange>>);
+/// A change of the deliveries that wait.
+#[derive(Debug)]
+pub(crate) enum WaitingChange {
+    Added(Arc<WaitingDelivery>),
+    /// It is in a queue, or dropped. Also for deliveries that were not added.
+    Ended(u64),
+    Cleared,
+}
+
+/// Reads every change of topics, while locks are held: a reader must not block and must not call the service.
+pub(crate) trait TopicReader: Debug + Send + Sync {
+    /// Handles a change of a topic.
+    fn read(&self, topic: TopicNumber, change: TopicChange);
+
+    /// Handles a change of the deliveries that wait.
+    fn read_waiting(&self, change: WaitingChange);
+}
+
+/// Passes the changes of a topic to its reader. Without a reader, changes are not recorded.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recorder(pub(crate) Option<(TopicNumber, Arc<dyn TopicReader>)>);
 
 impl Recorder {
-    /// Records changes from now on.
-    pub(super) fn start(&mut self) {
-        self.0.get_or_insert_default();
-    }
-
     /// Records a change. `change` is called only if there is a reader.
-    pub(super) fn record(&mut self, change: impl FnOnce() -> TopicChange) {
-        if let Some(changes) = &mut self.0 {
-            changes.push(change());
+    pub(super) fn record(&self, change: impl FnOnce() -> TopicChange) {
+        if let Some((topic, reader)) = &self.0 {
+            reader.read(*topic, change());
         }
     }
+}
 
-    /// The changes since the last call; empty without a reader.
-    pub(super) fn take(&mut self) -> Vec<TopicChange> {
-        self.0.as_mut().map(std::mem::take).unwrap_or_default()
+/// A topic as plain data: the result of applying its changes in order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TopicState {
+    /// ARN, attributes and tags.
+    pub(crate) settings: TopicSettings,
+    /// The subscriptions by id.
+    pub(crate) subscriptions: BTreeMap<Box<str>, Subscription>,
+    /// The number of subscriptions that were deleted.
+    pub(crate) unsubscribed: u64,
+    /// The number of messages that a FIFO topic took.
+    pub(crate) numbered: u64,
+    /// The deduplication ids of a FIFO topic, oldest first.
+    pub(crate) known: Vec<Known>,
+}
+
+impl TopicState {
+    /// The state of a new topic.
+    pub(crate) fn new(settings: TopicSettings) -> Self {
+        Self { settings, subscriptions: BTreeMap::new(), unsubscribed: 0, numbered: 0, known: Vec::new() }
     }
 }

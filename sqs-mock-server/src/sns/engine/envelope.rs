@@ -11,30 +11,16 @@ use super::protocol::Protocol;
 use crate::service::arn::TopicArn;
 use crate::service::clock::Timestamp;
 use crate::service::seed::Uuid;
-
-/// A signature of a text, with the URL of its certificate.
-#[derive(Clone, Debug)]
-pub(crate) struct Signed {
-    pub(crate) signature: String,
-    pub(crate) certificate_url: String,
-}
-
-/// Signs the texts for subscribers.
-pub(crate) trait Signer {
-    /// Signs `name\nvalue\n` of the signed fields, with the hash of a signature version: SHA-1 for `1`, SHA-256 for
-    /// `2`. `base_url` is the URL of this server.
-    fn sign(&self, text: &str, version: &str, base_url: &str) -> Signed;
-}
+use crate::sns::signing::{certificate_url, sign};
 
 /// What all texts about one message have in common.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Envelope<'a, S> {
+pub(crate) struct Envelope<'a> {
     pub(crate) topic: &'a TopicArn,
     pub(crate) time: Timestamp,
     /// The URL of this server, for links.
     pub(crate) base_url: &'a str,
     pub(crate) signature_version: &'a str,
-    pub(crate) signer: &'a S,
 }
 
 /// A notification, except for the link to unsubscribe. All subscribers share its signature, which takes longer than the
@@ -60,7 +46,7 @@ impl Notification {
 /// A field with its value.
 type Field<'a> = (&'static str, &'a str);
 
-impl<S: Signer> Envelope<'_, S> {
+impl Envelope<'_> {
     /// The notification for the subscribers of one protocol. FIFO topics do not sign.
     pub(crate) fn notification(
         &self,
@@ -76,21 +62,11 @@ impl<S: Signer> Envelope<'_, S> {
         fields.push(("TopicArn", &topic));
         fields.extend(subject.map(|subject| ("Subject", subject)));
         fields.extend([("Message", text), ("Timestamp", &*time)]);
-        let signed = || {
-            let mut fields = vec![("Message", text), ("MessageId", &*id)];
-            fields.extend(subject.map(|subject| ("Subject", subject)));
-            fields.extend([("Timestamp", &*time), ("TopicArn", &*topic), ("Type", "Notification")]);
-            self.sign(&fields)
-        };
-        let signed = (!self.topic.is_fifo()).then(signed);
-        if let Some(signed) = &signed {
-            fields.extend(self.signature(signed));
+        let mut head: Vec<_> = fields.iter().map(line).collect();
+        if !self.topic.is_fifo() {
+            head.extend(self.signature(fields));
         }
-        Notification {
-            base_url: self.base_url.to_owned(),
-            head: fields.iter().map(line).collect(),
-            attributes: attributes(message),
-        }
+        Notification { base_url: self.base_url.to_owned(), head, attributes: attributes(message) }
     }
 
     /// The request to confirm a subscription.
@@ -101,20 +77,16 @@ impl<S: Signer> Envelope<'_, S> {
             "You have chosen to subscribe to the topic {topic}.\nTo confirm the subscription, visit the SubscribeURL \
              included in this message."
         );
-        let kind = ("Type", "SubscriptionConfirmation");
-        let signed = self.sign(&[
-            ("Message", &*text),
-            ("MessageId", &id),
-            ("SubscribeURL", &url),
-            ("Timestamp", &time),
+        let fields = vec![
+            ("Type", "SubscriptionConfirmation"),
+            ("MessageId", &*id),
             ("Token", token),
             ("TopicArn", &topic),
-            kind,
-        ]);
-        let mut fields = vec![kind, ("MessageId", &*id), ("Token", token), ("TopicArn", &topic)];
-        fields.extend([("Message", &*text), ("SubscribeURL", &url), ("Timestamp", &time)]);
-        fields.extend(self.signature(&signed));
-        let lines: Vec<_> = fields.iter().map(line).collect();
+            ("Message", &text),
+            ("SubscribeURL", &url),
+            ("Timestamp", &time),
+        ];
+        let lines: Vec<_> = fields.iter().map(line).chain(self.signature(fields.clone())).collect();
         object(lines.iter().map(String::as_str))
     }
 
@@ -123,20 +95,13 @@ impl<S: Signer> Envelope<'_, S> {
         format!("{}/?Action=ConfirmSubscription&TopicArn={}&Token={token}", self.base_url, self.topic)
     }
 
-    fn sign(&self, fields: &[Field<'_>]) -> Signed {
-        let mut text = String::new();
-        for (name, value) in fields {
-            text.extend([name, "\n", value, "\n"]);
-        }
-        self.signer.sign(&text, self.signature_version, self.base_url)
-    }
-
-    fn signature<'s>(&'s self, signed: &'s Signed) -> [Field<'s>; 3] {
-        [
-            ("SignatureVersion", self.signature_version),
-            ("Signature", &signed.signature),
-            ("SigningCertURL", &signed.certificate_url),
-        ]
+    /// The lines with the signature of these fields, which covers them in the order of their names.
+    fn signature(&self, mut fields: Vec<Field<'_>>) -> [String; 3] {
+        fields.sort_unstable();
+        let text: String = fields.iter().flat_map(|(name, value)| [name, "\n", value, "\n"]).collect();
+        let (signature, url) = (sign(&text, self.signature_version), certificate_url(self.base_url));
+        let version = ("SignatureVersion", self.signature_version);
+        [version, ("Signature", &signature), ("SigningCertURL", &url)].map(|field| line(&field))
     }
 }
 

@@ -22,6 +22,14 @@ pub(crate) struct Receipt {
     pub(crate) sequence_number: Option<u64>,
 }
 
+/// A message that a topic took.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Published {
+    pub(crate) receipt: Receipt,
+    /// Whether it is delivered. A duplicate is not: it gets the receipt of the original.
+    pub(crate) is_new: bool,
+}
+
 /// A group, which is empty if ids are known for the whole topic, and a deduplication id.
 pub(crate) type Key = (Box<str>, Box<str>);
 
@@ -53,24 +61,24 @@ pub(super) struct FifoMemory {
 }
 
 impl FifoMemory {
-    /// The receipt of a message, and whether it is new. A duplicate gets the receipt of the original.
+    /// Takes a message.
     pub(super) fn receive(
         &mut self,
         now: Timestamp,
         id: Uuid,
         (group, deduplication_id): (&str, &str),
-    ) -> (Receipt, bool) {
+    ) -> Published {
         self.forget(now);
         let key: Key = (group.into(), deduplication_id.into());
         if let Some(original) = self.known.get(&key) {
-            return (*original, false);
+            return Published { receipt: *original, is_new: false };
         }
         self.numbered += 1;
         let known = Known { number: self.numbered, key, id, until: now + WINDOW };
         let receipt = known.receipt();
         self.known.insert(known.key.clone(), receipt);
         self.in_order.push_back(known);
-        (receipt, true)
+        Published { receipt, is_new: true }
     }
 
     fn forget(&mut self, now: Timestamp) {
@@ -93,7 +101,6 @@ impl FifoMemory {
     }
 
     /// Restores a memory. Sequence numbers continue after `numbered` messages.
-    #[cfg(any(test, feature = "durable"))]
     pub(super) fn restore(numbered: u64, known: Vec<Known>) -> Self {
         let receipts = known.iter().map(|known| (known.key.clone(), known.receipt()));
         Self { numbered, known: receipts.collect(), in_order: known.into() }
@@ -123,13 +130,14 @@ mod tests {
         let mut ids = Seed(1).generator("ids");
         let mut memory = FifoMemory::default();
         let start = Timestamp::from_millis(1_800_000_000_000);
-        let (original, is_new) = memory.receive(start, uuid(&mut ids), ("", "d"));
+        let Published { receipt: original, is_new } = memory.receive(start, uuid(&mut ids), ("", "d"));
         assert!(is_new);
         let late = start + WINDOW.saturating_sub(Duration::from_millis(1));
-        assert_eq!(memory.receive(late, uuid(&mut ids), ("", "d")), (original, false));
-        let (other, is_new) = memory.receive(late, uuid(&mut ids), ("g", "d"));
+        let duplicate = Published { receipt: original, is_new: false };
+        assert_eq!(memory.receive(late, uuid(&mut ids), ("", "d")), duplicate);
+        let Published { receipt: other, is_new } = memory.receive(late, uuid(&mut ids), ("g", "d"));
         assert!(is_new && other.sequence_number > original.sequence_number);
-        assert!(memory.receive(start + WINDOW, uuid(&mut ids), ("", "d")).1);
+        assert!(memory.receive(start + WINDOW, uuid(&mut ids), ("", "d")).is_new);
         assert_eq!(original.sequence_number.unwrap().to_string().len(), 20);
     }
 }

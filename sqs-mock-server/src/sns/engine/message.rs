@@ -1,6 +1,6 @@
-//! Messages of publishers.
+//! Messages of publishers, and batches of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 use sqs_client::types::MessageAttributeValue;
@@ -13,6 +13,8 @@ use super::refusal::invalid;
 use crate::service::query_error::QueryError;
 
 const MAX_SUBJECT: usize = 100;
+const MAX_ENTRIES: usize = 10;
+const MAX_ENTRY_ID: usize = 80;
 
 /// A message of a request, before it is validated.
 #[derive(Debug, Default)]
@@ -106,4 +108,71 @@ fn texts(text: &str, structure: Option<&str>) -> Result<(String, BTreeMap<String
     let default =
         default.ok_or_else(|| invalid("Message Structure - No default entry in JSON message body"))?;
     Ok((default, strings))
+}
+
+/// Validates the ids of a batch. A fault of one entry fails the whole request.
+///
+/// # Errors
+/// `EmptyBatchRequest`, `TooManyEntriesInBatchRequest`, `BatchEntryIdsNotDistinct` or `InvalidBatchEntryId`.
+pub(crate) fn check_batch_ids(ids: &[&str]) -> Result<(), QueryError> {
+    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    let distinct: HashSet<_> = ids.iter().collect();
+    let (code, text) = if ids.is_empty() {
+        ("EmptyBatchRequest", "The batch request doesn't contain any entries.".to_owned())
+    } else if ids.len() > MAX_ENTRIES {
+        let text = "The batch request contains more entries than permissible.";
+        ("TooManyEntriesInBatchRequest", text.to_owned())
+    } else if distinct.len() < ids.len() {
+        let text = "Two or more batch entries in the request have the same Id.";
+        ("BatchEntryIdsNotDistinct", text.to_owned())
+    } else if let Some(id) = ids.iter().find(|id| id.is_empty() || !id.bytes().all(is_legal)) {
+        let text = "The Id of a batch entry in the batch request contains an impermissible character:";
+        ("InvalidBatchEntryId", format!("{text} {id}"))
+    } else if let Some(id) = ids.iter().find(|id| id.len() > MAX_ENTRY_ID) {
+        ("InvalidBatchEntryId", format!("The Id of a batch entry in the batch request is too long: {id}"))
+    } else {
+        return Ok(());
+    };
+    Err(QueryError::new(400, code, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contract 2.9.
+    #[test]
+    fn faults_of_ids_get_the_errors_of_aws() {
+        let many: Vec<_> = (0..11).map(|number| number.to_string()).collect();
+        let many: Vec<_> = many.iter().map(String::as_str).collect();
+        let long = "a".repeat(81);
+        let table: [(&[&str], &str, &str); 5] = [
+            (&[], "EmptyBatchRequest", "The batch request doesn't contain any entries."),
+            (
+                &many,
+                "TooManyEntriesInBatchRequest",
+                "The batch request contains more entries than permissible.",
+            ),
+            (
+                &["a", "b", "a"],
+                "BatchEntryIdsNotDistinct",
+                "Two or more batch entries in the request have the same Id.",
+            ),
+            (
+                &["message.id"],
+                "InvalidBatchEntryId",
+                "The Id of a batch entry in the batch request contains an impermissible character: message.id",
+            ),
+            (
+                &[&long],
+                "InvalidBatchEntryId",
+                &format!("The Id of a batch entry in the batch request is too long: {long}"),
+            ),
+        ];
+        for (ids, code, text) in table {
+            let error = check_batch_ids(ids).unwrap_err();
+            assert_eq!((error.status, &*error.code, &*error.message), (400, code, text));
+        }
+        assert_eq!(check_batch_ids(&["a-b_C1"]), Ok(()));
+    }
 }

@@ -27,59 +27,52 @@ pub(super) fn validate(attributes: &HashMap<String, MessageAttributeValue>) -> R
 
 fn check_name(name: &str) -> Result<(), String> {
     let is_legal = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
-    if name.len() > MAX_NAME {
-        return Err("Length of message attribute name must be less than 256 bytes.".to_owned());
-    }
-    if let Some(illegal) = name.chars().find(|letter| !is_legal(*letter)) {
+    let text = if name.len() > MAX_NAME {
+        "Length of message attribute name must be less than 256 bytes."
+    } else if let Some(illegal) = name.chars().find(|letter| !is_legal(*letter)) {
         return Err(format!(
             "Invalid non-alphanumeric character '#x{:X}' was found in the message attribute name. Can only include \
              alphanumeric characters, hyphens, underscores, or dots.",
             u32::from(illegal)
         ));
-    }
-    if name.starts_with('.') {
-        return Err("Invalid message attribute name starting with character '.' was found.".to_owned());
-    }
-    if name.ends_with('.') {
-        return Err("Invalid message attribute name ending with character '.' was found.".to_owned());
-    }
-    if name.contains("..") {
-        return Err("Message attribute name can not have successive '.' character.".to_owned());
-    }
-    Ok(())
+    } else if name.starts_with('.') {
+        "Invalid message attribute name starting with character '.' was found."
+    } else if name.ends_with('.') {
+        "Invalid message attribute name ending with character '.' was found."
+    } else if name.contains("..") {
+        "Message attribute name can not have successive '.' character."
+    } else {
+        return Ok(());
+    };
+    Err(text.to_owned())
 }
 
 fn check_value(name: &str, attribute: &MessageAttributeValue) -> Result<(), String> {
     let data_type = attribute.data_type();
-    let family = family(data_type).ok_or_else(|| {
-        format!(
-            "The message attribute '{name}' has an invalid message attribute type, the set of supported type prefixes \
-             is Binary, Number, and String."
-        )
-    })?;
     let text = attribute.string_value().unwrap_or_default();
     let has_bytes = attribute.binary_value().is_some_and(|bytes| !bytes.as_ref().is_empty());
     let wrong_field = |field: &str| {
         format!("The message attribute '{name}' with type '{data_type}' must use field '{field}'.")
     };
-    match family {
-        "Binary" if !text.is_empty() => return Err(wrong_field("Binary")),
-        "String" | "Number" if has_bytes => return Err(wrong_field("String")),
-        _ if text.is_empty() && !has_bytes => {
-            return Err(format!(
-                "The message attribute '{name}' must contain non-empty message attribute value for message attribute \
-                 type '{data_type}'."
-            ));
+    Err(match family(data_type) {
+        None => format!(
+            "The message attribute '{name}' has an invalid message attribute type, the set of supported type prefixes \
+             is Binary, Number, and String."
+        ),
+        Some("Binary") if !text.is_empty() => wrong_field("Binary"),
+        Some("String" | "Number") if has_bytes => wrong_field("String"),
+        Some(_) if text.is_empty() && !has_bytes => format!(
+            "The message attribute '{name}' must contain non-empty message attribute value for message attribute \
+             type '{data_type}'."
+        ),
+        Some("Number") if !is_number(text) => {
+            format!("Could not cast message attribute '{name}' value to number.")
         }
-        _ => {}
-    }
-    if family == "Number" && !is_number(text) {
-        return Err(format!("Could not cast message attribute '{name}' value to number."));
-    }
-    if data_type == "String.Array" && !is_array(text) {
-        return Err(format!("The message attribute '{name}' with type 'String.Array' must be a JSON array."));
-    }
-    Ok(())
+        Some(_) if data_type == "String.Array" && !is_array(text) => {
+            format!("The message attribute '{name}' with type 'String.Array' must be a JSON array.")
+        }
+        Some(_) => return Ok(()),
+    })
 }
 
 /// The data type without its label. A label has at least one character.

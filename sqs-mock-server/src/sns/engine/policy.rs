@@ -24,23 +24,11 @@ const ACTIONS: [&str; 9] = [
     "Subscribe",
 ];
 
-/// The policy of a topic that never got another.
+/// The policy of a topic that never got another. As text, since AWS has its own order of members.
 pub(super) fn default_of(topic: &TopicArn) -> String {
-    let actions = [
-        "GetTopicAttributes",
-        "SetTopicAttributes",
-        "AddPermission",
-        "RemovePermission",
-        "DeleteTopic",
-        "Subscribe",
-        "ListSubscriptionsByTopic",
-        "Publish",
-    ];
-    let actions = json!(actions.map(|action| format!("SNS:{action}")));
     let (resource, account) = (json!(topic.to_string()), json!(topic.account));
-    // As text, since AWS has its own order of members.
     format!(
-        r#"{{"Version":"2008-10-17","Id":"__default_policy_ID","Statement":[{{"Sid":"__default_statement_ID","Effect":"Allow","Principal":{{"AWS":"*"}},"Action":{actions},"Resource":{resource},"Condition":{{"StringEquals":{{"AWS:SourceOwner":{account}}}}}}}]}}"#
+        r#"{{"Version":"2008-10-17","Id":"__default_policy_ID","Statement":[{{"Sid":"__default_statement_ID","Effect":"Allow","Principal":{{"AWS":"*"}},"Action":["SNS:GetTopicAttributes","SNS:SetTopicAttributes","SNS:AddPermission","SNS:RemovePermission","SNS:DeleteTopic","SNS:Subscribe","SNS:ListSubscriptionsByTopic","SNS:Publish"],"Resource":{resource},"Condition":{{"StringEquals":{{"AWS:SourceOwner":{account}}}}}}}]}}"#
     )
 }
 
@@ -51,7 +39,7 @@ pub(super) fn default_of(topic: &TopicArn) -> String {
 pub(super) fn parse(text: &str) -> Result<String, QueryError> {
     let document: Document =
         serde_json::from_str(text).map_err(|error| invalid(format_args!("Policy Error: {error}")))?;
-    if !document.is_valid(is_action) {
+    if !document.is_valid(|name| is_action_of("sns", name, ACTIONS.into_iter())) {
         return Err(invalid("Policy statement action out of service scope!"));
     }
     write(&document)
@@ -111,8 +99,4 @@ fn write(document: &Document) -> Result<String, QueryError> {
 /// Every policy that was read can be written and read again; a failure is a bug of this server.
 fn broken(error: &serde_json::Error) -> QueryError {
     QueryError::new(500, "InternalError", format!("cannot store the policy: {error}"))
-}
-
-fn is_action(name: &str) -> bool {
-    is_action_of("sns", name, ACTIONS.into_iter())
 }

@@ -43,18 +43,13 @@ impl Protocol {
         self.is_http() || matches!(self, Self::Email | Self::EmailJson)
     }
 
-    /// Whether a FIFO topic can have such a subscription.
-    pub(crate) fn is_of_fifo(self) -> bool {
-        matches!(self, Self::Sqs | Self::Lambda | Self::Firehose)
-    }
-
     /// Whether the subscriber can get the message without an envelope.
     pub(crate) fn can_be_raw(self) -> bool {
         self.is_http() || matches!(self, Self::Sqs | Self::Firehose)
     }
 
-    /// Whether the subscriber takes messages over 256 KiB.
-    pub(crate) fn takes_large(self) -> bool {
+    /// Whether the subscriber takes messages of FIFO topics, and those over 256 KiB.
+    pub(crate) fn takes_fifo_and_large(self) -> bool {
         matches!(self, Self::Sqs | Self::Lambda | Self::Firehose)
     }
 }

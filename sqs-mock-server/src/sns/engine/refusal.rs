@@ -1,6 +1,8 @@
-//! The errors of SNS.
+//! The errors of SNS, and the rules that attributes of topics and subscriptions share.
 
 use std::fmt::Display;
+
+use serde_json::{Map, Value};
 
 use crate::service::query_error::QueryError;
 
@@ -17,6 +19,16 @@ pub(super) fn in_attributes(error: QueryError) -> QueryError {
     }
 }
 
+/// `ParameterValueInvalid`, the code for message attributes.
+pub(crate) fn invalid_value(text: impl Into<String>) -> QueryError {
+    QueryError::new(400, "ParameterValueInvalid", text)
+}
+
+/// The error for a subscription that does not exist.
+pub(crate) fn no_subscription() -> QueryError {
+    QueryError::new(404, "NotFound", "Subscription does not exist")
+}
+
 /// Checks the length of the value of an attribute.
 pub(super) fn check_length(name: &str, value: &str, most: usize) -> Result<(), QueryError> {
     let length = value.len();
@@ -25,22 +37,18 @@ pub(super) fn check_length(name: &str, value: &str, most: usize) -> Result<(), Q
     if length > most { Err(too_long()) } else { Ok(()) }
 }
 
-/// `ParameterValueInvalid`, the code for message attributes.
-pub(crate) fn invalid_value(text: impl Into<String>) -> QueryError {
-    QueryError::new(400, "ParameterValueInvalid", text)
+/// Parses an attribute that is a JSON object. The error text begins like that of AWS; what follows, the position, differs
+/// between versions of its parser.
+pub(super) fn json_object(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err("failed to parse JSON. The document must be an object".to_owned()),
+        Err(error) => Err(format!("failed to parse JSON. {error}")),
+    }
 }
 
-/// The error for a topic that does not exist.
-pub(crate) fn no_topic() -> QueryError {
-    QueryError::new(404, "NotFound", "Topic does not exist")
-}
-
-/// The error for a subscription that does not exist.
-pub(crate) fn no_subscription() -> QueryError {
-    QueryError::new(404, "NotFound", "Subscription does not exist")
-}
-
-/// The error of the tag actions for a topic that does not exist.
-pub(crate) fn no_resource() -> QueryError {
-    QueryError::new(404, "ResourceNotFound", "Resource does not exist")
+/// Whether two attribute values mean the same: equal texts, or equal JSON documents.
+pub(super) fn are_equal(one: &str, other: &str) -> bool {
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).ok();
+    one == other || (one.starts_with('{') && parsed(one).is_some_and(|one| parsed(other) == Some(one)))
 }

@@ -7,8 +7,6 @@ use super::arn::SubscriptionArn;
 use super::protocol::{Endpoint, Protocol};
 use super::subscription_attributes::Attributes;
 use crate::service::clock::Timestamp;
-#[cfg(feature = "durable")]
-use crate::service::query_error::QueryError;
 
 /// How long a subscription waits for its confirmation.
 const CONFIRMATION: Duration = Duration::from_secs(48 * 3_600);
@@ -36,24 +34,6 @@ pub(crate) enum State {
 }
 
 impl Subscription {
-    /// Restores a subscription from the attributes that [`to_requested`](Attributes::to_requested) returned.
-    ///
-    /// # Errors
-    /// `InvalidParameter` for attributes that this server did not write.
-    #[cfg(feature = "durable")]
-    pub(crate) fn restore(
-        arn: SubscriptionArn,
-        endpoint: Endpoint,
-        owner: Box<str>,
-        state: State,
-        requested: &BTreeMap<String, String>,
-    ) -> Result<Self, QueryError> {
-        let pairs = requested.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let pairs: Vec<_> = pairs.collect();
-        let attributes = Attributes::create(&endpoint, arn.topic.is_fifo(), &pairs)?;
-        Ok(Self { arn, endpoint, owner, state, attributes })
-    }
-
     /// Whether it gets messages.
     pub(crate) fn is_confirmed(&self) -> bool {
         !matches!(self.state, State::Pending { .. })
@@ -104,7 +84,7 @@ impl Subscription {
         ];
         shown.extend(fields.map(|(name, value)| (name.to_owned(), value)));
         if self.protocol().is_http() {
-            let policy = self.attributes.effective_delivery_policy();
+            let policy = self.attributes.effective_delivery_policy().to_owned();
             shown.insert("EffectiveDeliveryPolicy".to_owned(), policy);
         }
         shown

@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::json;
 use super::protocol::Endpoint;
-use super::refusal::{check_length, in_attributes, invalid};
+use super::refusal::{are_equal, check_length, in_attributes, invalid, json_object};
 use crate::service::arn::QueueArn;
 use crate::service::query_error::QueryError;
 use crate::sns::filter::{FilterPolicy, FilterScope};
@@ -25,19 +24,9 @@ pub(crate) struct Attributes {
     /// Whether the subscriber gets messages without an envelope.
     pub(crate) raw: bool,
     pub(super) filter: Option<Arc<FilterPolicy>>,
-    /// The scope of the next policy.
-    scope: FilterScope,
-    redrive: Option<Redrive>,
-    /// Attributes that have no effect here: delivery policies, roles.
-    others: BTreeMap<String, String>,
-}
-
-/// The dead-letter queue of a subscription.
-#[derive(Clone, Debug, Eq, PartialEq)]
-struct Redrive {
-    queue: QueueArn,
-    /// As it was given.
-    text: Box<str>,
+    pub(crate) dead_letter_queue: Option<QueueArn>,
+    /// All that a request has set. Delivery policies and roles have no effect here.
+    pub(crate) set: BTreeMap<String, String>,
 }
 
 impl Attributes {
@@ -45,7 +34,7 @@ impl Attributes {
     ///
     /// # Errors
     /// `InvalidParameter`.
-    pub(super) fn create(
+    pub(crate) fn create(
         endpoint: &Endpoint,
         of_fifo: bool,
         requested: &[(&str, &str)],
@@ -73,9 +62,10 @@ impl Attributes {
     ) -> Result<(), QueryError> {
         check_length(name, value, MAX_VALUE)?;
         let protocol = endpoint.protocol();
+        let mut value = value.to_owned();
         match name {
             "RawMessageDelivery" => {
-                let raw = truth(value).ok_or_else(|| {
+                let raw = truth(&value).ok_or_else(|| {
                     invalid(format_args!(
                         "RawMessageDelivery: Invalid value [{value}]. Must be true or false."
                     ))
@@ -87,87 +77,78 @@ impl Attributes {
                     )));
                 }
                 self.raw = raw;
+                value = raw.to_string();
             }
             "FilterPolicy" if value.is_empty() => self.filter = None,
-            "FilterPolicy" => self.filter = Some(filter(value, self.scope)?),
+            "FilterPolicy" => self.filter = Some(filter(&value, self.scope())?),
             "FilterPolicyScope" => {
-                let scope = FilterScope::parse(value).map_err(invalid)?;
-                if let Some(policy) = &self.filter {
-                    self.filter = Some(filter(policy.text(), scope)?);
+                let scope = FilterScope::parse(&value).map_err(invalid)?;
+                if let Some(policy) = self.set.get("FilterPolicy") {
+                    self.filter = Some(filter(policy, scope)?);
                 }
-                self.scope = scope;
             }
-            "RedrivePolicy" if value.is_empty() => self.redrive = None,
+            "RedrivePolicy" if value.is_empty() => self.dead_letter_queue = None,
             "RedrivePolicy" => {
-                let redrive = Redrive::parse(value, of_fifo && endpoint.is_fifo());
-                self.redrive = Some(redrive.map_err(|text| invalid(format_args!("RedrivePolicy: {text}")))?);
+                let queue = dead_letter_queue(&value, of_fifo && endpoint.is_fifo());
+                self.dead_letter_queue =
+                    Some(queue.map_err(|text| invalid(format_args!("RedrivePolicy: {text}")))?);
             }
             "DeliveryPolicy" if protocol.is_http() => {
-                json::object(value).map_err(|text| invalid(format_args!("DeliveryPolicy: {text}")))?;
-                self.others.insert(name.to_owned(), value.to_owned());
+                json_object(&value).map_err(|text| invalid(format_args!("DeliveryPolicy: {text}")))?;
             }
-            "DeliveryPolicy" | "SubscriptionRoleArn" | "ReplayPolicy" => {
-                self.others.insert(name.to_owned(), value.to_owned());
-            }
+            "DeliveryPolicy" | "SubscriptionRoleArn" | "ReplayPolicy" => {}
             _ => return Err(invalid("AttributeName")),
+        }
+        if value.is_empty() && matches!(name, "FilterPolicy" | "RedrivePolicy") {
+            self.set.remove(name);
+        } else {
+            self.set.insert(name.to_owned(), value);
         }
         Ok(())
     }
 
-    /// The dead-letter queue.
-    pub(crate) fn dead_letter_queue(&self) -> Option<&QueueArn> {
-        self.redrive.as_ref().map(|redrive| &redrive.queue)
+    /// The scope of the next filter policy.
+    fn scope(&self) -> FilterScope {
+        let scope = self.set.get("FilterPolicyScope");
+        scope.and_then(|scope| FilterScope::from_text(scope)).unwrap_or_default()
     }
 
     /// Whether each of `requested` has the value that the subscription has.
     pub(super) fn include(&self, requested: &[(&str, &str)]) -> bool {
-        let shown = self.shown();
         requested.iter().all(|(name, value)| match *name {
             "RawMessageDelivery" => truth(value) == Some(self.raw),
-            "FilterPolicyScope" => self.scope.as_str() == *value,
-            name => shown.get(name).is_some_and(|own| json::are_equal(own, value)),
+            "FilterPolicyScope" => self.scope().as_str() == *value,
+            name => self.set.get(name).is_some_and(|own| are_equal(own, value)),
         })
     }
 
     /// The attributes that a request can set, as `GetSubscriptionAttributes` returns them.
     pub(super) fn shown(&self) -> BTreeMap<String, String> {
-        let mut shown = self.others.clone();
+        let mut shown = self.set.clone();
         shown.insert("RawMessageDelivery".to_owned(), self.raw.to_string());
-        if let Some(filter) = &self.filter {
-            shown.insert("FilterPolicy".to_owned(), filter.text().to_owned());
-            shown.insert("FilterPolicyScope".to_owned(), filter.scope().as_str().to_owned());
-        }
-        if let Some(redrive) = &self.redrive {
-            shown.insert("RedrivePolicy".to_owned(), redrive.text.to_string());
-        }
+        // Without a policy, the scope of the next one is not shown.
+        match self.filter {
+            Some(_) => shown.insert("FilterPolicyScope".to_owned(), self.scope().as_str().to_owned()),
+            None => shown.remove("FilterPolicyScope"),
+        };
         shown
     }
 
-    /// The attributes that make the same subscription. Unlike the shown ones, they include the scope of the next policy.
-    #[cfg(feature = "durable")]
-    pub(crate) fn to_requested(&self) -> BTreeMap<String, String> {
-        let mut requested = self.shown();
-        requested.insert("FilterPolicyScope".to_owned(), self.scope.as_str().to_owned());
-        requested
-    }
-
     /// The delivery policy that applies to an HTTP endpoint.
-    pub(super) fn effective_delivery_policy(&self) -> String {
-        self.others.get("DeliveryPolicy").map_or(EFFECTIVE_DELIVERY_POLICY, String::as_str).to_owned()
+    pub(super) fn effective_delivery_policy(&self) -> &str {
+        self.set.get("DeliveryPolicy").map_or(EFFECTIVE_DELIVERY_POLICY, String::as_str)
     }
 }
 
-impl Redrive {
-    fn parse(text: &str, needs_fifo: bool) -> Result<Self, String> {
-        let object = json::object(text)?;
-        let queue = object.get("deadLetterTargetArn").and_then(Value::as_str);
-        let queue = queue.and_then(|arn| arn.parse::<QueueArn>().ok());
-        let queue = queue.ok_or_else(|| "deadLetterTargetArn is an invalid arn".to_owned())?;
-        if needs_fifo && !queue.is_fifo() {
-            return Err("must use a FIFO queue as DLQ for a FIFO Subscription to a FIFO Topic.".to_owned());
-        }
-        Ok(Self { queue, text: text.into() })
+fn dead_letter_queue(text: &str, needs_fifo: bool) -> Result<QueueArn, String> {
+    let object = json_object(text)?;
+    let queue = object.get("deadLetterTargetArn").and_then(Value::as_str);
+    let queue = queue.and_then(|arn| arn.parse::<QueueArn>().ok());
+    let queue = queue.ok_or("deadLetterTargetArn is an invalid arn")?;
+    if needs_fifo && !queue.is_fifo() {
+        return Err("must use a FIFO queue as DLQ for a FIFO Subscription to a FIFO Topic.".to_owned());
     }
+    Ok(queue)
 }
 
 fn filter(text: &str, scope: FilterScope) -> Result<Arc<FilterPolicy>, QueryError> {
@@ -176,5 +157,5 @@ fn filter(text: &str, scope: FilterScope) -> Result<Arc<FilterPolicy>, QueryErro
 
 /// `true` or `false` in any case.
 fn truth(text: &str) -> Option<bool> {
-    [true, false].into_iter().find(|value| text.eq_ignore_ascii_case(if *value { "true" } else { "false" }))
+    text.to_ascii_lowercase().parse().ok()
 }

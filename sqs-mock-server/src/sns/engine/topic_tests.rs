@@ -1,9 +1,11 @@
 //! Topics and subscriptions. Quotes are of the contract.
 
+use std::collections::BTreeMap;
+
 use super::message::{Draft, Message};
 use super::protocol::{Endpoint, Protocol};
+use super::settings::read_tags;
 use super::subscription::{State, Subscription};
-use super::tags::Tags;
 use super::topic::{NewSubscription, Topic};
 use crate::service::arn::TopicArn;
 use crate::service::clock::Timestamp;
@@ -14,7 +16,7 @@ const ACCOUNT: &str = "000000000000";
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
 fn topic(name: &str, attributes: &[(&str, &str)]) -> Result<Topic, QueryError> {
-    Topic::new(TopicArn::new("us-east-1", ACCOUNT, name), attributes, Tags::default())
+    Topic::new(TopicArn::new("us-east-1", ACCOUNT, name), attributes, BTreeMap::new())
 }
 
 fn id(number: u64) -> Uuid {
@@ -30,7 +32,7 @@ fn subscribe(
     let endpoint = Endpoint::read(protocol, endpoint)?;
     let new =
         NewSubscription { endpoint, owner: ACCOUNT, attributes, token: "t".repeat(288), id: id(number) };
-    topic.subscribe(NOW, new).cloned()
+    topic.subscribe(NOW, new)
 }
 
 fn queue(name: &str) -> String {
@@ -44,7 +46,7 @@ fn text<T: std::fmt::Debug>(result: Result<T, QueryError>) -> String {
 /// 2.3: "A fresh standard topic returns exactly 8".
 #[test]
 fn fresh_topic_has_the_attributes_of_aws() {
-    let standard = topic("a", &[]).unwrap().shown(NOW);
+    let standard = topic("a", &[]).unwrap().shown();
     let names: Vec<_> = standard.keys().map(String::as_str).collect();
     let expected = [
         "DisplayName",
@@ -59,7 +61,7 @@ fn fresh_topic_has_the_attributes_of_aws() {
     assert_eq!(names, expected);
     let policy = r#"{"Version":"2008-10-17","Id":"__default_policy_ID","Statement":[{"Sid":"__default_statement_ID","Effect":"Allow","Principal":{"AWS":"*"},"Action":["SNS:GetTopicAttributes","SNS:SetTopicAttributes","SNS:AddPermission","SNS:RemovePermission","SNS:DeleteTopic","SNS:Subscribe","SNS:ListSubscriptionsByTopic","SNS:Publish"],"Resource":"arn:aws:sns:us-east-1:000000000000:a","Condition":{"StringEquals":{"AWS:SourceOwner":"000000000000"}}}]}"#;
     assert_eq!(standard["Policy"], policy);
-    let fifo = topic("a.fifo", &[("FifoTopic", "true")]).unwrap().shown(NOW);
+    let fifo = topic("a.fifo", &[("FifoTopic", "true")]).unwrap().shown();
     assert_eq!((&*fifo["FifoTopic"], &*fifo["ContentBasedDeduplication"]), ("true", "false"));
     assert_eq!(fifo.len(), 10);
 }
@@ -67,34 +69,38 @@ fn fresh_topic_has_the_attributes_of_aws() {
 /// 2.2: the second `CreateTopic`.
 #[test]
 fn topic_is_created_again_only_with_what_it_has() {
-    let tags = |pairs: &[(&str, &str)]| Tags::read(pairs).unwrap();
+    let tags = |pairs: &[(&str, &str)]| read_tags(pairs).unwrap();
     let mut topic = topic("a", &[("DisplayName", "A")]).unwrap();
-    topic.tag(tags(&[("k", "v"), ("l", "w")])).unwrap();
+    topic.set(|settings| settings.tag(tags(&[("k", "v"), ("l", "w")]))).unwrap();
     for attributes in [&[][..], &[("DisplayName", "A")], &[("FifoTopic", "false")]] {
         for given in [&[][..], &[("k", "v")], &[("l", "w"), ("k", "v")]] {
-            topic.check_same(attributes, &tags(given)).unwrap();
+            topic.settings().check_same(attributes, &tags(given)).unwrap();
         }
     }
     let other = "Invalid parameter: Attributes Reason: Topic already exists with different attributes";
     for attributes in [("DisplayName", "B"), ("SignatureVersion", "1")] {
-        assert_eq!(text(topic.check_same(&[attributes], &Tags::default())), other);
+        assert_eq!(text(topic.settings().check_same(&[attributes], &BTreeMap::new())), other);
     }
     let other = "Invalid parameter: Tags Reason: Topic already exists with different tags";
-    assert_eq!(text(topic.check_same(&[], &tags(&[("m", "x")]))), other);
+    assert_eq!(text(topic.settings().check_same(&[], &tags(&[("m", "x")]))), other);
 }
 
 #[test]
 fn attributes_of_fifo_topics_are_refused_on_standard_topics() {
     let mut standard = topic("a", &[]).unwrap();
     for name in ["ContentBasedDeduplication", "FifoThroughputScope", "FifoTopic", "Owner", "Unknown"] {
-        assert_eq!(text(standard.set_attribute(name, "true")), "Invalid parameter: AttributeName", "{name}");
+        assert_eq!(
+            text(standard.set(|settings| settings.set_attribute(name, "true"))),
+            "Invalid parameter: AttributeName",
+            "{name}"
+        );
     }
-    assert!(standard.set_attribute("MaximumMessageSize", "1023").is_err());
-    standard.set_attribute("MaximumMessageSize", "1048576").unwrap();
-    standard.set_attribute("SQSSuccessFeedbackSampleRate", "100").unwrap();
-    standard.set_attribute("DeliveryPolicy", r#"{"http":{}}"#).unwrap();
-    standard.set_attribute("DeliveryPolicy", "").unwrap();
-    assert!(!standard.shown(NOW).contains_key("DeliveryPolicy"));
+    assert!(standard.set(|settings| settings.set_attribute("MaximumMessageSize", "1023")).is_err());
+    standard.set(|settings| settings.set_attribute("MaximumMessageSize", "1048576")).unwrap();
+    standard.set(|settings| settings.set_attribute("SQSSuccessFeedbackSampleRate", "100")).unwrap();
+    standard.set(|settings| settings.set_attribute("DeliveryPolicy", r#"{"http":{}}"#)).unwrap();
+    standard.set(|settings| settings.set_attribute("DeliveryPolicy", "")).unwrap();
+    assert!(!standard.shown().contains_key("DeliveryPolicy"));
 }
 
 /// 2.4.
@@ -151,7 +157,7 @@ fn endpoint_is_subscribed_again_only_with_what_it_has() {
 fn invalid_attributes_of_subscriptions_get_the_texts_of_aws() {
     let mut fifo = topic("a.fifo", &[("FifoTopic", "true")]).unwrap();
     let arn = subscribe(&mut fifo, (Protocol::Sqs, &queue("q.fifo")), &[]).unwrap().arn;
-    let mut set = |name, value| fifo.set_subscription_attribute(NOW, &arn.id, (name, value));
+    let mut set = |name, value| fifo.set_subscription_attribute(&arn.id, (name, value));
     let table = [
         (
             "RawMessageDelivery",
@@ -190,15 +196,15 @@ fn invalid_attributes_of_subscriptions_get_the_texts_of_aws() {
 fn scope_of_filters_is_shown_with_a_policy_only() {
     let mut topic = topic("a", &[]).unwrap();
     let arn = subscribe(&mut topic, (Protocol::Sqs, &queue("q")), &[]).unwrap().arn;
-    let mut set = |name, value| topic.set_subscription_attribute(NOW, &arn.id, (name, value)).unwrap();
+    let mut set = |name, value| topic.set_subscription_attribute(&arn.id, (name, value)).unwrap();
     set("FilterPolicyScope", "MessageBody");
     set("RawMessageDelivery", "TRUE");
-    let shown = topic.subscription(NOW, &arn.id).unwrap().shown();
+    let shown = topic.subscription(&arn.id).unwrap().shown();
     assert_eq!(shown["RawMessageDelivery"], "true");
     assert!(!shown.contains_key("FilterPolicyScope") && !shown.contains_key("FilterPolicy"));
     let policy = (("FilterPolicy"), r#"{ "a": ["b"] }"#);
-    topic.set_subscription_attribute(NOW, &arn.id, policy).unwrap();
-    let shown = topic.subscription(NOW, &arn.id).unwrap().shown();
+    topic.set_subscription_attribute(&arn.id, policy).unwrap();
+    let shown = topic.subscription(&arn.id).unwrap().shown();
     assert_eq!((&*shown["FilterPolicyScope"], &*shown["FilterPolicy"]), ("MessageBody", policy.1));
 }
 
@@ -209,21 +215,22 @@ fn subscription_that_is_not_confirmed_in_time_vanishes() {
     let pending = subscribe(&mut topic, (Protocol::Http, "http://a"), &[]).unwrap();
     let State::Pending { token, .. } = &pending.state else { panic!("{pending:?}") };
     assert_eq!(pending.shown()["PendingConfirmation"], "true");
-    assert_eq!(topic.shown(NOW)["SubscriptionsPending"], "1");
+    assert_eq!(topic.shown()["SubscriptionsPending"], "1");
     let hours = |hours: u64| NOW + std::time::Duration::from_secs(hours * 3_600);
-    assert!(topic.confirm(hours(47), "x", true).is_none());
-    assert_eq!(topic.confirm(hours(47), token, false).unwrap().arn, pending.arn);
-    assert_eq!(topic.confirm(hours(100), token, true).unwrap().arn, pending.arn, "the same token again");
-    assert_eq!(
-        topic.subscription(hours(100), &pending.arn.id).unwrap().shown()["ConfirmationWasAuthenticated"],
-        "false"
-    );
+    topic.forget_lapsed(hours(47));
+    assert!(topic.confirm("x", true).is_none());
+    assert_eq!(topic.confirm(token, false).unwrap().arn, pending.arn);
+    topic.forget_lapsed(hours(100));
+    assert_eq!(topic.confirm(token, true).unwrap().arn, pending.arn, "the same token again");
+    assert_eq!(topic.subscription(&pending.arn.id).unwrap().shown()["ConfirmationWasAuthenticated"], "false");
     let late = subscribe(&mut topic, (Protocol::Email, "a@b"), &[]).unwrap();
-    assert_eq!(topic.shown(hours(47))["SubscriptionsPending"], "1");
-    assert_eq!(topic.shown(hours(48))["SubscriptionsPending"], "0");
-    assert_eq!(topic.subscriptions(hours(48)).count(), 1);
-    topic.unsubscribe(hours(48), &late.arn.id);
-    assert_eq!(topic.shown(hours(48))["SubscriptionsDeleted"], "0");
+    topic.forget_lapsed(hours(47));
+    assert_eq!(topic.shown()["SubscriptionsPending"], "1");
+    topic.forget_lapsed(hours(48));
+    assert_eq!(topic.shown()["SubscriptionsPending"], "0");
+    assert_eq!(topic.subscriptions().count(), 1);
+    topic.unsubscribe(&late.arn.id);
+    assert_eq!(topic.shown()["SubscriptionsDeleted"], "0");
 }
 
 /// 2.7 and 3.5.
@@ -234,25 +241,25 @@ fn messages_that_do_not_fit_the_topic_get_the_texts_of_aws() {
     let standard = topic("a", &[]).unwrap();
     let fifo = topic("a.fifo", &[("FifoTopic", "true")]).unwrap();
     let long = "a".repeat(262_145);
-    standard.check(NOW, &message(draft(&long[1..]))).unwrap();
-    assert_eq!(text(standard.check(NOW, &message(draft(&long)))), "Invalid parameter: Message too long");
+    standard.check(&message(draft(&long[1..]))).unwrap();
+    assert_eq!(text(standard.check(&message(draft(&long)))), "Invalid parameter: Message too long");
     assert_eq!(
-        text(standard.check(NOW, &message(Draft { deduplication_id: Some("d"), ..draft("a") }))),
+        text(standard.check(&message(Draft { deduplication_id: Some("d"), ..draft("a") }))),
         "Invalid parameter: MessageDeduplicationId Reason: The request includes MessageDeduplicationId parameter that \
          is not valid for this topic type"
     );
-    standard.check(NOW, &message(Draft { group: Some("g"), ..draft("a") })).unwrap();
+    standard.check(&message(Draft { group: Some("g"), ..draft("a") })).unwrap();
     assert_eq!(
-        text(fifo.check(NOW, &message(draft("a")))),
+        text(fifo.check(&message(draft("a")))),
         "Invalid parameter: The MessageGroupId parameter is required for FIFO topics"
     );
     assert_eq!(
-        text(fifo.check(NOW, &message(Draft { group: Some("g"), ..draft("a") }))),
+        text(fifo.check(&message(Draft { group: Some("g"), ..draft("a") }))),
         "Invalid parameter: The topic should either have ContentBasedDeduplication enabled or MessageDeduplicationId \
          provided explicitly"
     );
     let two = [message(draft(&long[..200_000])), message(draft(&long[..62_145]))];
-    let error = standard.check_batch(NOW, &two).unwrap_err();
+    let error = standard.check_batch(&two).unwrap_err();
     assert_eq!(
         (&*error.code, &*error.message),
         ("BatchRequestTooLong", "The length of all the messages put together is more than the limit.")
@@ -265,11 +272,12 @@ fn large_message_needs_subscriptions_that_take_it() {
     let text = "a".repeat(262_145);
     let message = Message::new(Draft { text: &text, ..Draft::default() }).unwrap();
     subscribe(&mut topic, (Protocol::Sqs, &queue("q")), &[]).unwrap();
-    topic.check(NOW, &message).unwrap();
+    topic.check(&message).unwrap();
     subscribe(&mut topic, (Protocol::Email, "a@b"), &[]).unwrap();
-    assert!(self::text(topic.check(NOW, &message)).contains("Message too long"));
+    assert!(self::text(topic.check(&message)).contains("Message too long"));
     let two_days = std::time::Duration::from_secs(48 * 3_600);
-    topic.check(NOW + two_days, &message).expect("the email address has not confirmed in time");
+    topic.forget_lapsed(NOW + two_days);
+    topic.check(&message).expect("the email address has not confirmed in time");
 }
 
 #[test]
@@ -302,7 +310,7 @@ fn scope_of_deduplication_is_the_topic_or_the_group() {
     let attributes = [("FifoTopic", "true"), ("ContentBasedDeduplication", "true")];
     for (scope, second_is_new) in [("Topic", false), ("MessageGroup", true)] {
         let mut topic = topic("a.fifo", &attributes).unwrap();
-        topic.set_attribute("FifoThroughputScope", scope).unwrap();
+        topic.set(|settings| settings.set_attribute("FifoThroughputScope", scope)).unwrap();
         let mut publish = |group, number| {
             let mut message =
                 Message::new(Draft { text: "Test", group: Some(group), ..Draft::default() }).unwrap();
@@ -332,13 +340,14 @@ fn topic_has_at_most_200_filter_policies() {
     assert_eq!((refused.status, &*refused.code), (403, "FilterPolicyLimitExceeded"));
     let other = subscribe(&mut topic, (Protocol::Email, &address(200)), &[]).unwrap().arn;
     let policy = filter[0];
-    assert!(topic.set_subscription_attribute(NOW, &other.id, policy).is_err());
+    assert!(topic.set_subscription_attribute(&other.id, policy).is_err());
     let first = subscribe(&mut topic, (Protocol::Email, &address(0)), &[]).unwrap().arn;
-    topic.set_subscription_attribute(NOW, &first.id, policy).unwrap();
-    let unknown = topic.set_subscription_attribute(NOW, "x", policy).unwrap_err();
+    topic.set_subscription_attribute(&first.id, policy).unwrap();
+    let unknown = topic.set_subscription_attribute("x", policy).unwrap_err();
     assert_eq!((unknown.status, &*unknown.code), (404, "NotFound"));
     let confirmed = subscribe(&mut topic, (Protocol::Lambda, "f"), &[]).unwrap().arn;
-    assert!(topic.set_subscription_attribute(NOW, &confirmed.id, policy).is_err());
+    assert!(topic.set_subscription_attribute(&confirmed.id, policy).is_err());
     let two_days = std::time::Duration::from_secs(48 * 3_600);
-    topic.set_subscription_attribute(NOW + two_days, &confirmed.id, policy).expect("the others are gone");
+    topic.forget_lapsed(NOW + two_days);
+    topic.set_subscription_attribute(&confirmed.id, policy).expect("the others are gone");
 }

@@ -1,4 +1,4 @@
-//! Values of a message that rules are compared with.
+//! Values of a message that rules are compared with, and ranges of numbers.
 
 use serde_json::Value;
 
@@ -66,6 +66,91 @@ impl Decimal {
             .as_i64()
             .map(|whole| Self(i128::from(whole) * MILLION))
             .or_else(|| Self::parse(&number.to_string()))
+    }
+}
+
+/// A range of numbers, of the operator `numeric`. Both ends of `["=", 1]` are the same.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Range {
+    lower: Option<Bound>,
+    upper: Option<Bound>,
+}
+
+/// One end of a range.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Bound {
+    value: Decimal,
+    inclusive: bool,
+}
+
+impl Range {
+    /// Reads `["=", 1]`, one bound such as `["<", 1]`, or two such as `[">", 0, "<=", 150]`.
+    ///
+    /// # Errors
+    /// Another list.
+    pub(super) fn parse(list: &[Value]) -> Result<Self, String> {
+        let mut terms = list.iter();
+        let operator = match terms.next() {
+            Some(Value::String(operator)) => operator.as_str(),
+            other => return Err(format!("Invalid member in numeric match: {}", token(other))),
+        };
+        let (range, excess) = match operator {
+            "=" => {
+                let bound = Some(Bound { value: number("equals", terms.next())?, inclusive: true });
+                (Self { lower: bound, upper: bound }, "Too many elements in numeric expression")
+            }
+            "<" | "<=" => {
+                let upper = Some(Bound::parse(operator, terms.next())?);
+                (Self { lower: None, upper }, "Too many elements in numeric expression")
+            }
+            ">" | ">=" => {
+                let lower = Bound::parse(operator, terms.next())?;
+                let upper = terms.next().map(|operator| Bound::upper(operator, terms.next())).transpose()?;
+                if upper.is_some_and(|upper| lower.value >= upper.value) && terms.len() == 0 {
+                    return Err("Bottom must be less than top".into());
+                }
+                (Self { lower: Some(lower), upper }, "Too many terms in numeric range expression")
+            }
+            other => return Err(format!("Unrecognized numeric range operator: {other}")),
+        };
+        if terms.len() > 0 { Err(excess.into()) } else { Ok(range) }
+    }
+
+    pub(super) fn contains(self, number: Decimal) -> bool {
+        let is_end = |bound: Bound| bound.inclusive && number == bound.value;
+        self.lower.is_none_or(|bound| number > bound.value || is_end(bound))
+            && self.upper.is_none_or(|bound| number < bound.value || is_end(bound))
+    }
+}
+
+impl Bound {
+    fn parse(operator: &str, value: Option<&Value>) -> Result<Self, String> {
+        Ok(Self { value: number(operator, value)?, inclusive: operator.ends_with('=') })
+    }
+
+    /// The second bound of a range.
+    fn upper(operator: &Value, value: Option<&Value>) -> Result<Self, String> {
+        match operator {
+            Value::String(operator) if operator == "<" || operator == "<=" => Self::parse(operator, value),
+            Value::String(other) => Err(format!("Bad numeric range operator: {other}")),
+            other => Err(format!("Bad value in numeric range: {}", token(Some(other)))),
+        }
+    }
+}
+
+fn number(operator: &str, value: Option<&Value>) -> Result<Decimal, String> {
+    let number = value.and_then(Value::as_number).and_then(Decimal::of);
+    number.ok_or_else(|| format!("Value of {operator} must be numeric"))
+}
+
+/// A value as the parser of AWS shows it: of a list or an object, the first character.
+fn token(value: Option<&Value>) -> String {
+    match value {
+        None => "]".to_owned(),
+        Some(Value::Array(_)) => "[".to_owned(),
+        Some(Value::Object(_)) => "{".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
     }
 }
 

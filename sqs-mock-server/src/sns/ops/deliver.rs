@@ -2,9 +2,9 @@
 
 use std::cell::LazyCell;
 
+use parking_lot::Mutex;
+
 use super::Sns;
-use super::deliveries::Outcome;
-use super::shared::SharedTopic;
 use crate::query::Origin;
 use crate::service::arn::{QueueArn, TopicArn};
 use crate::service::delivery::{Delivery, Source};
@@ -16,7 +16,6 @@ use crate::sns::engine::message::Message;
 use crate::sns::engine::protocol::{Endpoint, Protocol};
 use crate::sns::engine::subscription::Subscription;
 use crate::sns::engine::topic::Topic;
-use crate::sns::signing::Key;
 
 /// The sender that queues show for messages of SNS.
 const SENDER: &str = "AROAJFWZWTE5KRAMGW5A2:AWS-CLOUDCAST";
@@ -31,14 +30,14 @@ pub(super) struct Signed {
 
 /// Prepares a message before its topic is locked for deliveries: a signature takes longer than all the rest. FIFO topics do
 /// not sign.
-pub(super) fn sign(sns: &Sns, origin: Origin<'_>, topic: &SharedTopic, message: &Message) -> Signed {
+pub(super) fn sign(sns: &Sns, origin: Origin<'_>, topic: &Mutex<Topic>, message: &Message) -> Signed {
     let id = sns.new_id();
     let (arn, signature_version) = {
         let topic = topic.lock();
         if topic.arn().is_fifo() || !topic.has_envelope(message) {
             return Signed { id, notification: None };
         }
-        (topic.arn().clone(), topic.signature_version().to_owned())
+        (topic.arn().clone(), topic.settings().signature_version().to_owned())
     };
     let envelope = envelope(sns, origin, &arn, &signature_version);
     let receipt = Receipt { id, sequence_number: None };
@@ -53,12 +52,11 @@ pub(super) fn deliver(
     receipt: Receipt,
     (message, signed): (&Message, &Signed),
 ) -> Vec<String> {
-    let envelope = envelope(sns, origin, topic.arn(), topic.signature_version());
+    let envelope = envelope(sns, origin, topic.arn(), topic.settings().signature_version());
     // On FIFO topics, and if a subscription is new.
     let unsigned = LazyCell::new(|| envelope.notification(Protocol::Sqs, receipt, message));
     let notification = || signed.notification.as_ref().unwrap_or_else(|| &unsigned);
     let topic_arn = topic.arn().to_string();
-    let source = source(&topic_arn, topic);
     let notes = topic.recipients(message).filter_map(|subscription| match &subscription.endpoint {
         Endpoint::Queue(queue) => {
             let is_raw = subscription.attributes.raw;
@@ -72,13 +70,16 @@ pub(super) fn deliver(
                 group: message.group.as_deref().filter(|_| keeps_group),
                 deduplication_id: message.deduplication_id.as_deref().filter(|_| queue.is_fifo()),
                 trace_header: origin.trace_header,
-                ..empty(queue, source)
+                ..empty(queue, topic, &topic_arn)
             };
-            let group = of_fifo.then(|| group(subscription, message));
-            sns.retries.deliver(group, delivery, subscription.attributes.dead_letter_queue())
+            let group = of_fifo.then(|| Group {
+                subscription: subscription.arn.id.clone(),
+                name: message.group.as_deref().unwrap_or_default().into(),
+            });
+            sns.deliveries.deliver(group, delivery, subscription.attributes.dead_letter_queue.as_ref())
         }
         Endpoint::Outside(protocol, address) => {
-            sns.deliveries.count(Outcome::NotSent);
+            sns.deliveries.count("not_sent");
             Some(format!("{} to {address} is recorded, not sent", protocol.as_str()))
         }
     });
@@ -93,24 +94,14 @@ pub(super) fn ask_to_confirm(
     (topic, subscription): (&Topic, &Subscription),
     token: &str,
 ) -> Vec<String> {
-    let envelope = envelope(sns, origin, topic.arn(), topic.signature_version());
+    let envelope = envelope(sns, origin, topic.arn(), topic.settings().signature_version());
     let link =
         format!("{} is pending; confirm it with {}", subscription.arn, envelope.confirmation_url(token));
     let Endpoint::Queue(queue) = &subscription.endpoint else { return vec![link] };
     let body = envelope.confirmation(sns.new_id(), token);
     let topic_arn = topic.arn().to_string();
-    let delivery = Delivery { body: &body, ..empty(queue, source(&topic_arn, topic)) };
-    sns.retries.deliver(None, delivery, None).into_iter().chain([link]).collect()
-}
-
-fn group(subscription: &Subscription, message: &Message) -> Group {
-    let name = message.group.as_deref().unwrap_or_default().into();
-    Group { subscription: subscription.arn.id.clone(), name }
-}
-
-/// The source that policies see.
-fn source<'a>(topic_arn: &'a str, topic: &'a Topic) -> Source<'a> {
-    Source { service: "sns.amazonaws.com", arn: topic_arn, account: &topic.arn().account }
+    let delivery = Delivery { body: &body, ..empty(queue, topic, &topic_arn) };
+    sns.deliveries.deliver(None, delivery, None).into_iter().chain([link]).collect()
 }
 
 fn envelope<'a>(
@@ -118,14 +109,15 @@ fn envelope<'a>(
     origin: Origin<'a>,
     topic: &'a TopicArn,
     signature_version: &'a str,
-) -> Envelope<'a, Key> {
-    Envelope { topic, time: sns.clock.now(), base_url: origin.base_url, signature_version, signer: &Key }
+) -> Envelope<'a> {
+    Envelope { topic, time: sns.clock.now(), base_url: origin.base_url, signature_version }
 }
 
-fn empty<'a>(queue: &'a QueueArn, source: Source<'a>) -> Delivery<'a> {
+fn empty<'a>(queue: &'a QueueArn, topic: &'a Topic, topic_arn: &'a str) -> Delivery<'a> {
     Delivery {
         queue,
-        source,
+        // Policies see it.
+        source: Source { service: "sns.amazonaws.com", arn: topic_arn, account: &topic.arn().account },
         body: "",
         attributes: None,
         group: None,

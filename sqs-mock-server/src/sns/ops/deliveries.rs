@@ -1,46 +1,274 @@
-//! Counters of deliveries, for Prometheus.
+//! Delivers to queues, and tries again while SQS is unavailable.
+//!
+//! ```text
+//! deliver -> queue | unavailable -> backlog -> at once, then by the clock -> queue | at the end: dead-letter queue, dropped
+//! ```
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Once, Weak};
 
-use crate::service::metrics::{Exposition, Kind};
+use http::StatusCode;
+use parking_lot::Mutex;
+use tokio::sync::watch;
 
-/// What became of a message for one subscription.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Outcome {
-    /// It is in the queue.
-    Delivered,
-    /// It is in the dead-letter queue of the subscription.
-    DeadLettered,
-    /// It is in no queue.
-    Dropped,
-    /// The endpoint is outside of this server.
-    NotSent,
+use super::Sns;
+use crate::service::arn::{QueueArn, TopicArn};
+use crate::service::clock::{Clock, Timestamp};
+use crate::service::delivery::{Delivery, KeptDelivery, Queues, Undelivered};
+use crate::service::journal::{Journal, PendingRecord};
+use crate::service::metrics::{Counters, Exposition, Kind};
+use crate::service::operation::ServiceName;
+use crate::service::policies::Why;
+use crate::service::resource::Resource;
+use crate::sns::engine::backlog::{Backlog, Group};
+use crate::sns::engine::{TopicReader, WaitingChange, WaitingDelivery};
+
+/// The attempts that are made under one lock.
+const ATTEMPTS: usize = 100;
+/// The operation of records of late deliveries, which no request asks for.
+const LATE: &str = "Retry";
+
+/// The deliveries of a server, with those that wait for a retry.
+#[derive(Debug)]
+pub(super) struct Deliveries {
+    queues: Arc<dyn Queues>,
+    clock: Clock,
+    journal: Arc<Journal>,
+    /// Messages by outcome, once for each subscription.
+    outcomes: Counters<1>,
+    /// While it is locked, queues may be locked, topics not.
+    state: Mutex<State>,
+    /// Gets the changes of those that wait.
+    reader: Option<Arc<dyn TopicReader>>,
+    /// Starts the task that makes retries, when the first delivery waits.
+    start: Once,
+    /// Tells the task of new retries. Dropping it ends the task.
+    changed: watch::Sender<()>,
 }
 
-/// The outcomes in the order of their declaration, as labels.
-const LABELS: [&str; 4] = ["delivered", "dead_lettered", "dropped", "not_sent"];
-
-/// Counters since the start of the server, indexed by outcome.
 #[derive(Debug, Default)]
-pub(super) struct Deliveries([AtomicU64; LABELS.len()]);
+struct State {
+    backlog: Backlog<Arc<WaitingDelivery>>,
+    /// The number of the last delivery.
+    last: u64,
+}
+
+impl Sns {
+    /// Writes the metrics of deliveries.
+    pub(crate) fn write_metrics(&self, text: &mut Exposition) {
+        let name = "sqs_mock_sns_deliveries_total";
+        text.family(name, Kind::Counter, "Messages of topics by outcome, once for each subscription.");
+        self.deliveries.outcomes.write(text, name);
+    }
+}
 
 impl Deliveries {
-    /// Counts a message for one subscription.
-    pub(super) fn count(&self, outcome: Outcome) {
-        if let Some(counter) = self.0.get(outcome as usize) {
-            counter.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn new(
+        queues: Arc<dyn Queues>,
+        clock: Clock,
+        journal: Arc<Journal>,
+        reader: Option<Arc<dyn TopicReader>>,
+    ) -> Arc<Self> {
+        let (outcomes, state) = (Counters::new(["outcome"]), Mutex::default());
+        let (start, changed) = (Once::new(), watch::Sender::new(()));
+        Arc::new(Self { queues, clock, journal, outcomes, state, reader, start, changed })
+    }
+
+    /// Adds the deliveries of an earlier process, whose retries start anew.
+    pub(super) fn restore(self: &Arc<Self>, all: Vec<WaitingDelivery>) {
+        if all.is_empty() {
+            return;
+        }
+        let State { backlog, last } = &mut *self.state.lock();
+        for waiting in all {
+            *last = waiting.number.max(*last);
+            let (group, bytes) = (waiting.group.clone(), waiting.delivery.bytes());
+            // There is room: the earlier process had it.
+            let _ = backlog.add(self.clock.now(), group, (bytes, Arc::new(waiting)));
+        }
+        // Without a runtime, the next delivery that waits starts it.
+        if tokio::runtime::Handle::try_current().is_ok() {
+            self.start_task();
         }
     }
 
-    /// Writes all counters. Outcomes that never occurred have no sample.
-    pub(super) fn write(&self, text: &mut Exposition) {
-        let name = "sqs_mock_sns_deliveries_total";
-        text.family(name, Kind::Counter, "Messages of topics by outcome, once for each subscription.");
-        for (label, counter) in LABELS.iter().zip(&self.0) {
-            let count = counter.load(Ordering::Relaxed);
-            if count > 0 {
-                text.sample(name, &[("outcome", label)], count);
+    fn start_task(self: &Arc<Self>) {
+        self.start.call_once(|| drop(tokio::spawn(retry(Arc::downgrade(self), self.changed.subscribe()))));
+    }
+
+    /// Counts a message for one subscription.
+    pub(super) fn count(&self, outcome: &'static str) {
+        self.outcomes.count([outcome.into()]);
+    }
+
+    /// Delivers to a queue, or else to the dead-letter queue. `group` is that of a FIFO topic, whose order is kept. Returns
+    /// a note if the message is not in the queue, or AWS denies the delivery.
+    pub(super) fn deliver(
+        self: &Arc<Self>,
+        group: Option<Group>,
+        delivery: Delivery<'_>,
+        dead_letter_queue: Option<&QueueArn>,
+    ) -> Option<String> {
+        // Nobody else adds to the group meanwhile: its topic is locked.
+        let is_blocked = group.as_ref().is_some_and(|group| self.state.lock().backlog.is_blocked(group));
+        let attempt = if is_blocked {
+            Err("an earlier message of the group is not delivered".to_owned())
+        } else {
+            self.attempt(delivery, dead_letter_queue)
+        };
+        let reason = match attempt {
+            Ok(note) => return note,
+            Err(reason) => reason,
+        };
+        let kept = KeptDelivery::of(delivery);
+        let (bytes, now) = (kept.bytes(), self.clock.now());
+        let State { backlog, last } = &mut *self.state.lock();
+        *last += 1;
+        let waiting = Arc::new(WaitingDelivery {
+            number: *last,
+            group: group.clone(),
+            delivery: kept,
+            dead_letter_queue: dead_letter_queue.cloned(),
+        });
+        let Some(lane) = backlog.add(now, group, (bytes, Arc::clone(&waiting))) else {
+            let reason = format!("{reason}; the server has no room to keep it for later attempts");
+            return Some(self.give_up(delivery, dead_letter_queue, &reason));
+        };
+        // The immediate retries.
+        self.run(backlog, now);
+        if !backlog.has(lane) {
+            return None;
+        }
+        self.tell(WaitingChange::Added(waiting));
+        self.changed.send_replace(());
+        self.start_task();
+        Some(format!("not yet delivered to {}, but tried again: {reason}", delivery.queue))
+    }
+
+    /// Forgets all deliveries that wait.
+    pub(super) fn clear(&self) {
+        let mut state = self.state.lock();
+        state.backlog = Backlog::default();
+        self.tell(WaitingChange::Cleared);
+        self.changed.send_replace(());
+    }
+
+    /// Makes some of the attempts that are due, in a task of their own.
+    fn run_due(&self) {
+        // The store has a message in a queue or here.
+        let _whole = self.queues.whole();
+        self.run(&mut self.state.lock().backlog, self.clock.now());
+    }
+
+    /// Makes some of the attempts that are due.
+    fn run(&self, backlog: &mut Backlog<Arc<WaitingDelivery>>, now: Timestamp) {
+        backlog.run(now, ATTEMPTS, |waiting| self.retry(waiting), |waiting| self.end(&waiting));
+    }
+
+    /// Returns whether the delivery is settled.
+    fn retry(&self, waiting: &WaitingDelivery) -> bool {
+        let WaitingDelivery { number, delivery, dead_letter_queue, .. } = waiting;
+        let attempt = self.attempt(delivery.as_delivery(), dead_letter_queue.as_ref());
+        let Ok(note) = attempt else { return false };
+        if let Some(note) = note {
+            self.report(waiting, note);
+        }
+        self.tell(WaitingChange::Ended(*number));
+        true
+    }
+
+    /// After the last attempt.
+    fn end(&self, waiting: &WaitingDelivery) {
+        let WaitingDelivery { number, delivery, dead_letter_queue, .. } = waiting;
+        let reason = "SQS was unavailable for 23 days";
+        self.report(waiting, self.give_up(delivery.as_delivery(), dead_letter_queue.as_ref(), reason));
+        self.tell(WaitingChange::Ended(*number));
+    }
+
+    fn tell(&self, change: WaitingChange) {
+        if let Some(reader) = &self.reader {
+            reader.read_waiting(change);
+        }
+    }
+
+    /// Logs and records what the publish could not tell.
+    fn report(&self, waiting: &WaitingDelivery, note: String) {
+        tracing::warn!("late delivery of a topic: {note}");
+        let id = waiting.number.to_string();
+        let mut record = PendingRecord::open(&self.journal, &self.clock, ServiceName::Sns, &id, None);
+        record.asked(LATE);
+        record.note(|record| {
+            record.resource = TopicArn::of(&waiting.delivery.source_arn).map(Resource::Topic);
+            record.warnings = [note].into();
+        });
+        record.answered(Some(StatusCode::OK));
+    }
+
+    /// Settles a delivery, and returns a note if the message is not in the queue, or AWS denies the delivery.
+    ///
+    /// # Errors
+    /// SQS is unavailable; the text says why.
+    fn attempt(
+        &self,
+        delivery: Delivery<'_>,
+        dead_letter_queue: Option<&QueueArn>,
+    ) -> Result<Option<String>, String> {
+        match self.queues.deliver(delivery) {
+            Ok(denial) => {
+                self.count("delivered");
+                Ok(denial.map(|why| delivered_anyway(delivery.queue, &why)))
+            }
+            Err(Undelivered::Unavailable(error)) => Err(error.to_string()),
+            Err(undelivered) => Ok(Some(self.give_up(delivery, dead_letter_queue, &undelivered.to_string()))),
+        }
+    }
+
+    /// Delivers to the dead-letter queue, if there is one. Returns a note.
+    fn give_up(&self, delivery: Delivery<'_>, dead_letter_queue: Option<&QueueArn>, reason: &str) -> String {
+        let Delivery { queue, .. } = delivery;
+        let Some(dead_letter_queue) = dead_letter_queue else {
+            self.count("dropped");
+            return format!("dropped for {queue}: {reason}");
+        };
+        match self.queues.deliver(Delivery { queue: dead_letter_queue, ..delivery }) {
+            Ok(denial) => {
+                self.count("dead_lettered");
+                let denial = denial.map(|why| format!("; {}", delivered_anyway(dead_letter_queue, &why)));
+                let denial = denial.unwrap_or_default();
+                format!("moved from {queue} to the dead-letter queue {dead_letter_queue}: {reason}{denial}")
+            }
+            Err(undelivered) => {
+                self.count("dropped");
+                format!("dropped for {queue}: {reason}; dead-letter queue {dead_letter_queue}: {undelivered}")
             }
         }
     }
+}
+
+/// Makes the retries that are due, until the server ends.
+async fn retry(deliveries: Weak<Deliveries>, mut changed: watch::Receiver<()>) {
+    loop {
+        changed.mark_unchanged();
+        let next = deliveries.upgrade().map(|all| (all.clock.clone(), all.state.lock().backlog.next_due()));
+        let Some((clock, due)) = next else { return };
+        let is_due = async {
+            match due {
+                Some(due) => clock.sleep_until(due).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            ended = changed.changed() => if ended.is_err() { return },
+            () = is_due => {
+                let Some(deliveries) = deliveries.upgrade() else { return };
+                deliveries.run_due();
+                drop(deliveries);
+                // After a jump of the clock, there may be many.
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+}
+
+fn delivered_anyway(queue: &QueueArn, why: &Why) -> String {
+    format!("delivered to {queue}, but AWS denies it: {why}")
 }

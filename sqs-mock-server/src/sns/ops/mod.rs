@@ -7,19 +7,14 @@
 //! With a store, the messages of a request and the changes of the topic are stored together, and responses wait for it.
 //!
 //! A topic stays locked while its messages enter queues, so that all queues get them in the same order. Queues never
-//! lock topics. Deliveries to an unavailable SQS wait in [`retries`].
+//! lock topics. Deliveries to an unavailable SQS wait in [`deliveries`].
 
-pub(crate) mod changes;
 mod deliver;
 mod deliveries;
 mod inspect;
-mod page;
 mod publish;
-mod published;
 #[cfg(feature = "s3")]
 mod publisher;
-mod retries;
-mod shared;
 mod subscription;
 mod topic;
 mod topics;
@@ -29,7 +24,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use sqs_client::wire::service_error::ServiceError;
 
-use crate::query::{Access, Api, Call, Form, Output};
+use crate::query::{Access, Action, Api, Call, Form, Output};
 use crate::service::arn::TopicArn;
 use crate::service::clock::Clock;
 use crate::service::delivery::Queues;
@@ -39,20 +34,14 @@ use crate::service::operation::{ServiceName, SnsAction};
 use crate::service::query_error::QueryError;
 use crate::service::resource::Resource;
 use crate::service::seed::{Seed, Uuid, uuid};
-#[cfg(feature = "durable")]
-use crate::sns::engine::{TopicNumber, TopicState};
-use crate::sns::wire;
+use crate::sns::engine::{TopicNumber, TopicReader, TopicState, WaitingDelivery};
+use crate::sns::wire::Place;
 
-use changes::TopicReader;
-#[cfg(feature = "durable")]
-use changes::WaitingDelivery;
 use deliveries::Deliveries;
-pub use inspect::SubscriptionDescription;
-use published::PublishedLog;
-pub use published::PublishedMessage;
+use inspect::PublishedLog;
+pub use inspect::{PublishedMessage, SubscriptionDescription};
 #[cfg(feature = "s3")]
 pub(crate) use publisher::TopicPublisher;
-use retries::Retries;
 use topics::Topics;
 
 /// The topics of a server.
@@ -60,7 +49,6 @@ use topics::Topics;
 pub(crate) struct Sns {
     topics: Topics,
     queues: Arc<dyn Queues>,
-    retries: Retries,
     deliveries: Arc<Deliveries>,
     published: PublishedLog,
     clock: Clock,
@@ -83,8 +71,7 @@ pub(crate) struct Start {
     pub(crate) reader: Option<Arc<dyn TopicReader>>,
 }
 
-/// What a store has of an earlier process.
-#[cfg(feature = "durable")]
+/// What an earlier process has stored.
 #[derive(Debug, Default)]
 pub(crate) struct Restored {
     pub(crate) topics: Vec<(TopicNumber, TopicState)>,
@@ -97,28 +84,15 @@ impl Sns {
     pub(crate) fn new(start: Start) -> Self {
         let Start { queues, clock, seed, journal, published, reader } = start;
         let ids = Mutex::new(seed.generator("ids of topics"));
-        let (topics, deliveries) = (Topics::new(reader.clone()), Arc::<Deliveries>::default());
-        let retries =
-            Retries::new(Arc::clone(&queues), clock.clone(), Arc::clone(&deliveries), (journal, reader));
-        let published = PublishedLog::new(published);
-        Self { topics, queues, retries, deliveries, published, clock, ids }
-    }
-
-    /// Restores what an earlier process had, before the first request.
-    #[cfg(feature = "durable")]
-    pub(crate) fn restore(&self, restored: Restored) {
-        for (number, state) in restored.topics {
-            self.topics.restore(number, state);
-        }
-        for waiting in restored.waiting {
-            self.retries.restore(waiting);
-        }
+        let deliveries = Deliveries::new(Arc::clone(&queues), clock.clone(), journal, reader.clone());
+        let (topics, published) = (Topics::new(reader), PublishedLog::new(published));
+        Self { topics, queues, deliveries, published, clock, ids }
     }
 
     /// Removes all topics, and the deliveries that wait.
     pub(crate) fn reset(&self) {
         self.topics.clear();
-        self.retries.clear();
+        self.deliveries.clear();
         self.published.clear();
     }
 
@@ -154,27 +128,16 @@ impl Sns {
 impl Api for Sns {
     const SERVICE: ServiceName = ServiceName::Sns;
     const NAMESPACE: &'static str = "http://sns.amazonaws.com/doc/2010-03-31/";
-    type Action = SnsAction;
+    type Kind = SnsAction;
 
-    fn action(name: &str) -> Option<SnsAction> {
-        SnsAction::ALL.iter().copied().find(|action| action.name() == name)
-    }
-
-    fn name(action: SnsAction) -> &'static str {
-        action.name()
-    }
-
-    fn access(action: SnsAction) -> Access {
-        match action {
-            SnsAction::GetSubscriptionAttributes
-            | SnsAction::GetTopicAttributes
-            | SnsAction::ListSubscriptions
-            | SnsAction::ListSubscriptionsByTopic
-            | SnsAction::ListTagsForResource
-            | SnsAction::ListTopics => Access::Read,
+    fn action(name: &str) -> Option<Action<SnsAction>> {
+        let kind = SnsAction::ALL.iter().copied().find(|action| action.name() == name)?;
+        let access = match kind {
             SnsAction::ConfirmSubscription | SnsAction::Unsubscribe => Access::Link,
+            _ if name.starts_with("Get") || name.starts_with("List") => Access::Read,
             _ => Access::Change,
-        }
+        };
+        Some(Action { kind, name: kind.name(), access })
     }
 
     fn resource(call: &Call<'_>) -> Option<Resource> {
@@ -185,18 +148,19 @@ impl Api for Sns {
     }
 
     fn entries(action: SnsAction, form: &Form) -> Vec<Entry<'_>> {
-        match action {
-            SnsAction::Publish => vec![wire::entry(form)],
-            SnsAction::PublishBatch => wire::entries(form),
+        let places = match action {
+            SnsAction::Publish => vec![Place::default()],
+            SnsAction::PublishBatch => Place::entries(form),
             _ => Vec::new(),
-        }
+        };
+        places.iter().enumerate().map(|(index, place)| place.entry(index, form)).collect()
     }
 
-    async fn serve(&self, action: SnsAction, call: &Call<'_>) -> Result<Output, QueryError> {
-        if Self::access(action) != Access::Read {
+    async fn serve(&self, action: Action<SnsAction>, call: &Call<'_>) -> Result<Output, QueryError> {
+        if action.access != Access::Read {
             self.queues.check_store().map_err(not_stored)?;
         }
-        let output = self.run(action, call);
+        let output = self.run(action.kind, call);
         // Also after reads and errors: they may have seen a change that is not stored yet.
         self.queues.settled().await.map_err(not_stored)?;
         output

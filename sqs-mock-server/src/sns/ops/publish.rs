@@ -1,32 +1,29 @@
 //! Publishing messages.
 
+use parking_lot::Mutex;
+
 use super::Sns;
 use super::deliver::{self, Signed};
-use super::published::PublishedMessage;
-use super::shared::SharedTopic;
+use super::inspect::PublishedMessage;
 use crate::query::{Call, Origin, Output, Xml};
 use crate::service::faults::FailingEntry;
 use crate::service::query_error::QueryError;
-use crate::sns::engine::Receipt;
 use crate::sns::engine::arn;
-use crate::sns::engine::batch::check_ids;
-use crate::sns::engine::message::Message;
+use crate::sns::engine::message::{Message, check_batch_ids};
 use crate::sns::engine::refusal::invalid;
-use crate::sns::engine::topic::{Published, Topic};
+use crate::sns::engine::topic::Topic;
+use crate::sns::engine::{Published, Receipt};
 use crate::sns::wire::Place;
 
 pub(super) fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
-    let form = call.form;
-    let target = form.get("TopicArn").or(form.get("TargetArn"));
-    let place = Place::default();
-    let Some(target) = target else {
-        return to_phone(sns, call);
-    };
+    let target = call.form.get("TopicArn").or(call.form.get("TargetArn"));
+    let Some(target) = target else { return to_phone(sns, call) };
     if target.split(':').nth(5).is_some_and(|resource| resource.starts_with("endpoint/")) {
         return Err(invalid("TargetArn Reason: No endpoint found for the target arn specified"));
     }
     let topic = sns.topics.get(&arn::topic("TopicArn", target, call.region)?)?;
-    let (receipt, notes) = message(sns, call.origin, &topic, Message::new(place.draft(form)?)?)?;
+    let draft = Place::default().draft(call.form)?;
+    let (receipt, notes) = message(sns, call.origin, &topic, Message::new(draft)?)?;
     Ok(Output { notes, ..Output::of(|xml| write_receipt(xml, receipt)) })
 }
 
@@ -37,12 +34,12 @@ pub(super) fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 pub(super) fn message(
     sns: &Sns,
     origin: Origin<'_>,
-    topic: &SharedTopic,
+    topic: &Mutex<Topic>,
     message: Message,
 ) -> Result<(Receipt, Vec<String>), QueryError> {
     let signed = deliver::sign(sns, origin, topic, &message);
-    let mut topic = topic.lock_to_deliver(&*sns.queues);
-    topic.check(sns.clock.now(), &message)?;
+    let (mut topic, _whole) = sns.lock_to_deliver(topic);
+    topic.check(&message)?;
     Ok(publish(sns, origin, &mut topic, (message, &signed)))
 }
 
@@ -62,15 +59,15 @@ pub(super) fn batch(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let topic = super::topic::find(sns, call)?;
     let places = Place::entries(form);
     let ids: Vec<_> = places.iter().map(|place| place.required(form, "Id")).collect::<Result<_, _>>()?;
-    check_ids(&ids)?;
+    check_batch_ids(&ids)?;
     let messages = places.iter().map(|place| Message::new(place.draft(form)?));
     let messages: Vec<_> = messages.collect::<Result<_, _>>()?;
     let signed = messages.iter().map(|message| deliver::sign(sns, call.origin, &topic, message));
     let signed: Vec<_> = signed.collect();
     let (mut notes, mut receipts) = (Vec::new(), Vec::new());
     {
-        let mut topic = topic.lock_to_deliver(&*sns.queues);
-        topic.check_batch(sns.clock.now(), &messages)?;
+        let (mut topic, _whole) = sns.lock_to_deliver(&topic);
+        topic.check_batch(&messages)?;
         let entries = ids.iter().zip(messages.into_iter().zip(&signed));
         for (index, (id, message)) in entries.enumerate() {
             if call.failing.iter().any(|failing| failing.index == index) {
@@ -107,7 +104,21 @@ fn publish(
         return (receipt, Vec::new());
     }
     let notes = deliver::deliver(sns, origin, topic, receipt, (&message, signed));
-    sns.published.record(|| PublishedMessage::new(topic.arn(), now, receipt, message, &notes));
+    sns.published.record(|| {
+        let Message { text, subject, attributes, group, deduplication_id, .. } = message;
+        PublishedMessage {
+            topic: topic.arn().clone(),
+            id: receipt.id,
+            time: now,
+            message: text,
+            subject,
+            attributes,
+            group,
+            deduplication_id,
+            sequence_number: receipt.sequence_number,
+            notes: notes.clone(),
+        }
+    });
     (receipt, notes)
 }
 

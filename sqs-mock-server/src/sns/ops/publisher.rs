@@ -21,14 +21,6 @@ impl TopicPublisher {
     pub(crate) fn new(sns: Arc<Sns>, base_url: String) -> Self {
         Self { sns, base_url }
     }
-
-    fn announce(&self, arn: &TopicArn, announcement: Announcement<'_>) -> Result<Vec<String>, QueryError> {
-        let Announcement { subject, text, trace_header, .. } = announcement;
-        let topic = self.sns.topics.get(arn)?;
-        let message = Message::new(Draft { text, subject: Some(subject), ..Draft::default() })?;
-        let origin = Origin { base_url: &self.base_url, trace_header };
-        publish::message(&self.sns, origin, &topic, message).map(|(_, notes)| notes)
-    }
 }
 
 impl Publisher for TopicPublisher {
@@ -37,8 +29,14 @@ impl Publisher for TopicPublisher {
     }
 
     fn publish(&self, announcement: Announcement<'_>) -> Result<Vec<String>, String> {
-        let arn = topic(announcement.topic).ok_or("the topic does not exist")?;
-        self.announce(&arn, announcement).map_err(|error| error.to_string())
+        let Announcement { topic: arn, subject, text, trace_header } = announcement;
+        let arn = topic(arn).ok_or("the topic does not exist")?;
+        let publish = || {
+            let message = Message::new(Draft { text, subject: Some(subject), ..Draft::default() })?;
+            let origin = Origin { base_url: &self.base_url, trace_header };
+            publish::message(&self.sns, origin, &*self.sns.topics.get(&arn)?, message)
+        };
+        publish().map(|(_, notes)| notes).map_err(|error: QueryError| error.to_string())
     }
 }
 

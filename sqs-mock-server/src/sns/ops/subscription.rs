@@ -2,7 +2,6 @@
 
 use super::Sns;
 use super::deliver;
-use super::page::page;
 use super::topic::find;
 use crate::query::{Call, Output};
 use crate::service::arn::TopicArn;
@@ -12,6 +11,7 @@ use crate::sns::engine::protocol::{Endpoint, Protocol};
 use crate::sns::engine::refusal::{invalid, no_subscription};
 use crate::sns::engine::subscription::{State, Subscription};
 use crate::sns::engine::topic::NewSubscription;
+use crate::sns::wire::page;
 
 /// The length of a token in hex digits.
 const TOKEN: usize = 288;
@@ -29,8 +29,8 @@ pub(super) fn subscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError
         id: sns.new_id(),
     };
     let now = sns.clock.now();
-    let mut topic = topic.lock_to_deliver(&*sns.queues);
-    let subscription = topic.subscribe(now, new)?.clone();
+    let (mut topic, _whole) = sns.lock_to_deliver(&topic);
+    let subscription = topic.subscribe(now, new)?;
     let returns_arn = form.get("ReturnSubscriptionArn") == Some("true");
     let mut notes = Vec::new();
     if let State::Pending { token, .. } = &subscription.state {
@@ -53,11 +53,10 @@ pub(super) fn confirm(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> 
     if !is_token && call.is_signed {
         return Err(QueryError::new(400, "InvalidParameter", "Invalid token"));
     }
-    let now = sns.clock.now();
     let topics = sns.topics.in_region(call.region);
     let confirmed = topics.iter().find_map(|topic| {
-        let mut topic = topic.lock();
-        topic.confirm(now, token, call.is_signed).map(|confirmed| confirmed.arn.to_string())
+        let mut topic = sns.lock(topic);
+        topic.confirm(token, call.is_signed).map(|confirmed| confirmed.arn.to_string())
     });
     let arn = confirmed.ok_or_else(|| invalid("Token"))?;
     Ok(Output::of(|xml| xml.leaf("SubscriptionArn", &arn)))
@@ -66,15 +65,15 @@ pub(super) fn confirm(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> 
 pub(super) fn unsubscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let arn = arn::subscription(call.form.required("SubscriptionArn")?, call.region)?;
     if let Ok(topic) = sns.topics.get(&arn.topic) {
-        topic.lock().unsubscribe(sns.clock.now(), &arn.id);
+        sns.lock(&topic).unsubscribe(&arn.id);
     }
-    Ok(Output::none())
+    Ok(Output::default())
 }
 
 pub(super) fn attributes(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let arn = arn::subscription(call.form.required("SubscriptionArn")?, call.region)?;
     let topic = sns.topics.get(&arn.topic).map_err(|_| no_subscription())?;
-    let attributes = topic.lock().subscription(sns.clock.now(), &arn.id)?.shown();
+    let attributes = sns.lock(&topic).subscription(&arn.id)?.shown();
     Ok(Output::of(|xml| xml.map("Attributes", attributes)))
 }
 
@@ -83,16 +82,15 @@ pub(super) fn set_attribute(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryE
     let name = call.form.required("AttributeName")?;
     let value = call.form.get("AttributeValue").unwrap_or_default();
     let topic = sns.topics.get(&arn.topic).map_err(|_| no_subscription())?;
-    topic.lock().set_subscription_attribute(sns.clock.now(), &arn.id, (name, value))?;
-    Ok(Output::none())
+    sns.lock(&topic).set_subscription_attribute(&arn.id, (name, value))?;
+    Ok(Output::default())
 }
 
 pub(super) fn list(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
-    let now = sns.clock.now();
     let topics = sns.topics.in_region(call.region);
     let own = topics.iter().flat_map(|topic| {
-        let topic = topic.lock();
-        let own = topic.subscriptions(now).filter(|subscription| *subscription.owner == *call.account);
+        let topic = sns.lock(topic);
+        let own = topic.subscriptions().filter(|subscription| *subscription.owner == *call.account);
         own.cloned().collect::<Vec<_>>()
     });
     let mut own: Vec<_> = own.collect();
@@ -102,7 +100,7 @@ pub(super) fn list(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 
 pub(super) fn list_by_topic(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let topic = find(sns, call)?;
-    let all = topic.lock().subscriptions(sns.clock.now()).cloned().collect();
+    let all = sns.lock(&topic).subscriptions().cloned().collect();
     listed(all, call)
 }
 
@@ -139,10 +137,9 @@ impl Sns {
         let now = self.clock.now();
         let new = NewSubscription { endpoint, owner, attributes, token: self.new_token(), id: self.new_id() };
         let topic = self.topics.get(topic)?;
-        let mut topic = topic.lock();
-        let state = topic.subscribe(now, new)?.state.clone();
-        if let State::Pending { token, .. } = state {
-            topic.confirm(now, &token, true);
+        let mut topic = self.lock(&topic);
+        if let State::Pending { token, .. } = topic.subscribe(now, new)?.state {
+            topic.confirm(&token, true);
         }
         Ok(())
     }

@@ -3,17 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
-use super::changes::TopicReader;
-use super::shared::SharedTopic;
+use super::{Restored, Sns};
 use crate::service::arn::TopicArn;
+use crate::service::delivery::Whole;
 use crate::service::query_error::QueryError;
-use crate::sns::engine::TopicNumber;
-#[cfg(feature = "durable")]
-use crate::sns::engine::TopicState;
-use crate::sns::engine::refusal::no_topic;
 use crate::sns::engine::topic::Topic;
+use crate::sns::engine::{Recorder, TopicNumber, TopicReader};
 
 /// A limit of this server that bounds memory, over all accounts; AWS allows as many in each.
 const MAX_TOPICS: usize = 100_000;
@@ -21,20 +18,50 @@ const MAX_TOPICS: usize = 100_000;
 /// The topics of all accounts and regions.
 #[derive(Debug)]
 pub(super) struct Topics {
-    /// Locked for lookups only; while it is locked, no topic may be locked by others.
+    /// Locked for lookups and deletions only. Topics may be locked meanwhile; holders of a topic do not lock it.
     table: RwLock<Table>,
+    /// Gets the changes of all topics.
     reader: Option<Arc<dyn TopicReader>>,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    topics: BTreeMap<TopicArn, Arc<SharedTopic>>,
+    topics: BTreeMap<TopicArn, Arc<Mutex<Topic>>>,
     /// The number of the last topic.
     last: u64,
 }
 
+impl Sns {
+    /// Restores the state of an earlier process, before the first request.
+    pub(crate) fn restore(&self, Restored { topics, waiting }: Restored) {
+        let table = &mut *self.topics.table.write();
+        for (number, state) in topics {
+            table.last = number.0.max(table.last);
+            let topic = Topic::restore(state, self.topics.recorder(number));
+            table.topics.insert(topic.arn().clone(), Arc::new(Mutex::new(topic)));
+        }
+        self.deliveries.restore(waiting);
+    }
+
+    /// Locks a topic. Its subscriptions that were not confirmed in time are gone.
+    pub(super) fn lock<'a>(&self, topic: &'a Mutex<Topic>) -> MutexGuard<'a, Topic> {
+        let mut topic = topic.lock();
+        topic.forget_lapsed(self.clock.now());
+        topic
+    }
+
+    /// Locks a topic for an action that puts messages into queues. Until the guard is dropped, they are stored together with
+    /// the changes of the topic, or not at all.
+    pub(super) fn lock_to_deliver<'a>(
+        &'a self,
+        topic: &'a Mutex<Topic>,
+    ) -> (MutexGuard<'a, Topic>, Whole<'a>) {
+        // In this order, a publish that waits for the topic does not delay the store.
+        (self.lock(topic), self.queues.whole())
+    }
+}
+
 impl Topics {
-    /// No topics. Their changes will go to `reader`.
     pub(super) fn new(reader: Option<Arc<dyn TopicReader>>) -> Self {
         Self { table: RwLock::default(), reader }
     }
@@ -43,15 +70,16 @@ impl Topics {
     ///
     /// # Errors
     /// `NotFound`.
-    pub(super) fn get(&self, arn: &TopicArn) -> Result<Arc<SharedTopic>, QueryError> {
-        self.table.read().topics.get(arn).map(Arc::clone).ok_or_else(no_topic)
+    pub(super) fn get(&self, arn: &TopicArn) -> Result<Arc<Mutex<Topic>>, QueryError> {
+        let known = self.table.read().topics.get(arn).map(Arc::clone);
+        known.ok_or_else(|| QueryError::new(404, "NotFound", "Topic does not exist"))
     }
 
     /// Adds a topic, unless there is one, which this returns.
     ///
     /// # Errors
     /// `TopicLimitExceeded`.
-    pub(super) fn add(&self, topic: Topic) -> Result<Option<Arc<SharedTopic>>, QueryError> {
+    pub(super) fn add(&self, mut topic: Topic) -> Result<Option<Arc<Mutex<Topic>>>, QueryError> {
         let Table { topics, last } = &mut *self.table.write();
         if let Some(known) = topics.get(topic.arn()) {
             return Ok(Some(Arc::clone(known)));
@@ -61,19 +89,13 @@ impl Topics {
             return Err(QueryError::new(403, "TopicLimitExceeded", text));
         }
         *last += 1;
-        let arn = topic.arn().clone();
-        topics.insert(arn, Arc::new(SharedTopic::created(TopicNumber(*last), topic, self.reader.clone())));
+        topic.record_changes(self.recorder(TopicNumber(*last)));
+        topics.insert(topic.arn().clone(), Arc::new(Mutex::new(topic)));
         Ok(None)
     }
 
-    /// Adds a topic of an earlier process.
-    #[cfg(feature = "durable")]
-    pub(super) fn restore(&self, number: TopicNumber, state: TopicState) {
-        let Table { topics, last } = &mut *self.table.write();
-        *last = number.0.max(*last);
-        let arn = state.settings.arn.clone();
-        let topic = SharedTopic::restored(number, Topic::restore(state), self.reader.clone());
-        topics.insert(arn, Arc::new(topic));
+    fn recorder(&self, topic: TopicNumber) -> Recorder {
+        Recorder(self.reader.clone().map(|reader| (topic, reader)))
     }
 
     /// Removes a topic with its subscriptions, if it exists.
@@ -81,42 +103,27 @@ impl Topics {
         let mut table = self.table.write();
         if let Some(topic) = table.topics.remove(arn) {
             // Under the lock: the reader learns of the next topic of this name later.
-            topic.note_deletion();
+            topic.lock().record_deletion();
         }
     }
 
     /// All topics of a region, sorted by account and name.
-    pub(super) fn in_region(&self, region: &str) -> Vec<Arc<SharedTopic>> {
-        self.range(&TopicArn::new(region, "", ""), |arn| *arn.region == *region, |topic| Arc::clone(topic.1))
+    pub(super) fn in_region(&self, region: &str) -> Vec<Arc<Mutex<Topic>>> {
+        let table = self.table.read();
+        let own = table.topics.iter().filter(|(arn, _)| *arn.region == *region);
+        own.map(|(_, topic)| Arc::clone(topic)).collect()
     }
 
-    /// The ARNs of an account, sorted by name.
-    pub(super) fn of_account(&self, region: &str, account: &str) -> Vec<TopicArn> {
-        let is_own = |arn: &TopicArn| *arn.region == *region && *arn.account == *account;
-        self.range(&TopicArn::new(region, account, ""), is_own, |(arn, _)| arn.clone())
-    }
-
-    /// All ARNs, sorted.
+    /// All ARNs, sorted by region, account and name.
     pub(super) fn all(&self) -> Vec<TopicArn> {
         self.table.read().topics.keys().cloned().collect()
-    }
-
-    fn range<T>(
-        &self,
-        first: &TopicArn,
-        belongs: impl Fn(&TopicArn) -> bool,
-        of: impl Fn((&TopicArn, &Arc<SharedTopic>)) -> T,
-    ) -> Vec<T> {
-        self.table.read().topics.range(first..).take_while(|(arn, _)| belongs(arn)).map(of).collect()
     }
 
     /// Removes all topics.
     pub(super) fn clear(&self) {
         let mut table = self.table.write();
-        let removed = std::mem::take(&mut table.topics);
-        for topic in removed.values() {
-            topic.note_deletion();
+        for topic in std::mem::take(&mut table.topics).values() {
+            topic.lock().record_deletion();
         }
-        drop(table);
     }
 }

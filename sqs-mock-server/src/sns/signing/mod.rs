@@ -14,8 +14,6 @@ use rsa::sha2::Sha256;
 use rsa::{BoxedUint, PrivateKey};
 use sha1::Sha1;
 
-use super::engine::envelope::{Signed, Signer};
-
 /// The certificate, valid until 2119.
 const CERTIFICATE: &str = include_str!("certificate.pem");
 /// The path of the certificate. Its name is the first half of the SHA-256 fingerprint, since consumers cache
@@ -38,25 +36,21 @@ static KEY: LazyLock<Option<PrivateKey>> = LazyLock::new(|| {
     PrivateKey::from_p_q(prime(P)?, prime(Q)?, BoxedUint::from(EXPONENT)).ok()
 });
 
-/// Signs by RSA with PKCS #1 v1.5.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Key;
+/// The RSA signature of a text with PKCS #1 v1.5, in base64. The version of signatures decides the hash: SHA-1 for `1`, SHA-256
+/// for `2`.
+pub(crate) fn sign(text: &str, version: &str) -> String {
+    let text = text.as_bytes();
+    let signature = KEY.as_ref().and_then(|key| match version {
+        "2" => key.pkcs1v15_sign::<Sha256>(text).ok(),
+        _ => key.pkcs1v15_sign::<Sha1>(text).ok(),
+    });
+    // This key can always sign. If it could not, no consumer would accept an empty signature.
+    base64_simd::STANDARD.encode_to_string(signature.unwrap_or_default())
+}
 
-impl Signer for Key {
-    fn sign(&self, text: &str, version: &str, base_url: &str) -> Signed {
-        let text = text.as_bytes();
-        let signature = KEY.as_ref().and_then(|key| {
-            let signed = if version == "2" {
-                key.pkcs1v15_sign::<Sha256>(text)
-            } else {
-                key.pkcs1v15_sign::<Sha1>(text)
-            };
-            signed.ok()
-        });
-        // This key can always sign. If it could not, no consumer would accept an empty signature.
-        let signature = base64_simd::STANDARD.encode_to_string(signature.unwrap_or_default());
-        Signed { signature, certificate_url: format!("{base_url}{PATH}") }
-    }
+/// The URL of the certificate, on the server with this URL.
+pub(crate) fn certificate_url(base_url: &str) -> String {
+    format!("{base_url}{PATH}")
 }
 
 /// Whether a request is for the certificate.
@@ -89,9 +83,8 @@ mod tests {
             ),
         ];
         for (version, expected) in table {
-            let signed = Key.sign("Message\ntea\n", version, "http://localhost:9324");
-            assert_eq!(signed.signature, expected, "version {version}");
-            assert_eq!(signed.certificate_url, format!("http://localhost:9324{PATH}"));
+            assert_eq!(sign("Message\ntea\n", version), expected, "version {version}");
         }
+        assert_eq!(certificate_url("http://localhost:9324"), format!("http://localhost:9324{PATH}"));
     }
 }

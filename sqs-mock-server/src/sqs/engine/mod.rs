@@ -53,8 +53,6 @@ use crate::service::policies::Policies;
 pub(crate) use attributes::Attributes;
 #[cfg(feature = "durable")]
 pub(crate) use blocked::COOL_DOWN;
-#[cfg(feature = "durable")]
-pub(crate) use change::Delivered;
 pub(crate) use change::{Creation, QueueChange, QueueId};
 #[cfg(feature = "durable")]
 pub(crate) use dedup::Known;

@@ -6,9 +6,8 @@ use super::Topic;
 use crate::service::clock::Timestamp;
 use crate::service::query_error::QueryError;
 use crate::service::seed::Uuid;
-use crate::sns::engine::batch;
 use crate::sns::engine::change::TopicChange;
-use crate::sns::engine::fifo::Receipt;
+use crate::sns::engine::fifo::{Published, Receipt};
 use crate::sns::engine::message::Message;
 use crate::sns::engine::protocol::Protocol;
 use crate::sns::engine::refusal::invalid;
@@ -19,61 +18,47 @@ use crate::sns::filter::{FilterInput, FilterPolicy};
 const MAX_SUBSCRIPTIONS_FOR_LARGE: usize = 100;
 const LARGE: usize = 262_144;
 
-/// A message that a topic took.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Published {
-    pub(crate) receipt: Receipt,
-    /// Whether it is delivered. A duplicate is not.
-    pub(crate) is_new: bool,
-}
-
 impl Topic {
     /// Checks that a message can be published here.
     ///
     /// # Errors
     /// `InvalidParameter`.
-    pub(crate) fn check(&self, now: Timestamp, message: &Message) -> Result<(), QueryError> {
-        if message.size > self.settings.attributes.maximum_message_size() {
-            return Err(invalid("Message too long"));
-        }
-        self.check_large(now, message.size)?;
-        let has_id = message.deduplication_id.is_some();
-        if self.fifo.is_none() && has_id {
-            return Err(invalid(
-                "MessageDeduplicationId Reason: The request includes MessageDeduplicationId parameter that is not valid \
-                 for this topic type",
-            ));
-        }
-        if self.fifo.is_some() && message.group.is_none() {
-            return Err(invalid("The MessageGroupId parameter is required for FIFO topics"));
-        }
-        if self.fifo.is_some() && !has_id && !self.settings.attributes.has_content_based_deduplication() {
-            return Err(invalid(
-                "The topic should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided \
-                 explicitly",
-            ));
-        }
-        Ok(())
+    pub(crate) fn check(&self, message: &Message) -> Result<(), QueryError> {
+        let (is_fifo, has_id) = (self.fifo.is_some(), message.deduplication_id.is_some());
+        let text = if message.size > self.settings.maximum_message_size() {
+            "Message too long"
+        } else if message.size > LARGE && !self.takes_large() {
+            "Message too long: messages over 262144 bytes need at most 100 subscriptions, all of protocol sqs, lambda or \
+             firehose"
+        } else if !is_fifo && has_id {
+            "MessageDeduplicationId Reason: The request includes MessageDeduplicationId parameter that is not valid for \
+             this topic type"
+        } else if is_fifo && message.group.is_none() {
+            "The MessageGroupId parameter is required for FIFO topics"
+        } else if is_fifo && !has_id && !self.settings.has("ContentBasedDeduplication", "true") {
+            "The topic should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided explicitly"
+        } else {
+            return Ok(());
+        };
+        Err(invalid(text))
     }
 
     /// Checks that the messages of a batch can be published here.
     ///
     /// # Errors
     /// `BatchRequestTooLong`, `InvalidParameter`.
-    pub(crate) fn check_batch(&self, now: Timestamp, messages: &[Message]) -> Result<(), QueryError> {
-        let size = messages.iter().map(|message| message.size).sum();
-        batch::check_size(size, self.settings.attributes.maximum_message_size())?;
-        messages.iter().try_for_each(|message| self.check(now, message))
+    pub(crate) fn check_batch(&self, messages: &[Message]) -> Result<(), QueryError> {
+        let size: usize = messages.iter().map(|message| message.size).sum();
+        if size > self.settings.maximum_message_size() {
+            let text = "The length of all the messages put together is more than the limit.";
+            return Err(QueryError::new(400, "BatchRequestTooLong", text));
+        }
+        messages.iter().try_for_each(|message| self.check(message))
     }
 
-    fn check_large(&self, now: Timestamp, size: usize) -> Result<(), QueryError> {
-        let takes_large = |subscription: &Subscription| subscription.protocol().takes_large();
-        let is_refused = size > LARGE
-            && (self.subscriptions(now).count() > MAX_SUBSCRIPTIONS_FOR_LARGE
-                || !self.subscriptions(now).all(takes_large));
-        let text = "Message too long: messages over 262144 bytes need at most 100 subscriptions, all of protocol sqs, \
-                    lambda or firehose";
-        if is_refused { Err(invalid(text)) } else { Ok(()) }
+    fn takes_large(&self) -> bool {
+        self.subscriptions.len() <= MAX_SUBSCRIPTIONS_FOR_LARGE
+            && self.subscriptions().all(|subscription| subscription.protocol().takes_fifo_and_large())
     }
 
     /// Takes a message that was checked. `id` is for a new one; a duplicate gets the receipt of the original. FIFO
@@ -84,15 +69,15 @@ impl Topic {
         };
         let deduplication_id = message.deduplication_id.take();
         let deduplication_id = deduplication_id.unwrap_or_else(|| content_deduplication_id(&message.text));
-        let by_group = self.settings.attributes.deduplicates_by_group();
+        let by_group = self.settings.has("FifoThroughputScope", "MessageGroup");
         let group = message.group.as_deref().filter(|_| by_group).unwrap_or_default();
-        let (receipt, is_new) = fifo.receive(now, id, (group, &deduplication_id));
+        let published = fifo.receive(now, id, (group, &deduplication_id));
         message.deduplication_id = Some(deduplication_id);
-        if let (true, Some(known)) = (is_new, fifo.latest()) {
+        if let (true, Some(known)) = (published.is_new, fifo.latest()) {
             let forgotten = fifo.forgotten();
             self.changes.record(|| TopicChange::Published { known: Box::new(known.clone()), forgotten });
         }
-        Published { receipt, is_new }
+        published
     }
 
     /// Whether a queue gets a message in an envelope.

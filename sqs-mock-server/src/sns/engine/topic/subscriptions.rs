@@ -38,20 +38,22 @@ impl Topic {
         &mut self,
         now: Timestamp,
         new: NewSubscription<'_>,
-    ) -> Result<&Subscription, QueryError> {
+    ) -> Result<Subscription, QueryError> {
         let NewSubscription { endpoint, owner, attributes: requested, token, id } = new;
         let attributes = self.check_subscription(&endpoint, requested)?;
-        self.forget_lapsed(now);
         let known = self.subscriptions.values().find(|known| known.endpoint == endpoint);
         if let Some(known) = known {
             if !known.attributes.include(requested) {
                 let text = "Attributes Reason: Subscription already exists with different attributes";
                 return Err(invalid(text));
             }
-            let id = known.arn.id.clone();
-            return self.subscriptions.get(&id).ok_or_else(no_subscription);
+            return Ok(known.clone());
         }
-        self.check_quota()?;
+        let most = if self.settings.arn.is_fifo() { MAX_SUBSCRIPTIONS_OF_FIFO } else { MAX_SUBSCRIPTIONS };
+        if self.subscriptions.len() >= most {
+            let text = format!("Subscription quota exceeded: a topic has at most {most}");
+            return Err(QueryError::new(403, "SubscriptionLimitExceeded", text));
+        }
         if attributes.filter.is_some() {
             self.check_filter_quota(None)?;
         }
@@ -65,7 +67,8 @@ impl Topic {
         let arn = SubscriptionArn { topic: self.settings.arn.clone(), id: id.clone() };
         let subscription = Subscription { arn, endpoint, owner: owner.into(), state, attributes };
         self.changes.record(|| TopicChange::Subscribed(Box::new(subscription.clone())));
-        Ok(self.subscriptions.entry(id).or_insert(subscription))
+        self.subscriptions.insert(id, subscription.clone());
+        Ok(subscription)
     }
 
     /// The attributes of a subscription of this endpoint.
@@ -77,31 +80,17 @@ impl Topic {
         endpoint: &Endpoint,
         requested: &[(&str, &str)],
     ) -> Result<Attributes, QueryError> {
-        self.check_endpoint(endpoint)?;
-        Attributes::create(endpoint, self.settings.arn.is_fifo(), requested)
-    }
-
-    fn check_endpoint(&self, endpoint: &Endpoint) -> Result<(), QueryError> {
-        let protocol = endpoint.protocol();
-        if self.settings.arn.is_fifo() && !protocol.is_of_fifo() {
+        let (protocol, of_fifo) = (endpoint.protocol(), self.settings.arn.is_fifo());
+        if of_fifo && !protocol.takes_fifo_and_large() {
             return Err(invalid(format_args!("Invalid protocol type: {}", protocol.as_str())));
         }
-        if !self.settings.arn.is_fifo() && endpoint.is_fifo() {
+        if !of_fifo && endpoint.is_fifo() {
             // AWS writes the prefix twice.
             return Err(invalid(
                 "Invalid parameter: Endpoint Reason: FIFO SQS Queues can not be subscribed to standard SNS topics",
             ));
         }
-        Ok(())
-    }
-
-    fn check_quota(&self) -> Result<(), QueryError> {
-        let most = if self.settings.arn.is_fifo() { MAX_SUBSCRIPTIONS_OF_FIFO } else { MAX_SUBSCRIPTIONS };
-        if self.subscriptions.len() < most {
-            return Ok(());
-        }
-        let text = format!("Subscription quota exceeded: a topic has at most {most}");
-        Err(QueryError::new(403, "SubscriptionLimitExceeded", text))
+        Attributes::create(endpoint, of_fifo, requested)
     }
 
     /// Whether one more subscription, or the one with this id, can have a filter policy.
@@ -115,8 +104,8 @@ impl Topic {
         Err(QueryError::new(403, "FilterPolicyLimitExceeded", text))
     }
 
-    /// Subscriptions that were not confirmed within two days vanish.
-    fn forget_lapsed(&mut self, now: Timestamp) {
+    /// Removes subscriptions that were not confirmed within two days.
+    pub(crate) fn forget_lapsed(&mut self, now: Timestamp) {
         let lapsed = self.subscriptions.extract_if(.., |_, subscription| subscription.is_lapsed(now));
         let ids: Vec<_> = lapsed.map(|(id, _)| id).collect();
         if !ids.is_empty() {
@@ -126,8 +115,7 @@ impl Topic {
     }
 
     /// Removes a subscription. Unknown ids are ignored.
-    pub(crate) fn unsubscribe(&mut self, now: Timestamp, id: &str) {
-        self.forget_lapsed(now);
+    pub(crate) fn unsubscribe(&mut self, id: &str) {
         if self.subscriptions.remove(id).is_some() {
             self.unsubscribed += 1;
             let (ids, deleted) = (vec![id.into()], self.unsubscribed);
@@ -136,8 +124,7 @@ impl Topic {
     }
 
     /// Confirms the subscription that has this token, if there is one.
-    pub(crate) fn confirm(&mut self, now: Timestamp, token: &str, is_signed: bool) -> Option<&Subscription> {
-        self.forget_lapsed(now);
+    pub(crate) fn confirm(&mut self, token: &str, is_signed: bool) -> Option<&Subscription> {
         let mut all = self.subscriptions.values_mut();
         let found = all.find(|subscription| subscription.token() == Some(token))?;
         if !found.is_confirmed() {
@@ -147,18 +134,17 @@ impl Topic {
         Some(found)
     }
 
-    /// All subscriptions, sorted by id, except those that [`forget_lapsed`](Self::forget_lapsed) would remove.
-    pub(crate) fn subscriptions(&self, now: Timestamp) -> impl Iterator<Item = &Subscription> {
-        self.subscriptions.values().filter(move |subscription| !subscription.is_lapsed(now))
+    /// All subscriptions, sorted by id.
+    pub(crate) fn subscriptions(&self) -> impl Iterator<Item = &Subscription> {
+        self.subscriptions.values()
     }
 
     /// A subscription.
     ///
     /// # Errors
     /// `NotFound`.
-    pub(crate) fn subscription(&self, now: Timestamp, id: &str) -> Result<&Subscription, QueryError> {
-        let found = self.subscriptions.get(id).filter(|subscription| !subscription.is_lapsed(now));
-        found.ok_or_else(no_subscription)
+    pub(crate) fn subscription(&self, id: &str) -> Result<&Subscription, QueryError> {
+        self.subscriptions.get(id).ok_or_else(no_subscription)
     }
 
     /// Sets an attribute of a subscription.
@@ -167,12 +153,10 @@ impl Topic {
     /// `NotFound`, `FilterPolicyLimitExceeded`, `InvalidParameter`.
     pub(crate) fn set_subscription_attribute(
         &mut self,
-        now: Timestamp,
         id: &str,
         (name, value): (&str, &str),
     ) -> Result<(), QueryError> {
-        self.forget_lapsed(now);
-        self.subscription(now, id)?;
+        self.subscription(id)?;
         if name == "FilterPolicy" && !value.is_empty() {
             self.check_filter_quota(Some(id))?;
         }

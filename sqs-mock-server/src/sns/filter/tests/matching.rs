@@ -138,10 +138,3 @@ fn many_ways_to_combine_elements_take_bounded_time() {
     assert!(!matches_body(&policy, &one_more("2")));
     assert!(matches_body(&policy, &one_more("1")));
 }
-
-#[test]
-fn policy_keeps_its_text_and_scope() {
-    let text = "{ \"a\" : [ 1.50 ] }";
-    let policy = parse(text, FilterScope::MessageBody);
-    assert_eq!((policy.text(), policy.scope()), (text, FilterScope::MessageBody));
-}

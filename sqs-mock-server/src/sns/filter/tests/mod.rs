@@ -21,7 +21,7 @@ fn parse(text: &str, scope: FilterScope) -> FilterPolicy {
 }
 
 fn fault(text: &str, scope: FilterScope) -> String {
-    FilterPolicy::parse(text, scope).err().unwrap_or_else(|| panic!("{text:.200}")).to_string()
+    FilterPolicy::parse(text, scope).err().unwrap_or_else(|| panic!("{text:.200}"))
 }
 
 fn matches_body(policy: &str, body: &str) -> bool {

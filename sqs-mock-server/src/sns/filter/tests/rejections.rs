@@ -216,5 +216,5 @@ fn unknown_scopes_are_rejected() {
     }
     let expected =
         "FilterPolicyScope: Invalid value [RandomValue]. Please use either MessageBody or MessageAttributes";
-    assert_eq!(FilterScope::parse("RandomValue").unwrap_err().to_string(), expected);
+    assert_eq!(FilterScope::parse("RandomValue").unwrap_err(), expected);
 }

@@ -1,6 +1,6 @@
-//! Filtering by message body.
+//! Filtering by message attributes and by message body.
 //!
-//! Lists are transparent: a path continues into each element. The values that satisfy the conditions of one
+//! In a body, lists are transparent: a path continues into each element. The values that satisfy the conditions of one
 //! alternative must come from the same element of each list, so the search collects, from the leaves to the root, which
 //! conditions can be satisfied *together*:
 //!
@@ -9,12 +9,67 @@
 //! first is Anna, last is Jones:   {first} from the first element, or {last} from the second, never both
 //! ```
 
-use std::ops::BitOr;
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
+use sqs_client::types::MessageAttributeValue;
 
 use super::grammar::{Alternative, Condition};
-use super::value::Leaf;
+use super::value::{Decimal, Leaf};
+
+/// The attributes of a message that take part in filtering, by name.
+#[derive(Debug)]
+pub(super) struct Attributes<'a>(HashMap<&'a str, Attribute<'a>>);
+
+#[derive(Debug)]
+enum Attribute<'a> {
+    One(Leaf<'a>),
+    /// The JSON of a `String.Array`.
+    Array(Value),
+    /// A number or an array that is not valid: exists, but matches no rule.
+    Invalid,
+}
+
+impl<'a> Attributes<'a> {
+    pub(super) fn new(attributes: &'a HashMap<String, MessageAttributeValue>) -> Self {
+        let read = |(name, value): (&'a String, _)| Some((name.as_str(), Attribute::new(value)?));
+        Self(attributes.iter().filter_map(read).collect())
+    }
+
+    /// Whether all conditions hold.
+    pub(super) fn satisfy(&self, alternative: &Alternative) -> bool {
+        alternative.iter().all(|condition| match self.0.get(condition.path.as_str()) {
+            // AWS documents that `exists: false` requires another attribute.
+            None => condition.or_absent && !self.0.is_empty(),
+            Some(attribute) => attribute.satisfies(condition),
+        })
+    }
+}
+
+impl<'a> Attribute<'a> {
+    /// `None` for binary values.
+    fn new(value: &'a MessageAttributeValue) -> Option<Self> {
+        let text = value.string_value()?;
+        let kind = value.data_type();
+        Some(match kind.split_once('.').map_or(kind, |(kind, _label)| kind) {
+            _ if kind == "String.Array" => serde_json::from_str(text).map_or(Self::Invalid, Self::Array),
+            "String" => Self::One(Leaf::Text(text)),
+            "Number" => Decimal::parse(text).map_or(Self::Invalid, |number| Self::One(Leaf::Number(number))),
+            _ => return None,
+        })
+    }
+
+    fn satisfies(&self, condition: &Condition) -> bool {
+        let matches = |leaf| condition.rules.iter().any(|rule| rule.matches(leaf));
+        match self {
+            Self::One(leaf) => matches(*leaf),
+            Self::Array(Value::Array(list)) if list.is_empty() => condition.or_absent,
+            Self::Array(Value::Array(list)) => list.iter().filter_map(Leaf::of).any(matches),
+            Self::Array(one) => Leaf::of(one).is_some_and(matches),
+            Self::Invalid => false,
+        }
+    }
+}
 
 /// Conditions of an alternative, one bit each. The limits of keys and combinations allow 12 at most.
 type Conditions = u64;
@@ -44,7 +99,7 @@ struct Found {
 }
 
 /// Whether all conditions hold in a body.
-pub(super) fn satisfies(body: &Map<String, Value>, alternative: &Alternative) -> bool {
+pub(super) fn body_satisfies(body: &Map<String, Value>, alternative: &Alternative) -> bool {
     let bits = (0..Conditions::BITS).map(|bit| 1 << bit);
     let wanted: Vec<_> = alternative
         .iter()
@@ -68,7 +123,7 @@ fn in_value(wanted: &[Wanted<'_>], value: &Value) -> Found {
         scalar => {
             let here = wanted.iter().filter(|wanted| wanted.rest.is_none());
             let choice =
-                Leaf::of(scalar).map(|leaf| here.fold(Choice::default(), |sum, at| sum | at.test(leaf)));
+                Leaf::of(scalar).map(|leaf| here.fold(Choice::default(), |sum, at| sum.and(at.test(leaf))));
             Found::one(choice.unwrap_or_default())
         }
     }
@@ -123,7 +178,7 @@ impl Found {
     fn and(&self, other: &Self) -> Self {
         let mut found = Self { choices: Vec::new(), present: self.present | other.present };
         for left in &self.choices {
-            other.choices.iter().for_each(|right| found.add(*left | *right));
+            other.choices.iter().for_each(|right| found.add(left.and(*right)));
         }
         found
     }
@@ -137,16 +192,12 @@ impl Found {
 }
 
 impl Choice {
+    fn and(self, other: Self) -> Self {
+        Self { satisfied: self.satisfied | other.satisfied, present: self.present | other.present }
+    }
+
     /// Whether every policy that matches with `other` matches with this.
     fn covers(self, other: Self) -> bool {
         other.satisfied & !self.satisfied == 0 && self.present & !other.present == 0
-    }
-}
-
-impl BitOr for Choice {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Self { satisfied: self.satisfied | other.satisfied, present: self.present | other.present }
     }
 }

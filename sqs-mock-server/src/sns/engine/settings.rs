@@ -1,0 +1,230 @@
+//! What requests set of a topic: attributes and tags.
+//!
+//! Source: <https://docs.aws.amazon.com/sns/latest/api/API_SetTopicAttributes.html>
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use super::policy;
+use super::refusal::{are_equal, check_length, in_attributes, invalid, json_object};
+use crate::service::arn::TopicArn;
+use crate::service::query_error::QueryError;
+
+/// The maximum size of a message in bytes, unless the topic has another.
+const MAXIMUM_MESSAGE_SIZE: usize = 262_144;
+/// The sizes that a topic can set instead.
+pub(crate) const MAXIMUM_MESSAGE_SIZES: RangeInclusive<u32> = 1_024..=1_048_576;
+/// The maximum number of characters of a display name.
+pub(crate) const MAX_DISPLAY_NAME: usize = 100;
+/// A limit of this server that bounds memory; policies have their own.
+const MAX_VALUE: usize = 30_720;
+const MAX_TAGS: usize = 50;
+/// The limits of AWS tags. They bound memory.
+const MAX_TAG_KEY: usize = 128;
+const MAX_TAG_VALUE: usize = 256;
+
+const EFFECTIVE_DELIVERY_POLICY: &str = r#"{"http":{"defaultHealthyRetryPolicy":{"minDelayTarget":20,"maxDelayTarget":20,"numRetries":3,"numMaxDelayRetries":0,"numNoDelayRetries":0,"numMinDelayRetries":0,"backoffFunction":"linear"},"disableSubscriptionOverrides":false,"defaultRequestPolicy":{"headerContentType":"text/plain; charset=UTF-8"}}}"#;
+
+/// Protocols with attributes for delivery logs.
+const FEEDBACK_PROTOCOLS: [&str; 5] = ["HTTP", "Firehose", "Lambda", "Application", "SQS"];
+
+/// What requests set of a topic.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TopicSettings {
+    /// It never changes.
+    pub(crate) arn: TopicArn,
+    /// Those that a request has set, except for `FifoTopic`.
+    pub(crate) attributes: BTreeMap<String, String>,
+    pub(crate) tags: BTreeMap<String, String>,
+}
+
+impl TopicSettings {
+    /// The settings of a new topic.
+    ///
+    /// # Errors
+    /// `InvalidParameter`.
+    pub(super) fn new(
+        arn: TopicArn,
+        requested: &[(&str, &str)],
+        tags: BTreeMap<String, String>,
+    ) -> Result<Self, QueryError> {
+        let mut settings = Self { arn, attributes: BTreeMap::new(), tags };
+        for (name, value) in requested.iter().filter(|(name, _)| *name != "FifoTopic") {
+            settings.set_attribute(name, value).map_err(|error| match error.message.as_str() {
+                "Invalid parameter: AttributeName" => {
+                    invalid(format_args!("Attributes Reason: Unknown attribute {name}"))
+                }
+                _ => in_attributes(error),
+            })?;
+        }
+        Ok(settings)
+    }
+
+    /// Sets an attribute. An empty `DeliveryPolicy` or `Policy` removes it.
+    ///
+    /// # Errors
+    /// `InvalidParameter`.
+    pub(crate) fn set_attribute(&mut self, name: &str, value: &str) -> Result<(), QueryError> {
+        check_length(name, value, MAX_VALUE)?;
+        let value = match name {
+            "Policy" | "DeliveryPolicy" if value.is_empty() => {
+                self.attributes.remove(name);
+                return Ok(());
+            }
+            "Policy" => policy::parse(value)?,
+            "DeliveryPolicy" => {
+                json_object(value).map_err(|error| invalid(format_args!("DeliveryPolicy: {error}")))?;
+                value.to_owned()
+            }
+            _ if is_legal(&self.arn, name, value)? => value.to_owned(),
+            _ => return Err(invalid(name)),
+        };
+        self.attributes.insert(name.to_owned(), value);
+        Ok(())
+    }
+
+    /// Adds a statement to the policy.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for a known label or an unknown action.
+    pub(crate) fn add_permission(
+        &mut self,
+        label: &str,
+        accounts: &[&str],
+        actions: &[&str],
+    ) -> Result<(), QueryError> {
+        let policy = policy::with_permission(&self.policy(), &self.arn, label, accounts, actions)?;
+        self.attributes.insert("Policy".to_owned(), policy);
+        Ok(())
+    }
+
+    /// Removes a statement from the policy.
+    ///
+    /// # Errors
+    /// `InternalError`, never for a policy that was accepted before.
+    pub(crate) fn remove_permission(&mut self, label: &str) -> Result<(), QueryError> {
+        let policy = policy::without_permission(&self.policy(), label)?;
+        self.attributes.insert("Policy".to_owned(), policy);
+        Ok(())
+    }
+
+    fn policy(&self) -> String {
+        self.attributes.get("Policy").cloned().unwrap_or_else(|| policy::default_of(&self.arn))
+    }
+
+    /// Adds tags, all or none. Values of existing keys are replaced.
+    ///
+    /// # Errors
+    /// `TagLimitExceeded`.
+    pub(crate) fn tag(&mut self, tags: BTreeMap<String, String>) -> Result<(), QueryError> {
+        let new = tags.keys().filter(|key| !self.tags.contains_key(*key)).count();
+        check_tags(self.tags.len() + new)?;
+        self.tags.extend(tags);
+        Ok(())
+    }
+
+    /// Checks that a request to create the topic again names nothing that it does not have.
+    ///
+    /// # Errors
+    /// `InvalidParameter`.
+    pub(crate) fn check_same(
+        &self,
+        requested: &[(&str, &str)],
+        tags: &BTreeMap<String, String>,
+    ) -> Result<(), QueryError> {
+        let shown = self.shown();
+        let is_same = |(name, value): &(&str, &str)| match *name {
+            "FifoTopic" => self.arn.is_fifo() == value.eq_ignore_ascii_case("true"),
+            name => shown.get(name).is_some_and(|own| are_equal(own, value)),
+        };
+        if !requested.iter().all(is_same) {
+            return Err(invalid("Attributes Reason: Topic already exists with different attributes"));
+        }
+        if !tags.iter().all(|(key, value)| self.tags.get(key) == Some(value)) {
+            return Err(invalid("Tags Reason: Topic already exists with different tags"));
+        }
+        Ok(())
+    }
+
+    /// The attributes that `GetTopicAttributes` returns, without the counts of subscriptions.
+    pub(super) fn shown(&self) -> BTreeMap<String, String> {
+        let mut shown = BTreeMap::from([
+            ("DisplayName".to_owned(), String::new()),
+            ("EffectiveDeliveryPolicy".to_owned(), EFFECTIVE_DELIVERY_POLICY.to_owned()),
+            ("Owner".to_owned(), self.arn.account.to_string()),
+            ("Policy".to_owned(), self.policy()),
+            ("TopicArn".to_owned(), self.arn.to_string()),
+        ]);
+        if self.arn.is_fifo() {
+            shown.insert("FifoTopic".to_owned(), "true".to_owned());
+            shown.insert("ContentBasedDeduplication".to_owned(), "false".to_owned());
+        }
+        shown.extend(self.attributes.clone());
+        shown
+    }
+
+    /// The maximum size of a message in bytes.
+    pub(super) fn maximum_message_size(&self) -> usize {
+        let size = self.attributes.get("MaximumMessageSize").and_then(|size| size.parse().ok());
+        size.unwrap_or(MAXIMUM_MESSAGE_SIZE)
+    }
+
+    /// Whether an attribute was set to a value.
+    pub(super) fn has(&self, name: &str, value: &str) -> bool {
+        self.attributes.get(name).is_some_and(|own| own == value)
+    }
+
+    /// The version of signatures of its notifications: 1 or 2.
+    pub(crate) fn signature_version(&self) -> &str {
+        self.attributes.get("SignatureVersion").map_or("1", String::as_str)
+    }
+}
+
+/// Whether a value is legal for an attribute other than the documents.
+///
+/// # Errors
+/// `InvalidParameter` for a name that topics of this kind do not have.
+fn is_legal(arn: &TopicArn, name: &str, value: &str) -> Result<bool, QueryError> {
+    let within = |range: RangeInclusive<u32>| value.parse().is_ok_and(|number| range.contains(&number));
+    Ok(match name {
+        "DisplayName" => value.chars().count() <= MAX_DISPLAY_NAME,
+        "SignatureVersion" => matches!(value, "1" | "2"),
+        "TracingConfig" => matches!(value, "PassThrough" | "Active"),
+        "KmsMasterKeyId" => true,
+        "MaximumMessageSize" => within(MAXIMUM_MESSAGE_SIZES),
+        "ContentBasedDeduplication" if arn.is_fifo() => matches!(value, "true" | "false"),
+        "FifoThroughputScope" if arn.is_fifo() => matches!(value, "Topic" | "MessageGroup"),
+        "ArchivePolicy" if arn.is_fifo() => value.is_empty() || json_object(value).is_ok(),
+        // Such as `SQSSuccessFeedbackRoleArn`.
+        name => match FEEDBACK_PROTOCOLS.iter().find_map(|protocol| name.strip_prefix(protocol)) {
+            Some("SuccessFeedbackSampleRate") => within(0..=100),
+            Some("SuccessFeedbackRoleArn" | "FailureFeedbackRoleArn") => true,
+            _ => return Err(invalid("AttributeName")),
+        },
+    })
+}
+
+/// Reads the tags of a request.
+///
+/// # Errors
+/// `InvalidParameter` for a key that occurs twice, or a key or value that is too long; `TagLimitExceeded`.
+pub(crate) fn read_tags(pairs: &[(&str, &str)]) -> Result<BTreeMap<String, String>, QueryError> {
+    let mut tags = BTreeMap::new();
+    for (key, value) in pairs {
+        if !(1..=MAX_TAG_KEY).contains(&key.chars().count()) || value.chars().count() > MAX_TAG_VALUE {
+            return Err(invalid(format_args!(
+                "Tags Reason: a key must have 1 to {MAX_TAG_KEY} characters, and a value at most {MAX_TAG_VALUE}"
+            )));
+        }
+        if tags.insert((*key).to_owned(), (*value).to_owned()).is_some() {
+            return Err(invalid("Duplicated keys are not allowed."));
+        }
+    }
+    check_tags(tags.len())?;
+    Ok(tags)
+}
+
+fn check_tags(count: usize) -> Result<(), QueryError> {
+    let text = "Could not complete request: tag quota of per resource exceeded";
+    if count > MAX_TAGS { Err(QueryError::new(400, "TagLimitExceeded", text)) } else { Ok(()) }
+}
