@@ -58,7 +58,7 @@ impl<'a> Parameters<'a> {
     pub(super) fn parse(text: &'a [u8], allowed: &str) -> Result<Self, Refusal> {
         let mut all = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(text) {
-            if !allowed.split('&').any(|known| known == name) {
+            if name.is_empty() || !allowed.split('&').any(|known| known == name) {
                 let allowed = if allowed.is_empty() { "none".to_owned() } else { allowed.replace('&', ", ") };
                 return Err(Refusal::bad(format!("unknown parameter {name:?}; allowed: {allowed}")));
             }
@@ -170,6 +170,8 @@ mod tests {
     fn unknown_and_repeated_parameters_are_rejected_by_name() {
         assert!(refusal(Parameters::parse(b"quue=a", "queue&limit")).contains("allowed: queue, limit"));
         assert!(refusal(Parameters::parse(b"a=1&a=2", "a")).contains("repeated"));
-        assert!(refusal(Parameters::parse(b"a=1", "")).contains("allowed: none"));
+        for text in ["a=1", "=1"] {
+            assert!(refusal(Parameters::parse(text.as_bytes(), "")).contains("allowed: none"), "{text}");
+        }
     }
 }

@@ -35,9 +35,9 @@ const SHARE: u32 = 20;
 /// A comment after this time shows that the connection works, and finds readers that are gone.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// What a page can compare with the state before, where texts have no meaning except equality, and a text that differs if
-/// something changed. A clock that runs is no change.
-fn look(services: &Services) -> (Value, String) {
+/// What a page can compare with the state before, where texts have no meaning except equality, and its revision, which
+/// differs if something changed. A clock that runs is no change.
+fn state_and_revision(services: &Services) -> (Value, String) {
     let sqs = services.sqs.service();
     let arns = sqs.queues();
     // The number of the latest request, and how many are kept.
@@ -57,9 +57,9 @@ fn look(services: &Services) -> (Value, String) {
         "buckets": buckets(services).map(|objects| revision((requests, objects))),
         "messages": messages,
     });
-    let changes = revision((state.to_string(), sqs.clock().setting()));
+    let revision = revision((state.to_string(), sqs.clock().setting()));
     state["clock"] = clock::state(sqs.clock());
-    (state, changes)
+    (state, revision)
 }
 
 #[cfg(feature = "s3")]
@@ -82,7 +82,7 @@ fn revision(of: impl Hash) -> String {
 struct Stream {
     services: Arc<Services>,
     pause: Pin<Box<Sleep>>,
-    /// The changes of the last event.
+    /// The revision of the last event.
     sent: String,
     spoke: Instant,
 }
@@ -91,9 +91,9 @@ impl Stream {
     /// The next event, if there is one now.
     fn next(&mut self) -> Option<Bytes> {
         let start = Instant::now();
-        let (state, changes) = look(&self.services);
-        let event = if changes != self.sent {
-            self.sent = changes;
+        let (state, revision) = state_and_revision(&self.services);
+        let event = if revision != self.sent {
+            self.sent = revision;
             Some(format!("event: state\ndata: {state}\n\n").into())
         } else if start.duration_since(self.spoke) >= ALIVE {
             Some(Bytes::from_static(b": alive\n\n"))

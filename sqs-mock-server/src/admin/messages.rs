@@ -16,8 +16,8 @@ use sqs_client::operation::receive_message::ReceiveMessage;
 use sqs_client::wire::protocol::{Detected, Form, Protocol};
 
 use super::answer::{Answered, Refusal, json};
-use super::ask::{Ask, Page, truth};
-use super::queues::{in_parameters, unknown};
+use super::ask::{Ask, truth};
+use super::queues::{queue_in_parameters, unknown};
 use crate::http::form_text;
 use crate::service::caller::Caller;
 use crate::sqs::front::{self as respond, Style};
@@ -27,20 +27,22 @@ use crate::sqs::ops::{Kinds, PeekedMessage, Visibility, fitting};
 pub(super) fn peek(ask: &Ask<'_>) -> Answered {
     let page = ask.parameters.page()?;
     let kinds = kinds(ask.parameters.get("state"))?;
-    let arn = in_parameters(ask)?;
+    let arn = queue_in_parameters(ask)?;
     let total = kinds.count(ask.sqs().counts(&arn).ok_or_else(|| unknown(&arn))?);
     let peeked = ask.sqs().peek_at(&arn, (page.skip, page.limit), |visibility| kinds.include(visibility));
     let peeked = peeked.ok_or_else(|| unknown(&arn))?;
     let fitting = fitting(&peeked);
-    let page = if fitting < peeked.len() { Page { limit: fitting, ..page } } else { page };
     let mut part = page.part("messages", total, peeked.iter().take(fitting).map(message));
+    if fitting < peeked.len() {
+        part["next"] = json!(page.skip + fitting);
+    }
     part["queue"] = json!(arn);
     json(&part)
 }
 
 /// `DELETE /_mock/messages/{name}`.
 pub(super) fn remove(ask: &Ask<'_>) -> Answered {
-    let arn = in_parameters(ask)?;
+    let arn = queue_in_parameters(ask)?;
     let id = ask.name.parse().map_err(|_| Refusal::bad(format!("{:?} is not a message id", ask.name)))?;
     match ask.sqs().discard(&arn, id) {
         Some(true) => json(&json!({ "deleted": true })),

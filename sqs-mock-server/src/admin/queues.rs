@@ -29,19 +29,19 @@ pub(super) fn list(ask: &Ask<'_>) -> Answered {
 
 /// `GET /_mock/queues/{name}`.
 pub(super) fn show(ask: &Ask<'_>) -> Answered {
-    let arn = in_path(ask);
+    let arn = queue_in_path(ask);
     json(&queue(ask, &arn).ok_or_else(|| unknown(&arn))?)
 }
 
 /// `GET /_mock/queues/{name}/why-empty`.
 pub(super) fn why_empty(ask: &Ask<'_>) -> Answered {
-    let why = ask.sqs().why_empty(&in_path(ask));
+    let why = ask.sqs().why_empty(&queue_in_path(ask));
     json(&json!({ "reason": reason(&why), "text": why.to_string() }))
 }
 
 /// `GET /_mock/queues/{name}/move-tasks`.
 pub(super) fn move_tasks(ask: &Ask<'_>) -> Answered {
-    let arn = in_path(ask);
+    let arn = queue_in_path(ask);
     ask.sqs().describe(&arn).ok_or_else(|| unknown(&arn))?;
     json(&json!({ "move_tasks": ask.sqs().move_tasks(&arn, MAX_TASKS) }))
 }
@@ -55,7 +55,7 @@ pub(super) async fn wait(ask: &Ask<'_>) -> Answered {
         return Err(Refusal::bad(format!("no condition; set one or more of {all}")));
     }
     let seconds = ask.parameters.number("timeout", 0..=LONGEST)?.unwrap_or(USUAL);
-    let arn = in_parameters(ask)?;
+    let arn = queue_in_parameters(ask)?;
     let is_met = |counts: &Counts| {
         let mut pairs = wanted.iter().zip(numbers(*counts));
         pairs.all(|(wanted, number)| wanted.is_none_or(|wanted| wanted == number))
@@ -93,13 +93,13 @@ pub(super) fn unknown(arn: &QueueArn) -> Refusal {
 }
 
 /// The queue that the path names.
-fn in_path(ask: &Ask<'_>) -> QueueArn {
+fn queue_in_path(ask: &Ask<'_>) -> QueueArn {
     let (region, account) = ask.home();
     QueueArn::new(region, account, ask.name)
 }
 
 /// The queue that the parameters name.
-pub(super) fn in_parameters(ask: &Ask<'_>) -> Result<QueueArn, Refusal> {
+pub(super) fn queue_in_parameters(ask: &Ask<'_>) -> Result<QueueArn, Refusal> {
     let (region, account) = ask.home();
     let queue = ask.parameters.required("queue", ": a name, a URL or an ARN")?;
     Ok(QueueArn::named(queue, region, account))

@@ -69,7 +69,10 @@ impl SubscriptionDefinition {
 
     /// All attributes: the name in the file, the name in requests, and the value there.
     fn table(&self, topic: &TopicArn) -> [(&'static str, &'static str, Option<String>); 4] {
-        let scope = self.filter_policy_scope.map(|scope| format!("{scope:?}"));
+        let scope = self.filter_policy_scope.map(|scope| match scope {
+            Scope::MessageAttributes => "MessageAttributes".to_owned(),
+            Scope::MessageBody => "MessageBody".to_owned(),
+        });
         let redrive = self.dead_letter_queue.as_ref();
         let redrive =
             redrive.map(|queue| json!({ "deadLetterTargetArn": queue_arn(queue, topic) }).to_string());

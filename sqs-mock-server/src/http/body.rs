@@ -7,7 +7,8 @@
 //! A body reserves memory once: for what was read, or for the maximum that may follow. No holder of a reservation waits
 //! for another one, so there is no deadlock. The beginning needs no reservation, so a connection that announces a long
 //! body and sends nothing blocks no other request; the number of connections bounds these bytes, as it bounds their
-//! buffers. A longer body that stalls loses its reservation soon. Short bodies have their own budget, so that they do not wait behind long ones.
+//! buffers. A longer body that stalls loses its reservation soon. Short bodies have their own budget, so that they do not
+//! wait behind long ones.
 
 use std::borrow::Cow;
 use std::time::Duration;

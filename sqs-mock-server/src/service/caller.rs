@@ -36,7 +36,7 @@ impl<'a> Caller<'a> {
         parts_of(text.as_bytes()).next().map(Self::from_scope).unwrap_or_default()
     }
 
-    /// Every request comes here: bytes are split faster than text.
+    /// Takes bytes, since every request comes here, and a search in text is slower.
     fn from_scope(credential: &'a [u8]) -> Self {
         let mut parts =
             credential.split(|byte| *byte == b'/').map(|part| str::from_utf8(part).unwrap_or_default());
@@ -46,9 +46,9 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// The parts between the commas and spaces of a header.
+/// The parts between the commas, spaces and tabs of a header.
 fn parts_of(header: &[u8]) -> impl Iterator<Item = &[u8]> {
-    header.split(|byte| matches!(byte, b',' | b' '))
+    header.split(|byte| matches!(byte, b',' | b' ' | b'\t'))
 }
 
 /// Marks a request that came through the admin API, which requires no signature.
@@ -98,9 +98,10 @@ mod tests {
     #[test]
     fn access_key_of_twelve_digits_selects_the_account() {
         let value = "AWS4-HMAC-SHA256 Credential=123456789012/20260102/eu-west-1/sqs/aws4_request, SignedHeaders=host";
-        let head = head(&[("authorization", value)]);
         let expected = Caller { account: Some("123456789012"), region: Some("eu-west-1") };
-        assert_eq!(Caller::of(&head), expected);
+        for value in [value.to_owned(), value.replace("256 ", "256\t"), value.replace(", ", ",")] {
+            assert_eq!(Caller::of(&head(&[("authorization", &value)])), expected, "{value}");
+        }
     }
 
     #[test]

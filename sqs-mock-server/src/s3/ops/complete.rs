@@ -25,7 +25,7 @@ impl Operations {
         let context = RequestContext::of(&request.extensions);
         let input = request.input;
         let bucket = self.bucket(&input.bucket)?;
-        let upload = bucket.upload(&input.upload_id, &input.key)?;
+        let upload = bucket.upload(&input.upload_id, &input.key, Upload::clone)?;
         let wanted = input.multipart_upload.and_then(|parts| parts.parts).unwrap_or_default();
         let parts = found_parts(&upload, &wanted)?;
         let mut object = assembled(&upload, &parts);

@@ -1,7 +1,7 @@
 //! The implementation of the S3 operations.
 //!
 //! ```text
-//! s3s: HTTP, signatures, XML -> Access (faults, owner) -> one method of `Operations` -> store
+//! s3s: HTTP, signatures, XML -> Gate (faults, owner) -> one method of `Operations` -> store
 //! ```
 
 mod body;

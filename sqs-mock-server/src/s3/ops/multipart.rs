@@ -66,13 +66,13 @@ impl Operations {
             return Err(s3_error!(InvalidArgument, "{text}"));
         }
         let bucket = self.bucket(&input.bucket)?;
-        let upload = bucket.upload(&input.upload_id, &input.key)?;
-        let part = ExpectedChecksum::of(&request, upload.algorithm)?.store(&bucket, body).await?;
+        let algorithm = bucket.upload(&input.upload_id, &input.key, |upload| upload.algorithm)?;
+        let part = ExpectedChecksum::of(&request, algorithm)?.store(&bucket, body).await?;
         let mut output =
             UploadPartOutput { e_tag: Some(ETag::Strong(hex(part.md5))), ..UploadPartOutput::default() };
         let checksum = StoredChecksum::fields(part.checksum.as_ref());
         move_fields!(checksum => output; checksums);
-        bucket.add_part(&upload.id, input.part_number, part)?;
+        bucket.add_part(&input.upload_id, input.part_number, part)?;
         Ok(output)
     }
 
@@ -82,8 +82,8 @@ impl Operations {
     ) -> S3Result<AbortMultipartUploadOutput> {
         let input = request.input;
         let bucket = self.bucket(&input.bucket)?;
-        let upload = bucket.upload(&input.upload_id, &input.key)?;
-        bucket.abort(&upload.id)?;
+        bucket.upload(&input.upload_id, &input.key, |_| ())?;
+        bucket.abort(&input.upload_id)?;
         Ok(AbortMultipartUploadOutput::default())
     }
 }

@@ -35,7 +35,7 @@ const SEQUENCE_BITS: u32 = 20;
 /// The events that are not delivered yet.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    /// Held only to add or remove events, also under the lock of a bucket.
+    /// Held to write, add or remove an event, also under the lock of a bucket.
     queue: Mutex<Queue>,
     /// Held for the delivery of one event, and for a reset: no event from before a reset is delivered after it. Its holder
     /// locks `queue`, and then queues and topics.

@@ -50,7 +50,8 @@ impl Bucket {
             fs::create_dir_all(root.join(folder))?;
         }
         disk::write(&root.join(disk::BUCKET), &now)?;
-        Self::load(name, root)
+        // Without what a failed removal has left: the next start reads or removes it.
+        Ok(Self { name: name.to_owned(), root, created: now, state: Mutex::default() })
     }
 
     /// Opens the directory of a bucket.
@@ -172,10 +173,11 @@ impl Bucket {
         Ok(())
     }
 
-    /// A snapshot of the upload with this id and key.
-    pub(crate) fn upload(&self, id: &str, key: &str) -> S3Result<Upload> {
-        let found = self.state.lock().uploads.get(id).cloned();
-        found.filter(|upload| upload.key == key).ok_or_else(no_such_upload)
+    /// Reads the upload with this id and key, under the lock of the bucket.
+    pub(crate) fn upload<T>(&self, id: &str, key: &str, read: impl FnOnce(&Upload) -> T) -> S3Result<T> {
+        let state = self.state.lock();
+        let found = state.uploads.get(id).filter(|upload| upload.key == key);
+        found.map(read).ok_or_else(no_such_upload)
     }
 
     /// A snapshot of all uploads.

@@ -43,6 +43,10 @@ fn read<T: DeserializeOwned>(path: &Path) -> io::Result<T> {
 
 /// Reads a bucket, and removes files of incomplete writes and deletes.
 pub(super) fn load(bucket: &Path) -> io::Result<Contents> {
+    // First, since nothing may be removed from a directory that is not a bucket.
+    let created = read(&bucket.join(BUCKET))?;
+    let notifications = bucket.join(NOTIFICATIONS);
+    let notifications = if notifications.exists() { read(&notifications)? } else { Configuration::default() };
     let data = bucket.join("data");
     let mut unreferenced: BTreeSet<_> = finished(&data)?.into_iter().collect();
     let mut objects = BTreeMap::new();
@@ -50,19 +54,24 @@ pub(super) fn load(bucket: &Path) -> io::Result<Contents> {
         let mut object: Object = read(&path)?;
         for segment in &mut object.segments {
             let path = data.join(&segment.file);
-            if fs::metadata(&path).map_or(0, |found| found.len()) != segment.size {
-                let text = format!("{} does not have {} bytes", path.display(), segment.size);
-                return Err(io::Error::new(io::ErrorKind::InvalidData, text));
-            }
+            check(&path, segment.size)?;
             unreferenced.remove(&path);
             segment.data = Arc::new(DataFile { path, is_temporary: false.into() });
         }
         objects.insert(object.key.clone(), Arc::new(object));
     }
     unreferenced.iter().try_for_each(fs::remove_file)?;
-    let notifications = bucket.join(NOTIFICATIONS);
-    let notifications = if notifications.exists() { read(&notifications)? } else { Configuration::default() };
-    Ok((read(&bucket.join(BUCKET))?, objects, notifications))
+    Ok((created, objects, notifications))
+}
+
+/// Checks that a data file is complete.
+fn check(path: &Path, expected: u64) -> io::Result<()> {
+    let problem = match fs::metadata(path) {
+        Ok(found) if found.len() == expected => return Ok(()),
+        Ok(found) => format!("has {} bytes, not {expected}", found.len()),
+        Err(error) => format!("cannot be read: {error}"),
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidData, format!("{} {problem}", path.display())))
 }
 
 /// Lists a directory, and removes temporary files of incomplete writes.

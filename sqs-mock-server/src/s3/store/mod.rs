@@ -97,7 +97,11 @@ impl Store {
     /// Removes a bucket; `false` if it has objects.
     pub(super) fn remove(&self, bucket: &Bucket) -> io::Result<bool> {
         let mut buckets = self.buckets.write();
-        Ok(bucket.remove()? && buckets.remove(&bucket.name).is_some())
+        let is_empty = bucket.remove()?;
+        if is_empty {
+            buckets.remove(&bucket.name);
+        }
+        Ok(is_empty)
     }
 
     /// Removes all buckets if the directory is temporary.
@@ -105,11 +109,11 @@ impl Store {
         if self.temporary.is_none() {
             return Ok(());
         }
-        let mut buckets = self.buckets.write();
-        for bucket in std::mem::take(&mut *buckets).into_values() {
+        let mut removed = Ok(());
+        for bucket in std::mem::take(&mut *self.buckets.write()).into_values() {
             bucket.empty();
-            fs::remove_dir_all(&bucket.root)?;
+            removed = fs::remove_dir_all(&bucket.root).and(removed);
         }
-        Ok(())
+        removed
     }
 }

@@ -120,6 +120,9 @@ impl Fault {
         fault.set_service()?;
         check_lengths(fields)?;
         fault.check()?;
+        if matches!(fault.effect, Effect::Redeliver {}) && fault.filter.actions.is_empty() {
+            fault.filter.actions.push(Action::ReceiveMessage.into());
+        }
         for name in [&mut fault.filter.queue, &mut fault.filter.topic].into_iter().flatten() {
             *name = name_of(name).to_owned();
         }
@@ -160,7 +163,7 @@ impl Fault {
         }
     }
 
-    fn check(&mut self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         let Self { filter, effect } = self;
         if let Some(probability) = filter.probability.filter(|given| !(0.0..=1.0).contains(given)) {
             return Err(format!("`probability` must be between 0 and 1, not {probability}"));
@@ -172,7 +175,7 @@ impl Fault {
             return Err(format!("`actions`: this effect does not apply to {}", action.name));
         }
         let service = filter.service.unwrap_or(ServiceName::Sqs);
-        match &*effect {
+        match effect {
             Effect::Status { status, .. } if !(200..=599).contains(status) || [204, 304].contains(status) => {
                 Err(format!("`status` must be from 200 to 599, except 204 and 304, not {status}"))
             }
@@ -182,10 +185,6 @@ impl Fault {
             Effect::Pace { bytes_per_second: 0 } => Err("`bytes_per_second` must be at least 1".to_owned()),
             Effect::Error { code, .. } | Effect::FailEntries { code, .. } if !is_code_of(service, code) => {
                 Err(format!("`code`: {code:?} is not an error code of {service}"))
-            }
-            Effect::Redeliver {} if filter.actions.is_empty() => {
-                filter.actions.push(Action::ReceiveMessage.into());
-                Ok(())
             }
             _ => Ok(()),
         }

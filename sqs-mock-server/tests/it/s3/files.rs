@@ -81,7 +81,7 @@ async fn truncated_data_file_is_reported_at_the_start() {
     let data = fs::read_dir(directory.0.join("buckets/payloads/data")).unwrap().next().unwrap().unwrap();
     fs::write(data.path(), "te").unwrap();
     let error = MockSqs::builder().with_s3(&directory.0).start().await.unwrap_err().to_string();
-    assert!(error.ends_with("does not have 3 bytes"), "{error}");
+    assert!(error.ends_with("has 2 bytes, not 3"), "{error}");
 }
 
 #[tokio::test]
