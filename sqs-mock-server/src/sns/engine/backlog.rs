@@ -126,6 +126,19 @@ impl<T> Backlog<T> {
         }
     }
 
+    /// Makes the attempts of a new lane. Those of others are not for its publisher to wait for.
+    pub(crate) fn begin(
+        &mut self,
+        now: Timestamp,
+        lane: u64,
+        attempt: impl Fn(&T) -> bool,
+        give_up: impl Fn(T),
+    ) {
+        if self.due.remove(&(now, lane)) {
+            self.run_lane(now, (now, lane), attempt, give_up);
+        }
+    }
+
     fn run_lane(
         &mut self,
         now: Timestamp,

@@ -107,6 +107,21 @@ fn full_backlog_takes_no_more() {
     assert!(backlog.add(START, None, (0, 2)).is_some());
 }
 
+#[test]
+fn new_lane_begins_without_the_others() {
+    let mut bench = Bench::default();
+    bench.add(None, 1);
+    let lane = bench.add(None, 2);
+    let attempt = |number: &u32| {
+        bench.attempted.borrow_mut().push(*number);
+        bench.attempted.borrow().len() == 3
+    };
+    bench.backlog.begin(START, lane, attempt, |_| panic!("not the last attempt"));
+    assert_eq!(bench.attempted.take(), [2; 3]);
+    assert!(!bench.backlog.has(lane));
+    assert_eq!(bench.backlog.next_due(), Some(START));
+}
+
 /// Contract 3.7.
 #[test]
 fn retries_are_those_of_aws() {

@@ -134,7 +134,7 @@ impl Deliveries {
             return Some(self.give_up(delivery, dead_letter_queue, &reason));
         };
         // The immediate retries.
-        self.run(backlog, now);
+        backlog.begin(now, lane, |waiting| self.retry(waiting), |waiting| self.end(&waiting));
         if !backlog.has(lane) {
             return None;
         }
@@ -152,15 +152,11 @@ impl Deliveries {
         self.changed.send_replace(());
     }
 
-    /// Makes some of the attempts that are due, in a task of their own.
-    fn run_due(&self) {
+    /// Makes some of the attempts that are due.
+    fn run(&self, now: Timestamp) {
         // The store has a message in a queue or here.
         let _whole = self.queues.whole();
-        self.run(&mut self.state.lock().backlog, self.clock.now());
-    }
-
-    /// Makes some of the attempts that are due.
-    fn run(&self, backlog: &mut Backlog<Arc<WaitingDelivery>>, now: Timestamp) {
+        let backlog = &mut self.state.lock().backlog;
         backlog.run(now, ATTEMPTS, |waiting| self.retry(waiting), |waiting| self.end(&waiting));
     }
 
@@ -260,7 +256,7 @@ async fn retry(deliveries: Weak<Deliveries>, mut changed: watch::Receiver<()>) {
             ended = changed.changed() => if ended.is_err() { return },
             () = is_due => {
                 let Some(deliveries) = deliveries.upgrade() else { return };
-                deliveries.run_due();
+                deliveries.run(clock.now());
                 drop(deliveries);
                 // After a jump of the clock, there may be many.
                 tokio::task::yield_now().await;

@@ -97,6 +97,7 @@ async fn message_is_in_the_dead_letter_queue_after_23_days() {
     let records = sns.wire.get("/_mock/requests?service=sns").await.content(200);
     let latest = records["requests"].as_array().and_then(|all| all.last()).expect("a record");
     assert_eq!(latest["action"], "Retry");
+    assert_eq!(latest["id"], "1", "the number of the delivery");
     let note = latest["warnings"][0].as_str().unwrap_or_default();
     assert!(
         note.starts_with(&format!("moved from {} to the dead-letter queue", queue_arn("q"))),
