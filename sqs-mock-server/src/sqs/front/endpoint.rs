@@ -8,19 +8,17 @@ use sqs_client::wire::protocol::{Detected, Protocol};
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::sign::Claim;
 
-use super::call::{Call, Ended};
-use super::dispatch::{Answered, dispatch};
+use super::dispatch::{Answered, Call, NoOutput, dispatch};
 use super::metrics::{self, Metrics};
 use super::observer::Observer;
-use super::queue_url::QueueUrlStyle;
+use super::queue_url::{QueueUrlStyle, Styled};
 use super::respond::{self, Style};
-use super::signature;
 use crate::http::{Denied, Names, Reply, form_text};
 use crate::service::caller::Caller;
 use crate::service::journal::{Input, Journal, PendingRecord};
 use crate::service::metrics::{Exposition, INJECTED_STATUS};
 use crate::service::operation::ServiceName;
-use crate::sqs::ops::Service;
+use crate::sqs::ops::{Context, Service, Trace};
 
 /// SQS without a transport.
 #[derive(Debug)]
@@ -57,27 +55,25 @@ impl Endpoint {
         let mut observer = self.observe(&request_id, head, style.protocol, input);
         let call = Call::read(&detected, head, body, &form);
         let answered = self.respond(head, body, call, style, &mut observer).await;
-        let mut refuse = |error: &ServiceError| {
-            observer.refused(&error.code, error.message.as_deref());
-            respond::refuse(style, error, &request_id)
-        };
         let reply = match answered {
-            Ok((Ok(encoded), damage)) => Reply::damaged(respond::answer(encoded), damage),
-            Ok((Err(error), damage)) => Reply::damaged(refuse(&error), damage),
-            Err(Ended::Refused(error)) => refuse(&error).into(),
-            Err(Ended::MethodNotAllowed) => {
+            Ok((encoded, damage)) => Reply::damaged(respond::answer(encoded), damage),
+            Err(NoOutput::Refused(error, damage)) => {
+                observer.refused(&error.code, error.message.as_deref());
+                Reply::damaged(respond::refuse(style, &error, &request_id), damage)
+            }
+            Err(NoOutput::MethodNotAllowed) => {
                 observer.refused(&ErrorCode::from_name("MethodNotAllowed"), None);
                 respond::method_not_allowed(style, &request_id).into()
             }
-            Err(Ended::NoAction) => {
+            Err(NoOutput::NoAction) => {
                 observer.refused(&ErrorCode::from_name("NoAction"), None);
                 respond::no_action().into()
             }
-            Err(Ended::Foreign(status, body)) => {
+            Err(NoOutput::Replaced(status, body)) => {
                 observer.refused(&ErrorCode::from_name(INJECTED_STATUS), None);
                 Reply::foreign(status, body)
             }
-            Err(Ended::Lost) => Reply::Lost,
+            Err(NoOutput::Lost) => Reply::Lost,
         };
         observer.end(reply.status(), || reply.body());
         reply
@@ -87,10 +83,10 @@ impl Endpoint {
         &self,
         head: &Parts,
         body: &[u8],
-        call: Result<Call<'_>, Ended>,
+        call: Result<Call<'_>, NoOutput>,
         style: Style,
         observer: &mut Observer<'_>,
-    ) -> Result<Answered, Ended> {
+    ) -> Answered {
         let call = call?;
         observer.asked(call.action);
         let claim = self.admit(head, body, call.action)?;
@@ -103,11 +99,43 @@ impl Endpoint {
         }
         let dispatched = dispatch(&self.service, context, call, style, request_id).await;
         let settled = self.service.settled().await;
-        let (answer, damage) = match dispatched {
-            Err(Ended::Refused(error)) => (Err(error), None),
-            other => other?,
-        };
-        Ok((settled.and(answer), damage))
+        match (dispatched, settled) {
+            (Ok((_, damage)) | Err(NoOutput::Refused(_, damage)), Err(not_stored)) => {
+                Err(NoOutput::Refused(not_stored, damage))
+            }
+            (dispatched, _) => dispatched,
+        }
+    }
+
+    /// The base of queue URLs in a region, for callers that use this host.
+    pub(crate) fn base_url(&self, host: &str, region: &str) -> String {
+        match &self.names.public_url {
+            Some(url) => url.clone(),
+            None => self.queue_url_style.base(host, region),
+        }
+    }
+
+    /// The context of an operation. If the caller does not name a region, the host may.
+    pub(crate) fn context(&self, head: &Parts, caller: Caller<'_>, protocol: Protocol) -> Context {
+        let host = self.names.host(head);
+        let of_host = || Some(Styled::of(host)?.region);
+        let region = caller.region.or_else(of_host).unwrap_or(&self.names.region);
+        let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
+        let is_query = protocol == Protocol::Query;
+        let path = Some(head.uri.path()).filter(|path| is_query && *path != "/");
+        Context {
+            account: caller.account.unwrap_or(&self.names.account).to_owned(),
+            region: region.to_owned(),
+            base_url: self.base_url(host, region),
+            public_url: self.names.public_url.clone(),
+            is_query,
+            request_url: path.map(|path| format!("http://{host}{path}")),
+            trace_header: trace_header.map(str::to_owned),
+            failing: Vec::new(),
+            is_retry: self.service.findings().is_some() && is_retry(head),
+            redeliver: false,
+            trace: Trace::default(),
+        }
     }
 
     /// Begins to observe a request. `input` is the body in AWS JSON, or the form in the Query protocol.
@@ -143,7 +171,7 @@ impl Endpoint {
         admitted.map_err(|denied| match denied {
             Denied::Guard(text) => ServiceError::new(ErrorCode::AccessDenied, text),
             Denied::Signature(error) => {
-                signature::refusal(&error, Caller::of(head).region.unwrap_or(&self.names.region))
+                respond::wrong_signature(&error, Caller::of(head).region.unwrap_or(&self.names.region))
             }
         })
     }
@@ -163,4 +191,13 @@ impl Endpoint {
 fn claimed<'a>(head: &'a Parts, call: &'a Call<'_>) -> Caller<'a> {
     let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
     signed_url.unwrap_or_else(|| Caller::of(head))
+}
+
+/// Whether the request is a retry of an AWS SDK, as in `amz-sdk-request: attempt=2; max=3`.
+fn is_retry(head: &Parts) -> bool {
+    let request = head.headers.get("amz-sdk-request").and_then(|value| value.to_str().ok());
+    let attempt = request.and_then(|text| {
+        text.split(';').find_map(|part| part.trim().strip_prefix("attempt=")?.parse::<u32>().ok())
+    });
+    attempt.is_some_and(|attempt| attempt > 1)
 }

@@ -7,6 +7,7 @@ use http::{Response, StatusCode};
 use sqs_client::operation::Operation;
 use sqs_client::wire::protocol::{Detected, EncodedResponse, Protocol};
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::sign::VerifyError;
 
 use super::query_json;
 
@@ -99,4 +100,18 @@ pub(super) fn no_action() -> Response<Bytes> {
     *response.status_mut() = StatusCode::NOT_FOUND;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/xml"));
     response
+}
+
+/// The error of a request with a wrong signature.
+pub(super) fn wrong_signature(error: &VerifyError, region: &str) -> ServiceError {
+    let code = match error {
+        VerifyError::Unsigned => {
+            let message = format!("Access to the resource https://sqs.{region}.amazonaws.com/ is denied.");
+            return ServiceError::new(ErrorCode::AccessDenied, message);
+        }
+        VerifyError::UnknownKey => ErrorCode::InvalidClientTokenId,
+        VerifyError::Incomplete(_) => ErrorCode::IncompleteSignature,
+        _ => ErrorCode::SignatureDoesNotMatch,
+    };
+    ServiceError::new(code, error.to_string())
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use sqs_client::operation::{Action, Input, Operation};
 use sqs_client::wire::protocol::{Form, Protocol};
 use sqs_client::wire::service_error::ErrorCode;
@@ -14,6 +15,9 @@ use crate::service::arn::QueueArn;
 use crate::service::clock::Timestamp;
 use crate::service::journal::{Ending, Record};
 use crate::service::operation::ServiceName;
+
+/// Members that other columns show, or that are the same in all requests.
+const LEFT_OUT: [&str; 4] = ["QueueUrl", "QueueName", "Action", "Version"];
 
 /// A recorded request to SQS. Clones share it.
 #[derive(Clone, Debug)]
@@ -139,6 +143,17 @@ impl RecordedRequest {
         self.protocol.decode_request(content).map_err(|error| NotThisInput(error.to_string()))
     }
 
+    /// The members of the input on one line, such as `MessageBody="tea" DelaySeconds=5`. An input that cannot be decoded
+    /// is shown as text.
+    pub(super) fn brief(&self, at_most: usize) -> String {
+        let members = match self.protocol {
+            Protocol::AwsJson => members_of_json(self.content()),
+            Protocol::Query => Some(members_of_form(self.content())),
+        };
+        let text = || String::from_utf8_lossy(self.content()).into_owned();
+        one_line(&members.map_or_else(text, |members| members.join(" ")), at_most)
+    }
+
     /// The action, or a dash.
     pub(super) fn action_name(&self) -> &'static str {
         self.action().map_or("-", Action::as_str)
@@ -155,20 +170,20 @@ impl std::error::Error for NotThisInput {}
 
 /// The members that name a queue.
 #[derive(Deserialize)]
-pub(super) struct Named<'a> {
+struct Named<'a> {
     #[serde(borrow, rename = "QueueUrl")]
-    pub(super) url: Option<Cow<'a, str>>,
+    url: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "QueueName")]
-    pub(super) name: Option<Cow<'a, str>>,
+    name: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "SourceArn")]
-    pub(super) source: Option<Cow<'a, str>>,
+    source: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "QueueOwnerAWSAccountId")]
-    pub(super) owner: Option<Cow<'a, str>>,
+    owner: Option<Cow<'a, str>>,
 }
 
 impl Named<'static> {
     /// Reads a form. A path replaces a missing queue URL.
-    pub(super) fn in_form(form: &Form<'_>, path: Option<&str>) -> Self {
+    fn in_form(form: &Form<'_>, path: Option<&str>) -> Self {
         let get =
             |name: &str| form.get(name).filter(|text| !text.is_empty()).map(str::to_owned).map(Cow::Owned);
         let path = || path.map(str::to_owned).map(Cow::Owned);
@@ -178,5 +193,35 @@ impl Named<'static> {
             source: get("SourceArn"),
             owner: get("QueueOwnerAWSAccountId"),
         }
+    }
+}
+
+fn members_of_json(content: &[u8]) -> Option<Vec<String>> {
+    let members: Map<String, Value> = serde_json::from_slice(content).ok()?;
+    let shown = members.iter().filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()));
+    Some(shown.map(|(name, value)| format!("{name}={value}")).collect())
+}
+
+fn members_of_form(content: &[u8]) -> Vec<String> {
+    let shown = form_urlencoded::parse(content).filter(|(name, _)| !LEFT_OUT.contains(&&**name));
+    shown.map(|(name, value)| format!("{name}={value:?}")).collect()
+}
+
+fn one_line(text: &str, at_most: usize) -> String {
+    let mut line: String = text.chars().take(at_most).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(at_most).is_some() {
+        line.push_str("..");
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_truncated_and_stay_on_one_line() {
+        assert_eq!(one_line("a\nbäc", 4), "a bä..");
+        assert_eq!(one_line("abcd", 4), "abcd");
     }
 }
