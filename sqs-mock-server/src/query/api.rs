@@ -15,7 +15,7 @@ pub(crate) trait Api: Sync {
     const SERVICE: ServiceName;
     /// The XML namespace of responses.
     const NAMESPACE: &'static str;
-    /// Tells actions apart.
+    /// One of the actions.
     type Kind: Copy + Send + Sync;
 
     /// Finds an action.

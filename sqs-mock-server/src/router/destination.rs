@@ -134,7 +134,7 @@ fn named(name: &str) -> Destination {
 /// A request without a signature in its headers.
 fn unsigned(head: &Parts, body: &[u8]) -> Destination {
     #[cfg(feature = "sns")]
-    if crate::sns::signing::is_certificate(head) {
+    if crate::sns::certificate::is_asked_for(head) {
         return Destination::Certificate;
     }
     let in_url = credential_in_url(head);

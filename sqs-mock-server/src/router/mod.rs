@@ -147,7 +147,7 @@ async fn answer_other(services: &Services, destination: Destination, head: &Part
         #[cfg(feature = "sns")]
         Destination::Service(ServiceName::Sts) => services.topics.front.answer(&Sts, head, body).await,
         #[cfg(feature = "sns")]
-        Destination::Certificate => crate::sns::signing::certificate().into(),
+        Destination::Certificate => crate::sns::certificate::response().into(),
         Destination::Service(_) => services.sqs.answer(head, body).await,
         Destination::Unknown(foreign) => {
             let (protocol, message) = (foreign.protocol(head, body), foreign.refusal(services.has_s3()));

@@ -14,15 +14,15 @@ use crate::sns::engine::subscription::{State, Subscription};
 use crate::sns::engine::subscription_attributes::Attributes;
 use crate::sns::engine::{Known, TopicChange, TopicNumber, TopicSettings, TopicState};
 
-/// Topics with new messages: how many they had, and the number of the last that is forgotten.
-pub(super) type Messages = HashMap<i64, (u64, u64)>;
+/// Topics with new messages: how many they ever had, and the number of the last that is forgotten.
+pub(super) type PublishedCounts = HashMap<i64, (u64, u64)>;
 
 /// Writes a change. Changes of deleted topics have no effect. [`finish`] writes the counts of messages.
 pub(super) fn apply(
     connection: &Connection,
     topic: TopicNumber,
     change: &TopicChange,
-    messages: &mut Messages,
+    messages: &mut PublishedCounts,
 ) -> Result<()> {
     let topic = integer(topic.0);
     match change {
@@ -66,8 +66,8 @@ pub(super) fn apply(
     }
 }
 
-/// Writes once for a transaction what each of its messages would replace.
-pub(super) fn finish(connection: &Connection, messages: &Messages) -> Result<()> {
+/// Writes the counts of messages, once in a transaction.
+pub(super) fn finish(connection: &Connection, messages: &PublishedCounts) -> Result<()> {
     for (topic, (number, forgotten)) in messages {
         let update = "UPDATE topic SET messages = ? WHERE number = ?";
         execute(connection, update, [integer(*number), *topic])?;

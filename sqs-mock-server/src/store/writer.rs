@@ -83,7 +83,7 @@ impl Writer {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut queues = QueueWriter::new(&transaction, &mut self.queues);
         #[cfg(feature = "sns")]
-        let mut messages = topics::Messages::new();
+        let mut messages = topics::PublishedCounts::new();
         for change in &batch.changes {
             match change {
                 Recorded::Sqs(Change::Queue(id, changes)) => {

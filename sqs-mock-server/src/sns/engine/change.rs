@@ -80,7 +80,7 @@ pub(crate) struct Recorder(pub(crate) Option<(TopicNumber, Arc<dyn TopicReader>)
 
 impl Recorder {
     /// Records a change. `change` is called only if there is a reader.
-    pub(super) fn record(&self, change: impl FnOnce() -> TopicChange) {
+    pub(crate) fn record(&self, change: impl FnOnce() -> TopicChange) {
         if let Some((topic, reader)) = &self.0 {
             reader.read(*topic, change());
         }

@@ -1,4 +1,5 @@
-//! Topics without I/O: time and ids are parameters, and messages come out as recipients and texts.
+//! Topics without I/O: time and ids are parameters, messages come out as recipients and texts, and changes go to a reader
+//! as values.
 //!
 //! | Module | Contents |
 //! |---|---|

@@ -48,8 +48,13 @@ impl Protocol {
         self.is_http() || matches!(self, Self::Sqs | Self::Firehose)
     }
 
-    /// Whether the subscriber takes messages of FIFO topics, and those over 256 KiB.
-    pub(crate) fn takes_fifo_and_large(self) -> bool {
+    /// Whether it can subscribe to FIFO topics.
+    pub(crate) fn takes_fifo(self) -> bool {
+        matches!(self, Self::Sqs | Self::Lambda | Self::Firehose)
+    }
+
+    /// Whether the subscriber takes messages over 256 KiB.
+    pub(crate) fn takes_large_messages(self) -> bool {
         matches!(self, Self::Sqs | Self::Lambda | Self::Firehose)
     }
 }

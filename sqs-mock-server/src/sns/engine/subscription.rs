@@ -39,9 +39,12 @@ impl Subscription {
         !matches!(self.state, State::Pending { .. })
     }
 
-    /// Whether it was not confirmed in time.
-    pub(super) fn is_lapsed(&self, now: Timestamp) -> bool {
-        matches!(self.state, State::Pending { since, .. } if since + CONFIRMATION <= now)
+    /// When it ends, unless it is confirmed before.
+    pub(super) fn lapse(&self) -> Option<Timestamp> {
+        match self.state {
+            State::Pending { since, .. } => Some(since + CONFIRMATION),
+            State::Confirmed | State::ConfirmedBy { .. } => None,
+        }
     }
 
     /// The token that confirms it.

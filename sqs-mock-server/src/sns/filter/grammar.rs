@@ -62,7 +62,7 @@ pub(super) fn parse(text: &str) -> Result<(Map<String, Value>, Vec<Alternative>)
     }
     let policy = serde_json::from_str(text).map_err(|error| malformed(text, &error))?;
     let Value::Object(policy) = policy else { return Err("Filter is not an object".into()) };
-    // They bound the time and the memory that a policy takes.
+    // These limits bound the time and the memory that a policy takes.
     if keys(&policy) > MAX_KEYS {
         return Err(format!("Filter policy can not have more than {MAX_KEYS} keys"));
     }

@@ -2,9 +2,8 @@
 
 use std::cell::LazyCell;
 
-use parking_lot::Mutex;
-
 use super::Sns;
+use super::topics::SharedTopic;
 use crate::query::Origin;
 use crate::service::arn::{QueueArn, TopicArn};
 use crate::service::delivery::{Delivery, Source};
@@ -30,10 +29,10 @@ pub(super) struct Signed {
 
 /// Prepares a message before its topic is locked for deliveries: a signature takes longer than all the rest. FIFO topics do
 /// not sign.
-pub(super) fn sign(sns: &Sns, origin: Origin<'_>, topic: &Mutex<Topic>, message: &Message) -> Signed {
+pub(super) fn sign(sns: &Sns, origin: Origin<'_>, topic: &SharedTopic, message: &Message) -> Signed {
     let id = sns.new_id();
     let (arn, signature_version) = {
-        let topic = topic.lock();
+        let topic = sns.lock(topic);
         if topic.arn().is_fifo() || !topic.has_envelope(message) {
             return Signed { id, notification: None };
         }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Once, Weak};
 
 use http::StatusCode;
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::Sns;
@@ -85,14 +86,15 @@ impl Deliveries {
             // There is room: the earlier process had it.
             let _ = backlog.add(self.clock.now(), group, (bytes, Arc::new(waiting)));
         }
-        // Without a runtime, the next delivery that waits starts it.
-        if tokio::runtime::Handle::try_current().is_ok() {
-            self.start_task();
-        }
+        self.start_task();
     }
 
+    /// Without a runtime, the next delivery that waits starts it.
     fn start_task(self: &Arc<Self>) {
-        self.start.call_once(|| drop(tokio::spawn(retry(Arc::downgrade(self), self.changed.subscribe()))));
+        if let Ok(runtime) = Handle::try_current() {
+            let task = || drop(runtime.spawn(retry(Arc::downgrade(self), self.changed.subscribe())));
+            self.start.call_once(task);
+        }
     }
 
     /// Counts a message for one subscription.

@@ -134,7 +134,12 @@ impl Api for Sns {
         let kind = SnsAction::ALL.iter().copied().find(|action| action.name() == name)?;
         let access = match kind {
             SnsAction::ConfirmSubscription | SnsAction::Unsubscribe => Access::Link,
-            _ if name.starts_with("Get") || name.starts_with("List") => Access::Read,
+            SnsAction::GetSubscriptionAttributes
+            | SnsAction::GetTopicAttributes
+            | SnsAction::ListSubscriptions
+            | SnsAction::ListSubscriptionsByTopic
+            | SnsAction::ListTagsForResource
+            | SnsAction::ListTopics => Access::Read,
             _ => Access::Change,
         };
         Some(Action { kind, name: kind.name(), access })

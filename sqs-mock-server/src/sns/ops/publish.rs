@@ -1,10 +1,9 @@
 //! Publishing messages.
 
-use parking_lot::Mutex;
-
 use super::Sns;
 use super::deliver::{self, Signed};
 use super::inspect::PublishedMessage;
+use super::topics::SharedTopic;
 use crate::query::{Call, Origin, Output, Xml};
 use crate::service::faults::FailingEntry;
 use crate::service::query_error::QueryError;
@@ -34,7 +33,7 @@ pub(super) fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 pub(super) fn message(
     sns: &Sns,
     origin: Origin<'_>,
-    topic: &Mutex<Topic>,
+    topic: &SharedTopic,
     message: Message,
 ) -> Result<(Receipt, Vec<String>), QueryError> {
     let signed = deliver::sign(sns, origin, topic, &message);

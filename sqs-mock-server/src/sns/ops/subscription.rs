@@ -137,7 +137,7 @@ impl Sns {
         let now = self.clock.now();
         let new = NewSubscription { endpoint, owner, attributes, token: self.new_token(), id: self.new_id() };
         let topic = self.topics.get(topic)?;
-        let mut topic = self.lock(&topic);
+        let (mut topic, _whole) = self.lock_to_deliver(&topic);
         if let State::Pending { token, .. } = topic.subscribe(now, new)?.state {
             topic.confirm(&token, true);
         }

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::Sns;
+use super::topics::SharedTopic;
 use crate::query::{Call, Output};
 use crate::service::arn::TopicArn;
 use crate::service::query_error::QueryError;
@@ -17,7 +16,7 @@ use crate::sns::wire::page;
 const TAG: [&str; 2] = ["Key", "Value"];
 
 /// The topic of the parameter `TopicArn`.
-pub(super) fn find(sns: &Sns, call: &Call<'_>) -> Result<Arc<Mutex<Topic>>, QueryError> {
+pub(super) fn find(sns: &Sns, call: &Call<'_>) -> Result<Arc<SharedTopic>, QueryError> {
     let text = call.form.required("TopicArn")?;
     sns.topics.get(&arn::topic("TopicArn", text, call.region)?)
 }
@@ -49,7 +48,7 @@ impl Sns {
             Err(_) => self.topics.add(Topic::new(arn.clone(), attributes, tags.clone())?)?,
         };
         if let Some(known) = known {
-            known.lock().settings().check_same(attributes, &tags)?;
+            self.lock(&known).settings().check_same(attributes, &tags)?;
         }
         Ok(arn)
     }
@@ -62,8 +61,7 @@ pub(super) fn delete(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 }
 
 pub(super) fn list(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
-    let mut arns = sns.topics.all();
-    arns.retain(|arn| *arn.region == *call.region && *arn.account == *call.account);
+    let arns = sns.topics.of_account(call.region, call.account);
     let page = page(arns.into_iter(), |arn| arn.name.to_string(), call.form.get("NextToken"))?;
     Ok(Output::of(|xml| {
         xml.list("Topics", &page.items, |member, arn| member.leaf("TopicArn", &arn.to_string()));
@@ -80,25 +78,25 @@ pub(super) fn attributes(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryErro
 pub(super) fn set_attribute(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let name = call.form.required("AttributeName")?;
     let value = call.form.get("AttributeValue").unwrap_or_default();
-    find(sns, call)?.lock().set(|settings| settings.set_attribute(name, value))?;
+    sns.lock(&*find(sns, call)?).set(|settings| settings.set_attribute(name, value))?;
     Ok(Output::default())
 }
 
 pub(super) fn add_permission(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let label = call.form.required("Label")?;
     let (accounts, actions) = (call.form.list("AWSAccountId"), call.form.list("ActionName"));
-    find(sns, call)?.lock().set(|settings| settings.add_permission(label, &accounts, &actions))?;
+    sns.lock(&*find(sns, call)?).set(|settings| settings.add_permission(label, &accounts, &actions))?;
     Ok(Output::default())
 }
 
 pub(super) fn remove_permission(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let label = call.form.required("Label")?;
-    find(sns, call)?.lock().set(|settings| settings.remove_permission(label))?;
+    sns.lock(&*find(sns, call)?).set(|settings| settings.remove_permission(label))?;
     Ok(Output::default())
 }
 
 /// The topic of the parameter `ResourceArn`.
-fn find_tagged(sns: &Sns, call: &Call<'_>) -> Result<Arc<Mutex<Topic>>, QueryError> {
+fn find_tagged(sns: &Sns, call: &Call<'_>) -> Result<Arc<SharedTopic>, QueryError> {
     let arn = arn::topic("ResourceArn", call.form.required("ResourceArn")?, call.region)?;
     sns.topics.get(&arn).map_err(|_| QueryError::new(404, "ResourceNotFound", "Resource does not exist"))
 }
@@ -106,13 +104,13 @@ fn find_tagged(sns: &Sns, call: &Call<'_>) -> Result<Arc<Mutex<Topic>>, QueryErr
 pub(super) fn tag(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let topic = find_tagged(sns, call)?;
     let tags = read_tags(&call.form.pairs("Tags.member", TAG))?;
-    topic.lock().set(|settings| settings.tag(tags))?;
+    sns.lock(&topic).set(|settings| settings.tag(tags))?;
     Ok(Output::of(|_| {}))
 }
 
 pub(super) fn untag(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let keys = call.form.list("TagKeys");
-    find_tagged(sns, call)?.lock().set(|settings| {
+    sns.lock(&*find_tagged(sns, call)?).set(|settings| {
         settings.tags.retain(|key, _| !keys.contains(&key.as_str()));
         Ok(())
     })?;
@@ -121,7 +119,7 @@ pub(super) fn untag(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 
 pub(super) fn tags(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let topic = find_tagged(sns, call)?;
-    let tags = topic.lock().settings().tags.clone();
+    let tags = sns.lock(&topic).settings().tags.clone();
     Ok(Output::of(|xml| {
         xml.list("Tags", &tags, |member, (key, value)| {
             member.leaf("Key", key);

@@ -7,18 +7,36 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::{Restored, Sns};
 use crate::service::arn::TopicArn;
+use crate::service::clock::Timestamp;
 use crate::service::delivery::Whole;
 use crate::service::query_error::QueryError;
 use crate::sns::engine::topic::Topic;
-use crate::sns::engine::{Recorder, TopicNumber, TopicReader};
+use crate::sns::engine::{Recorder, TopicChange, TopicNumber, TopicReader};
 
 /// A limit of this server that bounds memory, over all accounts; AWS allows as many in each.
 const MAX_TOPICS: usize = 100_000;
 
+/// A topic that requests share.
+#[derive(Debug)]
+pub(super) struct SharedTopic {
+    topic: Mutex<Topic>,
+    /// Beside the lock: a publish holds it for long, and a deletion does not wait for it.
+    changes: Recorder,
+}
+
+impl SharedTopic {
+    /// Locks the topic. Its subscriptions that were not confirmed in time are gone.
+    fn lock(&self, now: Timestamp) -> MutexGuard<'_, Topic> {
+        let mut topic = self.topic.lock();
+        topic.forget_lapsed(now);
+        topic
+    }
+}
+
 /// The topics of all accounts and regions.
 #[derive(Debug)]
 pub(super) struct Topics {
-    /// Locked for lookups and deletions only. Topics may be locked meanwhile; holders of a topic do not lock it.
+    /// Locked for lookups and deletions only. Its holders lock no topic, and holders of a topic do not lock it.
     table: RwLock<Table>,
     /// Gets the changes of all topics.
     reader: Option<Arc<dyn TopicReader>>,
@@ -26,7 +44,7 @@ pub(super) struct Topics {
 
 #[derive(Debug, Default)]
 struct Table {
-    topics: BTreeMap<TopicArn, Arc<Mutex<Topic>>>,
+    topics: BTreeMap<TopicArn, Arc<SharedTopic>>,
     /// The number of the last topic.
     last: u64,
 }
@@ -37,24 +55,24 @@ impl Sns {
         let table = &mut *self.topics.table.write();
         for (number, state) in topics {
             table.last = number.0.max(table.last);
-            let topic = Topic::restore(state, self.topics.recorder(number));
-            table.topics.insert(topic.arn().clone(), Arc::new(Mutex::new(topic)));
+            let changes = self.topics.recorder(number);
+            let topic = Topic::restore(state, changes.clone());
+            let arn = topic.arn().clone();
+            table.topics.insert(arn, Arc::new(SharedTopic { topic: Mutex::new(topic), changes }));
         }
         self.deliveries.restore(waiting);
     }
 
-    /// Locks a topic. Its subscriptions that were not confirmed in time are gone.
-    pub(super) fn lock<'a>(&self, topic: &'a Mutex<Topic>) -> MutexGuard<'a, Topic> {
-        let mut topic = topic.lock();
-        topic.forget_lapsed(self.clock.now());
-        topic
+    /// Locks a topic. Its subscriptions that were not confirmed in time are removed first, which is a change.
+    pub(super) fn lock<'a>(&self, topic: &'a SharedTopic) -> MutexGuard<'a, Topic> {
+        topic.lock(self.clock.now())
     }
 
     /// Locks a topic for an action that puts messages into queues. Until the guard is dropped, they are stored together with
     /// the changes of the topic, or not at all.
     pub(super) fn lock_to_deliver<'a>(
         &'a self,
-        topic: &'a Mutex<Topic>,
+        topic: &'a SharedTopic,
     ) -> (MutexGuard<'a, Topic>, Whole<'a>) {
         // In this order, a publish that waits for the topic does not delay the store.
         (self.lock(topic), self.queues.whole())
@@ -70,7 +88,7 @@ impl Topics {
     ///
     /// # Errors
     /// `NotFound`.
-    pub(super) fn get(&self, arn: &TopicArn) -> Result<Arc<Mutex<Topic>>, QueryError> {
+    pub(super) fn get(&self, arn: &TopicArn) -> Result<Arc<SharedTopic>, QueryError> {
         let known = self.table.read().topics.get(arn).map(Arc::clone);
         known.ok_or_else(|| QueryError::new(404, "NotFound", "Topic does not exist"))
     }
@@ -79,7 +97,7 @@ impl Topics {
     ///
     /// # Errors
     /// `TopicLimitExceeded`.
-    pub(super) fn add(&self, mut topic: Topic) -> Result<Option<Arc<Mutex<Topic>>>, QueryError> {
+    pub(super) fn add(&self, mut topic: Topic) -> Result<Option<Arc<SharedTopic>>, QueryError> {
         let Table { topics, last } = &mut *self.table.write();
         if let Some(known) = topics.get(topic.arn()) {
             return Ok(Some(Arc::clone(known)));
@@ -89,8 +107,10 @@ impl Topics {
             return Err(QueryError::new(403, "TopicLimitExceeded", text));
         }
         *last += 1;
-        topic.record_changes(self.recorder(TopicNumber(*last)));
-        topics.insert(topic.arn().clone(), Arc::new(Mutex::new(topic)));
+        let changes = self.recorder(TopicNumber(*last));
+        topic.record_changes(changes.clone());
+        let arn = topic.arn().clone();
+        topics.insert(arn, Arc::new(SharedTopic { topic: Mutex::new(topic), changes }));
         Ok(None)
     }
 
@@ -103,15 +123,23 @@ impl Topics {
         let mut table = self.table.write();
         if let Some(topic) = table.topics.remove(arn) {
             // Under the lock: the reader learns of the next topic of this name later.
-            topic.lock().record_deletion();
+            topic.changes.record(|| TopicChange::Deleted);
         }
     }
 
     /// All topics of a region, sorted by account and name.
-    pub(super) fn in_region(&self, region: &str) -> Vec<Arc<Mutex<Topic>>> {
+    pub(super) fn in_region(&self, region: &str) -> Vec<Arc<SharedTopic>> {
         let table = self.table.read();
-        let own = table.topics.iter().filter(|(arn, _)| *arn.region == *region);
+        let own = table.topics.range(TopicArn::new(region, "", "")..);
+        let own = own.take_while(|(arn, _)| *arn.region == *region);
         own.map(|(_, topic)| Arc::clone(topic)).collect()
+    }
+
+    /// The ARNs of an account in a region, sorted by name.
+    pub(super) fn of_account(&self, region: &str, account: &str) -> Vec<TopicArn> {
+        let table = self.table.read();
+        let own = table.topics.range(TopicArn::new(region, account, "")..).map(|(arn, _)| arn);
+        own.take_while(|arn| *arn.region == *region && *arn.account == *account).cloned().collect()
     }
 
     /// All ARNs, sorted by region, account and name.
@@ -123,7 +151,7 @@ impl Topics {
     pub(super) fn clear(&self) {
         let mut table = self.table.write();
         for topic in std::mem::take(&mut table.topics).values() {
-            topic.lock().record_deletion();
+            topic.changes.record(|| TopicChange::Deleted);
         }
     }
 }

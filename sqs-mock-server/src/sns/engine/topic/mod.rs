@@ -10,6 +10,7 @@ use super::fifo::FifoMemory;
 use super::settings::TopicSettings;
 use super::subscription::Subscription;
 use crate::service::arn::TopicArn;
+use crate::service::clock::Timestamp;
 use crate::service::query_error::QueryError;
 
 pub(crate) use subscriptions::NewSubscription;
@@ -21,6 +22,8 @@ pub(crate) struct Topic {
     /// By id.
     subscriptions: BTreeMap<Box<str>, Subscription>,
     unsubscribed: u64,
+    /// No subscription that waits for its confirmation ends before.
+    lapse: Option<Timestamp>,
     /// On FIFO topics.
     fifo: Option<FifoMemory>,
     changes: Recorder,
@@ -39,25 +42,21 @@ impl Topic {
         let fifo = arn.is_fifo().then(FifoMemory::default);
         let settings = TopicSettings::new(arn, requested, tags)?;
         let (subscriptions, changes) = (BTreeMap::new(), Recorder::default());
-        Ok(Self { settings, subscriptions, unsubscribed: 0, fifo, changes })
+        Ok(Self { settings, subscriptions, unsubscribed: 0, lapse: None, fifo, changes })
     }
 
     /// Restores a topic.
     pub(crate) fn restore(state: TopicState, changes: Recorder) -> Self {
         let TopicState { settings, subscriptions, unsubscribed, numbered, known } = state;
         let fifo = settings.arn.is_fifo().then(|| FifoMemory::restore(numbered, known));
-        Self { settings, subscriptions, unsubscribed, fifo, changes }
+        let lapse = first_lapse(&subscriptions);
+        Self { settings, subscriptions, unsubscribed, lapse, fifo, changes }
     }
 
     /// Records its creation and all later changes.
     pub(crate) fn record_changes(&mut self, changes: Recorder) {
         self.changes = changes;
         self.changes.record(|| TopicChange::Created(Box::new(self.settings.clone())));
-    }
-
-    /// Records its deletion.
-    pub(crate) fn record_deletion(&self) {
-        self.changes.record(|| TopicChange::Deleted);
     }
 
     /// Its ARN.
@@ -106,4 +105,9 @@ impl Topic {
             known: fifo.map(|fifo| fifo.known().cloned().collect()).unwrap_or_default(),
         }
     }
+}
+
+/// When the first of the subscriptions lapses, unless it is confirmed before.
+fn first_lapse(subscriptions: &BTreeMap<Box<str>, Subscription>) -> Option<Timestamp> {
+    subscriptions.values().filter_map(Subscription::lapse).min()
 }

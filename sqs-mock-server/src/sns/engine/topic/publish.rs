@@ -58,7 +58,7 @@ impl Topic {
 
     fn takes_large(&self) -> bool {
         self.subscriptions.len() <= MAX_SUBSCRIPTIONS_FOR_LARGE
-            && self.subscriptions().all(|subscription| subscription.protocol().takes_fifo_and_large())
+            && self.subscriptions().all(|subscription| subscription.protocol().takes_large_messages())
     }
 
     /// Takes a message that was checked. `id` is for a new one; a duplicate gets the receipt of the original. FIFO

@@ -1,6 +1,6 @@
 //! The subscriptions of a topic.
 
-use super::Topic;
+use super::{Topic, first_lapse};
 use crate::service::clock::Timestamp;
 use crate::service::query_error::QueryError;
 use crate::service::seed::Uuid;
@@ -67,6 +67,7 @@ impl Topic {
         let arn = SubscriptionArn { topic: self.settings.arn.clone(), id: id.clone() };
         let subscription = Subscription { arn, endpoint, owner: owner.into(), state, attributes };
         self.changes.record(|| TopicChange::Subscribed(Box::new(subscription.clone())));
+        self.lapse = self.lapse.into_iter().chain(subscription.lapse()).min();
         self.subscriptions.insert(id, subscription.clone());
         Ok(subscription)
     }
@@ -81,7 +82,7 @@ impl Topic {
         requested: &[(&str, &str)],
     ) -> Result<Attributes, QueryError> {
         let (protocol, of_fifo) = (endpoint.protocol(), self.settings.arn.is_fifo());
-        if of_fifo && !protocol.takes_fifo_and_large() {
+        if of_fifo && !protocol.takes_fifo() {
             return Err(invalid(format_args!("Invalid protocol type: {}", protocol.as_str())));
         }
         if !of_fifo && endpoint.is_fifo() {
@@ -106,8 +107,13 @@ impl Topic {
 
     /// Removes subscriptions that were not confirmed within two days.
     pub(crate) fn forget_lapsed(&mut self, now: Timestamp) {
-        let lapsed = self.subscriptions.extract_if(.., |_, subscription| subscription.is_lapsed(now));
+        let has_lapsed = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
+        if !has_lapsed(self.lapse) {
+            return;
+        }
+        let lapsed = self.subscriptions.extract_if(.., |_, subscription| has_lapsed(subscription.lapse()));
         let ids: Vec<_> = lapsed.map(|(id, _)| id).collect();
+        self.lapse = first_lapse(&self.subscriptions);
         if !ids.is_empty() {
             let deleted = self.unsubscribed;
             self.changes.record(|| TopicChange::Unsubscribed { ids, deleted });

@@ -6,19 +6,13 @@
 
 use std::sync::LazyLock;
 
-use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue};
-use http::request::Parts;
-use http::{Method, Response};
 use rsa::sha2::Sha256;
 use rsa::{BoxedUint, PrivateKey};
 use sha1::Sha1;
 
-/// The certificate, valid until 2119.
-const CERTIFICATE: &str = include_str!("certificate.pem");
 /// The path of the certificate. Its name is the first half of the SHA-256 fingerprint, since consumers cache
 /// certificates by URL.
-const PATH: &str = "/SimpleNotificationService-8552410081d1755dbb44968db8e7037f.pem";
+pub(super) const PATH: &str = "/SimpleNotificationService-8552410081d1755dbb44968db8e7037f.pem";
 
 /// The bits of a prime factor of the key.
 const PRIME_BITS: u32 = 1024;
@@ -36,8 +30,8 @@ static KEY: LazyLock<Option<PrivateKey>> = LazyLock::new(|| {
     PrivateKey::from_p_q(prime(P)?, prime(Q)?, BoxedUint::from(EXPONENT)).ok()
 });
 
-/// The RSA signature of a text with PKCS #1 v1.5, in base64. The version of signatures decides the hash: SHA-1 for `1`, SHA-256
-/// for `2`.
+/// The RSA signature of a text with PKCS #1 v1.5, in base64. The version of signatures decides the hash: SHA-1 for `1`,
+/// SHA-256 for `2`.
 pub(crate) fn sign(text: &str, version: &str) -> String {
     let text = text.as_bytes();
     let signature = KEY.as_ref().and_then(|key| match version {
@@ -51,18 +45,6 @@ pub(crate) fn sign(text: &str, version: &str) -> String {
 /// The URL of the certificate, on the server with this URL.
 pub(crate) fn certificate_url(base_url: &str) -> String {
     format!("{base_url}{PATH}")
-}
-
-/// Whether a request is for the certificate.
-pub(crate) fn is_certificate(head: &Parts) -> bool {
-    head.uri.path() == PATH && (head.method == Method::GET || head.method == Method::HEAD)
-}
-
-/// The response with the certificate.
-pub(crate) fn certificate() -> Response<Bytes> {
-    let mut response = Response::new(Bytes::from_static(CERTIFICATE.as_bytes()));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-pem-file"));
-    response
 }
 
 #[cfg(test)]
