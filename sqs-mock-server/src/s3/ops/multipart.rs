@@ -82,8 +82,7 @@ impl Operations {
     ) -> S3Result<AbortMultipartUploadOutput> {
         let input = request.input;
         let bucket = self.bucket(&input.bucket)?;
-        bucket.upload(&input.upload_id, &input.key, |_| ())?;
-        bucket.abort(&input.upload_id)?;
+        bucket.abort(&input.upload_id, &input.key)?;
         Ok(AbortMultipartUploadOutput::default())
     }
 }

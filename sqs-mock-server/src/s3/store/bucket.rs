@@ -193,8 +193,13 @@ impl Bucket {
         Ok(())
     }
 
-    /// Removes an upload and its parts.
-    pub(crate) fn abort(&self, id: &str) -> S3Result<()> {
-        self.state.lock().uploads.remove(id).map(drop).ok_or_else(no_such_upload)
+    /// Removes the upload with this id and key, and its parts.
+    pub(crate) fn abort(&self, id: &str, key: &str) -> S3Result<()> {
+        let mut state = self.state.lock();
+        if state.uploads.get(id).is_none_or(|upload| upload.key != key) {
+            return Err(no_such_upload());
+        }
+        state.uploads.remove(id);
+        Ok(())
     }
 }

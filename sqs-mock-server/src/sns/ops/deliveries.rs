@@ -38,7 +38,7 @@ pub(super) struct Deliveries {
     outcomes: Counters<1>,
     /// While it is locked, queues may be locked, topics not.
     state: Mutex<State>,
-    /// Gets the changes of those that wait.
+    /// Records which deliveries wait.
     reader: Option<Arc<dyn TopicReader>>,
     /// Starts the task that makes retries, when the first delivery waits.
     start: Once,

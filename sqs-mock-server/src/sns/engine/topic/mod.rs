@@ -22,7 +22,7 @@ pub(crate) struct Topic {
     /// By id.
     subscriptions: BTreeMap<Box<str>, Subscription>,
     unsubscribed: u64,
-    /// No subscription that waits for its confirmation ends before.
+    /// Before this time, no subscription lapses for want of a confirmation; `None` if none can.
     lapse: Option<Timestamp>,
     /// On FIFO topics.
     fifo: Option<FifoMemory>,
