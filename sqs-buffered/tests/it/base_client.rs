@@ -1,27 +1,40 @@
-//! The client below the buffered client.
+//! The client below the tested one: ours by default, that of the AWS SDK in `over_aws_sdk`.
 
+use sqs_client::client::Execute;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::transport::Transport;
 use sqs_mock_server::MockSqs;
 
+use super::in_process::in_process;
+
 pub(crate) type BaseClient = sqs_client::Client;
 
-/// Random tests run one of this many seeds.
-pub(crate) const SEEDS: u64 = 1;
-
 /// A client that sends through `transport` with these retries and timeouts.
-pub(crate) fn base_client(
-    server: &MockSqs,
-    transport: impl Transport,
-    retry: RetryConfig,
-    timeouts: TimeoutConfig,
-) -> BaseClient {
-    let config = server.client_config().transport(transport).retry_config(retry).timeout_config(timeouts);
-    BaseClient::from_conf(config.build())
+pub(crate) trait Base: Execute {
+    fn over(server: &MockSqs, transport: impl Transport, retry: RetryConfig, timeouts: TimeoutConfig)
+    -> Self;
+}
+
+impl Base for BaseClient {
+    fn over(
+        server: &MockSqs,
+        transport: impl Transport,
+        retry: RetryConfig,
+        timeouts: TimeoutConfig,
+    ) -> Self {
+        let config = server.client_config().transport(transport).retry_config(retry).timeout_config(timeouts);
+        Self::from_conf(config.build())
+    }
+}
+
+impl Base for aws_sdk_sqs::Client {
+    fn over(_: &MockSqs, transport: impl Transport, retry: RetryConfig, timeouts: TimeoutConfig) -> Self {
+        in_process(transport, retry, timeouts)
+    }
 }
 
 /// A client with default settings.
 pub(crate) fn default_client(server: &MockSqs, transport: impl Transport) -> BaseClient {
-    base_client(server, transport, RetryConfig::standard(), TimeoutConfig::builder().build())
+    BaseClient::over(server, transport, RetryConfig::standard(), TimeoutConfig::builder().build())
 }

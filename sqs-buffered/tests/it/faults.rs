@@ -15,7 +15,7 @@ use sqs_mock_server::InProcess;
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
 
-use super::base_client::{BaseClient, base_client, default_client};
+use super::base_client::{Base, BaseClient, default_client};
 use super::rig::{Rig, SHAPES};
 
 fn secs(seconds: u64) -> Duration {
@@ -49,8 +49,12 @@ async fn throttled_queue_gets_one_request_at_a_time_until_it_recovers() {
 /// The client renews credentials and corrects clocks, so a batch must not fail because it was sent shortly before.
 #[tokio::test(start_paused = true)]
 async fn expired_credentials_and_wrong_clocks_are_retried_for_all_operations() {
+    check_expired_credentials_and_wrong_clocks::<BaseClient>().await;
+}
+
+pub(crate) async fn check_expired_credentials_and_wrong_clocks<C: Base>() {
     for code in [ErrorCode::ExpiredToken, ErrorCode::SignatureDoesNotMatch, ErrorCode::RequestTimeTooSkewed] {
-        let rig = Rig::standard().await;
+        let rig = Rig::<C>::over("q", 7, &[]).await;
         let buffered = rig.buffered();
         let inject = |action| rig.server.faults().inject(Fault::error(code.clone()).on(action).times(3));
         let sends = inject(Action::SendMessageBatch);
@@ -98,6 +102,10 @@ async fn receipt_marks_possible_duplicates_after_lost_responses() {
 
 #[tokio::test(start_paused = true)]
 async fn permanent_failures_end_with_their_error() {
+    check_permanent_failures::<BaseClient>().await;
+}
+
+pub(crate) async fn check_permanent_failures<C: Base>() {
     let table = [
         (Fault::fail_entries(ErrorCode::InvalidMessageContents), SendErrorKind::Rejected, 1, false),
         (Fault::fail_entries(ErrorCode::InternalFailure), SendErrorKind::Rejected, 4, false),
@@ -109,7 +117,7 @@ async fn permanent_failures_end_with_their_error() {
         (Fault::fail_entries(ErrorCode::RequestThrottled), SendErrorKind::Rejected, 4, false),
     ];
     for (fault, kind, attempts, maybe_sent) in table {
-        let rig = Rig::standard().await;
+        let rig = Rig::<C>::over("q", 7, &[]).await;
         let struck = rig.server.faults().inject(fault.clone());
         let buffered = rig.builder().max_attempts(4).build().unwrap();
         let error = buffered.send(&rig.url, "tea").await.unwrap_err();
@@ -231,7 +239,7 @@ async fn fifo_message_is_not_sent_again_after_the_deduplication_window() {
 fn hanging(rig: &Rig, requests: usize, timeout: Duration) -> sqs_buffered::BufferedClient<BaseClient> {
     rig.server.faults().inject(Fault::latency(Duration::from_hours(1)).times(requests as u64));
     let (retry, timeouts) = (RetryConfig::standard(), TimeoutConfig::disabled());
-    let endless = base_client(&rig.server, rig.server.transport(), retry, timeouts);
+    let endless = BaseClient::over(&rig.server, rig.server.transport(), retry, timeouts);
     let builder = sqs_buffered::BufferedClient::builder(endless).delivery_timeout(timeout);
     builder.in_flight(sqs_buffered::InFlight::Fixed(requests)).build().unwrap()
 }

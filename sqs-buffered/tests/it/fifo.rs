@@ -9,7 +9,8 @@ use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 
-use super::base_client::SEEDS;
+use super::base_client::{Base, BaseClient};
+use super::receive::schedules::number;
 use super::rig::Rig;
 
 fn entry(url: &str, group: &str, body: impl Into<String>) -> Entry {
@@ -17,7 +18,7 @@ fn entry(url: &str, group: &str, body: impl Into<String>) -> Entry {
 }
 
 /// A server that fails in every way, but seldom enough for four attempts.
-fn misfortune(rig: &Rig, share: f64) {
+fn misfortune<C>(rig: &Rig<C>, share: f64) {
     let all = [
         Fault::throttle(),
         Fault::error(ErrorCode::InternalFailure),
@@ -35,9 +36,9 @@ fn misfortune(rig: &Rig, share: f64) {
 }
 
 /// Over the whole path, accepted messages of a group are in order, and none is stored twice.
-async fn order_is_kept(seed: u64, ordering: FifoOrdering, after: AfterFailure) {
+async fn order_is_kept<C: Base>(seed: u64, ordering: FifoOrdering, after: AfterFailure) {
     const GROUPS: usize = 20;
-    let rig = Rig::of("q.fifo", seed, &[(QueueAttributeName::FifoQueue, "true")]).await;
+    let rig = Rig::<C>::over("q.fifo", seed, &[(QueueAttributeName::FifoQueue, "true")]).await;
     misfortune(&rig, 0.04);
     let buffered = rig.builder().fifo_ordering(ordering).after_failure(after).build().unwrap();
     let mut tickets = Vec::new();
@@ -68,10 +69,14 @@ async fn order_is_kept(seed: u64, ordering: FifoOrdering, after: AfterFailure) {
 
 #[tokio::test(start_paused = true)]
 async fn accepted_messages_of_a_group_are_in_order_when_requests_fail() {
-    for seed in 0..40 / SEEDS {
+    check_order::<BaseClient>(number("SCHEDULES").unwrap_or(8)).await;
+}
+
+pub(crate) async fn check_order<C: Base>(seeds: u64) {
+    for seed in 0..seeds {
         for ordering in [FifoOrdering::Strict, FifoOrdering::Grouped] {
             for after in [AfterFailure::FailGroup, AfterFailure::Continue] {
-                order_is_kept(seed, ordering, after).await;
+                order_is_kept::<C>(seed, ordering, after).await;
             }
         }
     }

@@ -1,8 +1,5 @@
 //! The buffered client with the embedded server, without sockets, under tokio's paused clock.
 
-// `over_aws_sdk` compiles these files a second time with another client.
-#![allow(clippy::duplicate_mod)]
-
 mod acknowledge;
 mod admission;
 mod attempts;
@@ -12,6 +9,8 @@ mod closing;
 mod events;
 mod faults;
 mod fifo;
+#[path = "../../../sqs-client/tests/it/aws_sdk_in_process.rs"]
+mod in_process;
 mod isolation;
 mod killed;
 mod lambda;

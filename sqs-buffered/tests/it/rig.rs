@@ -9,19 +9,19 @@ use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::MockSqs;
 
-use super::base_client::{BaseClient, base_client};
+use super::base_client::{Base, BaseClient};
 
 /// The number of messages in each of several concurrent requests. A lone request runs in the worker of its lane, others
 /// in tasks.
 pub(crate) const SHAPES: [&[usize]; 3] = [&[1], &[10], &[1, 10]];
 
 /// A server and one queue.
-pub(crate) struct Rig {
+pub(crate) struct Rig<C = BaseClient> {
     pub(crate) server: MockSqs,
     /// A plain client that shows the content of the queue.
     pub(crate) client: sqs_client::Client,
     /// The client below the buffered client. It makes one attempt, so each failure reaches the lanes.
-    pub(crate) base: BaseClient,
+    pub(crate) base: C,
     pub(crate) url: String,
     name: &'static str,
 }
@@ -37,13 +37,20 @@ impl Rig {
     }
 
     pub(crate) async fn of(name: &'static str, seed: u64, attributes: &[(QueueAttributeName, &str)]) -> Self {
+        Self::over(name, seed, attributes).await
+    }
+}
+
+impl<C: Base> Rig<C> {
+    /// A rig whose buffered clients use a client of this type.
+    pub(crate) async fn over(
+        name: &'static str,
+        seed: u64,
+        attributes: &[(QueueAttributeName, &str)],
+    ) -> Self {
         let server = MockSqs::builder().seed(seed).in_process().unwrap();
-        let base = base_client(
-            &server,
-            server.transport(),
-            RetryConfig::disabled(),
-            TimeoutConfig::builder().build(),
-        );
+        let timeouts = TimeoutConfig::builder().build();
+        let base = C::over(&server, server.transport(), RetryConfig::disabled(), timeouts);
         let config = server.client_config().retry_config(RetryConfig::disabled());
         let client = sqs_client::Client::from_conf(config.build());
         let attributes = attributes.iter().map(|(name, value)| (name.clone(), (*value).to_owned())).collect();
@@ -52,11 +59,11 @@ impl Rig {
         Self { server, client, base, url, name }
     }
 
-    pub(crate) fn buffered(&self) -> BufferedClient<BaseClient> {
+    pub(crate) fn buffered(&self) -> BufferedClient<C> {
         BufferedClient::new(self.base.clone())
     }
 
-    pub(crate) fn builder(&self) -> Builder<BaseClient> {
+    pub(crate) fn builder(&self) -> Builder<C> {
         BufferedClient::builder(self.base.clone())
     }
 
@@ -70,7 +77,7 @@ impl Rig {
     /// Enqueues this many messages for each request, without pauses within a request.
     pub(crate) async fn begin(
         &self,
-        buffered: &BufferedClient<BaseClient>,
+        buffered: &BufferedClient<C>,
         shape: &[usize],
     ) -> Vec<Ticket<SendReceipt>> {
         let mut tickets = Vec::new();

@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sqs_buffered::{BufferedClient, Consumer, Entry, Outcome, SendErrorKind};
+use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{ErrorKind, StoreCall, StoreFault};
 use sqs_mock_server::faults::Fault;
 
+use super::base_client::{Base, BaseClient};
 use super::rig::{Rig, large};
 
 async fn until(mut is_so: impl FnMut() -> bool) {
@@ -20,7 +22,7 @@ async fn until(mut is_so: impl FnMut() -> bool) {
 }
 
 /// Receives and deletes all messages and returns their sorted bodies.
-async fn consume(rig: &Rig) -> Vec<String> {
+async fn consume<C: Base>(rig: &Rig<C>) -> Vec<String> {
     let bodies = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&bodies);
     let consumer = Consumer::builder(rig.client.clone(), &rig.url)
@@ -39,8 +41,12 @@ async fn consume(rig: &Rig) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn large_messages_are_batched_and_consumed() {
+    check_batches_of_large_messages::<BaseClient>().await;
+}
+
+pub(crate) async fn check_batches_of_large_messages<C: Base>() {
     for name in ["q", "q.fifo"] {
-        let rig = Rig::with(name, |builder| builder).await;
+        let rig = Rig::<C>::over(name, RetryConfig::disabled(), |builder| builder).await;
         let buffered = BufferedClient::new(rig.client.clone());
         let mut tickets = Vec::new();
         let mut sent = Vec::new();

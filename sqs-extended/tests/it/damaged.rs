@@ -6,7 +6,7 @@ use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::transport::{Transport, TransportFuture};
 use sqs_extended::{ErrorKind, ExtendedClient, ExtendedHandle, MessagePayload, Pointer};
 
-use super::base_client::base_client;
+use super::base_client::{Base, BaseClient};
 use super::rig::{Extended, Rig, large};
 
 /// Changes the first character of one key in every response to `g`, which no hexadecimal key contains.
@@ -36,7 +36,7 @@ async fn damaged() -> (Rig, Extended, Pointer) {
     let pointer = Pointer::from_body(&rig.bodies()[1]).unwrap();
     let transport = Garbling { inner: rig.server.transport(), key: pointer.key().to_owned() };
     let timeouts = TimeoutConfig::builder().build();
-    let base = base_client(&rig.server, transport, RetryConfig::disabled(), timeouts);
+    let base = BaseClient::over(&rig.server, transport, RetryConfig::disabled(), timeouts);
     let client = ExtendedClient::new(base, rig.store.clone());
     (rig, client, pointer)
 }

@@ -1,9 +1,6 @@
 //! The extended client with the embedded server and a store in memory, without sockets and under tokio's paused clock.
 //! Tests with S3 use HTTP and the real clock.
 
-// `over_aws_sdk` compiles the same files again with another base client.
-#![allow(clippy::duplicate_mod)]
-
 mod actions;
 mod base_client;
 mod buffered;
@@ -13,6 +10,8 @@ mod damaged;
 mod elsewhere;
 mod generated_ids;
 mod hanging;
+#[path = "../../../sqs-client/tests/it/aws_sdk_in_process.rs"]
+mod in_process;
 mod leases;
 mod loading;
 mod over_aws_sdk;

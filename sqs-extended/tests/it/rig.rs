@@ -12,18 +12,18 @@ use sqs_extended::{ExtendedClient, ExtendedClientBuilder, MemoryStore, Pointer, 
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::clock::Clock;
 
-use super::base_client::{BaseClient, base_client};
+use super::base_client::{Base, BaseClient};
 
-pub(crate) type Extended = ExtendedClient<BaseClient>;
+pub(crate) type Extended<C = BaseClient> = ExtendedClient<C>;
 
-pub(crate) struct Rig {
+pub(crate) struct Rig<C: Base = BaseClient> {
     pub(crate) server: MockSqs,
     pub(crate) store: MemoryStore,
     /// A client without the extended layer: it shows messages as they are in the queue.
     pub(crate) plain: Client,
     /// The client that the extended client sends through.
-    pub(crate) base: BaseClient,
-    pub(crate) client: Extended,
+    pub(crate) base: C,
+    pub(crate) client: Extended<C>,
     pub(crate) url: String,
     name: &'static str,
 }
@@ -56,9 +56,20 @@ impl Rig {
         retry: RetryConfig,
         settings: impl FnOnce(ExtendedClientBuilder<BaseClient>) -> ExtendedClientBuilder<BaseClient>,
     ) -> Self {
+        Self::over(name, retry, settings).await
+    }
+}
+
+impl<C: Base> Rig<C> {
+    /// A rig whose extended client uses a client of this type, which retries as `retry` says.
+    pub(crate) async fn over(
+        name: &'static str,
+        retry: RetryConfig,
+        settings: impl FnOnce(ExtendedClientBuilder<C>) -> ExtendedClientBuilder<C>,
+    ) -> Self {
         let server = MockSqs::builder().seed(7).in_process().unwrap();
         let timeouts = TimeoutConfig::builder().build();
-        let base = base_client(&server, server.transport(), retry.clone(), timeouts);
+        let base = C::over(&server, server.transport(), retry.clone(), timeouts);
         let plain = Client::from_conf(server.client_config().retry_config(retry).build());
         let mut create = plain.create_queue().queue_name(name);
         if name.ends_with(".fifo") {

@@ -10,10 +10,10 @@ use sqs_client::operation::{Action, MaybeRepeated as _};
 use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
 use sqs_client::wire::checksum::{md5_of_attributes, md5_of_body};
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_extended::{ErrorKind, ExtendedClient, Payload, StoreCall, StoreFault};
+use sqs_extended::{ErrorKind, ExtendedClient, ExtendedClientBuilder, Payload, StoreCall, StoreFault};
 use sqs_mock_server::faults::Fault;
 
-use super::base_client::base_client;
+use super::base_client::{Base, BaseClient};
 use super::rig::{EventLog, Rig, large};
 use super::sizes::entry;
 
@@ -101,13 +101,17 @@ async fn batch_is_not_sent_if_all_its_entries_have_failed() {
 
 #[tokio::test(start_paused = true)]
 async fn object_of_a_rejected_message_is_deleted() {
+    check_objects_of_rejected_messages::<BaseClient>().await;
+}
+
+pub(crate) async fn check_objects_of_rejected_messages<C: Base>() {
     let refusals = [
         Fault::error(ErrorCode::AccessDenied),
         Fault::throttle(),
         Fault::error(ErrorCode::QueueDoesNotExist),
     ];
     for fault in refusals {
-        let rig = Rig::new().await;
+        let rig = Rig::<C>::over("q", RetryConfig::disabled(), |builder| builder).await;
         rig.server.faults().inject(fault.clone().times(2));
         let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
         assert_eq!(send.send().await.unwrap_err().kind(), ErrorKind::Client);
@@ -121,6 +125,10 @@ async fn object_of_a_rejected_message_is_deleted() {
 
 #[tokio::test(start_paused = true)]
 async fn object_is_kept_if_the_outcome_of_the_send_is_unknown() {
+    check_objects_of_unknown_outcomes::<BaseClient>().await;
+}
+
+pub(crate) async fn check_objects_of_unknown_outcomes<C: Base>() {
     for fault in [
         Fault::reset_after(),
         Fault::truncate(),
@@ -128,7 +136,8 @@ async fn object_is_kept_if_the_outcome_of_the_send_is_unknown() {
         Fault::reset_before(),
     ] {
         let events = EventLog::default();
-        let rig = Rig::with("q", |builder| builder.on_event(events.listener())).await;
+        let settings = |builder: ExtendedClientBuilder<C>| builder.on_event(events.listener());
+        let rig = Rig::over("q", RetryConfig::disabled(), settings).await;
         rig.server.faults().inject(fault.clone().times(2));
         let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
         assert!(send.send().await.unwrap_err().is_outcome_unknown(), "{fault:?}");
@@ -401,7 +410,7 @@ async fn operation_timeout_covers_all_attempts_of_a_large_message() {
         let timeouts = TimeoutConfig::builder().operation_timeout(Duration::from_secs(10));
         let timeouts = timeouts.operation_attempt_timeout(Duration::from_secs(8)).build();
         let retry = RetryConfig::standard();
-        let base = base_client(&rig.server, rig.server.transport(), retry, timeouts);
+        let base = BaseClient::over(&rig.server, rig.server.transport(), retry, timeouts);
         let client = ExtendedClient::new(base, rig.store.clone());
         rig.server.faults().inject(Fault::latency(Duration::from_secs(3_600)));
         let started = tokio::time::Instant::now();

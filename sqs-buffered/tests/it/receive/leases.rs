@@ -14,13 +14,18 @@ use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
+use super::super::base_client::{Base, BaseClient};
 use super::diary::Diary;
 use super::rig::{Rig, Sent, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
 async fn handler_that_takes_many_visibility_timeouts_sees_one_delivery() {
+    check_long_handlers::<BaseClient>().await;
+}
+
+pub(crate) async fn check_long_handlers<C: Base>() {
     for (name, timeout) in [("jobs", 1), ("jobs", 30), ("jobs.fifo", 4)] {
-        let rig = Rig::new(name).await;
+        let rig = Rig::<C>::over(MockSqs::in_process(), name, RetryConfig::standard()).await;
         rig.set(QueueAttributeName::VisibilityTimeout, &timeout.to_string()).await;
         let group = name.ends_with(".fifo");
         if group {

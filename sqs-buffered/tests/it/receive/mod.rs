@@ -11,7 +11,7 @@ mod fifo;
 mod flow;
 mod handlers;
 mod idempotent;
-mod leases;
+pub(crate) mod leases;
 mod meddler;
 #[cfg(feature = "metrics")]
 mod metrics;
@@ -20,7 +20,7 @@ mod polling;
 mod pools;
 mod receiver;
 mod rig;
-mod schedules;
+pub(crate) mod schedules;
 mod settling;
-mod shutdown;
+pub(crate) mod shutdown;
 mod threads;

@@ -15,7 +15,7 @@ use sqs_mock_server::MockSqs;
 use sqs_mock_server::inspect::Visibility;
 use tokio::time::Instant;
 
-use super::super::base_client::{BaseClient, base_client};
+use super::super::base_client::{Base, BaseClient};
 
 /// A recorded request.
 #[derive(Clone, Debug)]
@@ -70,11 +70,11 @@ impl<T: Transport> Transport for Recorder<T> {
     }
 }
 
-pub(crate) struct Rig {
+pub(crate) struct Rig<C = BaseClient> {
     pub(crate) server: MockSqs,
     pub(crate) client: Client,
     /// The client of the consumers.
-    pub(crate) base: BaseClient,
+    pub(crate) base: C,
     pub(crate) url: String,
     pub(crate) name: &'static str,
     sent: Arc<Mutex<Vec<Sent>>>,
@@ -93,10 +93,17 @@ impl Rig {
 
     /// A rig whose client retries as `retry` says.
     pub(crate) async fn with(server: MockSqs, name: &'static str, retry: RetryConfig) -> Self {
+        Self::over(server, name, retry).await
+    }
+}
+
+impl<C: Base> Rig<C> {
+    /// A rig whose consumers use a client of this type.
+    pub(crate) async fn over(server: MockSqs, name: &'static str, retry: RetryConfig) -> Self {
         let (sent, received) = (Arc::default(), Arc::default());
         let (log, bodies) = (Arc::clone(&sent), Arc::clone(&received));
         let recorder = Recorder { inner: server.transport(), sent: log, received: bodies };
-        let base = base_client(&server, recorder.clone(), retry.clone(), TimeoutConfig::builder().build());
+        let base = C::over(&server, recorder.clone(), retry.clone(), TimeoutConfig::builder().build());
         let config = server.client_config().transport(recorder).retry_config(retry);
         let client = Client::from_conf(config.build());
         let url = server.queue_url(name);

@@ -12,7 +12,6 @@ use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use tokio::time::sleep;
 
-use super::super::base_client::SEEDS;
 use super::diary::{Diary, Start};
 use super::rig::{Rig, millis, secs};
 
@@ -247,13 +246,16 @@ fn check_order(played: &Played, groups: &BTreeMap<String, Vec<String>>, context:
     }
 }
 
-/// Runs one of [`SEEDS`] of this many schedules, or as many as the environment variable `SCHEDULES` says, from the seed `FIRST_SCHEDULE`
-/// on.
+/// A number from the environment.
+pub(crate) fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// Runs this many schedules, or as many as the environment variable `SCHEDULES` says, from the seed `FIRST_SCHEDULE` on.
 async fn played(name: &'static str, weather: Weather, count: u64) -> Vec<(String, Played)> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let first = number("FIRST_SCHEDULE").unwrap_or(0);
     let mut all = Vec::new();
-    for seed in first..first + number("SCHEDULES").unwrap_or(count / SEEDS) {
+    for seed in first..first + number("SCHEDULES").unwrap_or(count) {
         let context = format!("{name}, seed {seed}");
         let played = play(name, weather, seed).await;
         check(&played, &context);
@@ -268,7 +270,7 @@ const STORM: Weather = Weather { faults: 0.5, loses_receives: true, redelivers: 
 
 #[tokio::test(start_paused = true)]
 async fn schedules_without_faults_hide_no_message_and_lose_no_lease() {
-    for (context, played) in played("calm", CALM, 40).await {
+    for (context, played) in played("calm", CALM, 10).await {
         let stats = played.report.stats;
         assert_eq!((stats.leases_lost, stats.unsettled, stats.duplicates), (0, 0, 0), "{context}");
         check_nothing_is_hidden(&played, &context);
@@ -277,7 +279,7 @@ async fn schedules_without_faults_hide_no_message_and_lose_no_lease() {
 
 #[tokio::test(start_paused = true)]
 async fn schedules_with_faults_end_every_delivery_once_and_hide_no_message() {
-    let all = played("rough", ROUGH, 60).await;
+    let all = played("rough", ROUGH, 15).await;
     for (context, played) in &all {
         check_nothing_is_hidden(played, context);
     }
@@ -288,7 +290,7 @@ async fn schedules_with_faults_end_every_delivery_once_and_hide_no_message() {
 
 #[tokio::test(start_paused = true)]
 async fn schedules_with_redeliveries_end_every_delivery_once_and_never_overlap() {
-    let all = played("storm", STORM, 60).await;
+    let all = played("storm", STORM, 15).await;
     let total = |of: fn(&Report) -> u64| all.iter().map(|(_, played)| of(&played.report)).sum::<u64>();
     let half = all.len() as u64 / 2;
     assert!(total(|report| report.stats.duplicates) > half, "the storm blows");
@@ -315,7 +317,7 @@ async fn check_fifo(name: &'static str, weather: Weather, count: u64) {
 #[tokio::test(start_paused = true)]
 async fn fifo_schedules_start_each_group_in_order() {
     for (name, weather, count) in
-        [("calm.fifo", CALM, 30), ("rough.fifo", ROUGH, 60), ("storm.fifo", STORM, 60)]
+        [("calm.fifo", CALM, 8), ("rough.fifo", ROUGH, 15), ("storm.fifo", STORM, 15)]
     {
         check_fifo(name, weather, count).await;
     }
@@ -323,8 +325,7 @@ async fn fifo_schedules_start_each_group_in_order() {
 
 #[tokio::test(start_paused = true)]
 async fn batches_of_fifo_queues_start_each_group_in_order() {
-    for (name, weather, count) in
-        [("calm.fifo", CALM, 10), ("rough.fifo", ROUGH, 20), ("storm.fifo", STORM, 20)]
+    for (name, weather, count) in [("calm.fifo", CALM, 3), ("rough.fifo", ROUGH, 6), ("storm.fifo", STORM, 6)]
     {
         check_fifo(name, Weather { in_batches: true, ..weather }, count).await;
     }
@@ -333,7 +334,7 @@ async fn batches_of_fifo_queues_start_each_group_in_order() {
 #[tokio::test(start_paused = true)]
 async fn batches_of_standard_queues_end_every_delivery_once() {
     for (name, weather) in [("calm", CALM), ("rough", ROUGH), ("storm", STORM)] {
-        for (context, played) in played(name, Weather { in_batches: true, ..weather }, 10).await {
+        for (context, played) in played(name, Weather { in_batches: true, ..weather }, 4).await {
             if !weather.loses_receives {
                 check_nothing_is_hidden(&played, &context);
             }

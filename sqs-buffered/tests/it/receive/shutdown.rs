@@ -4,17 +4,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sqs_buffered::{Consumer, Outcome};
+use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
+use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
+use super::super::base_client::{Base, BaseClient};
 use super::diary::Diary;
 use super::rig::{Rig, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
 async fn after_a_shutdown_no_message_is_hidden() {
+    check_shutdown::<BaseClient>().await;
+}
+
+pub(crate) async fn check_shutdown<C: Base>() {
     for name in ["jobs", "jobs.fifo"] {
-        let rig = Rig::new(name).await;
+        let rig = Rig::<C>::over(MockSqs::in_process(), name, RetryConfig::standard()).await;
         for number in 0..60 {
             let group = (number % 7).to_string();
             rig.send_to(&group, [number.to_string()]).await;
