@@ -17,7 +17,6 @@ mod credentials;
 mod golden;
 mod golden_errors;
 mod golden_tree;
-mod layers;
 mod protocol_damage;
 mod protocol_dialects;
 mod protocol_excess;
