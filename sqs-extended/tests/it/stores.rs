@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use object_store::ObjectStore;
-use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use sqs_client::time::TimeSource;
@@ -24,7 +23,10 @@ const BUCKET: &str = "payloads";
 const LENGTH: usize = (16 << 20) + 77;
 
 fn bytes(length: usize) -> Bytes {
-    (0..length).map(|index| b'a' + u8::try_from(index / 7 % 26).unwrap()).collect()
+    let period: Vec<u8> = (b'a'..=b'z').flat_map(|letter| [letter; 7]).collect();
+    let mut bytes = period.repeat(length / period.len() + 1);
+    bytes.truncate(length);
+    bytes.into()
 }
 
 fn pieces(bytes: &Bytes) -> Payload {
@@ -215,15 +217,7 @@ async fn object_store_in_a_directory_passes_all_scenarios() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn object_store_in_s3_passes_all_scenarios() {
     let server = MockSqs::builder().s3(S3::temporary().bucket(BUCKET)).start().await.unwrap();
-    let s3 = AmazonS3Builder::new()
-        .with_endpoint(server.s3().endpoint_url())
-        .with_allow_http(true)
-        .with_bucket_name(BUCKET)
-        .with_region("us-east-1")
-        .with_access_key_id("test")
-        .with_secret_access_key("test")
-        .build()
-        .unwrap();
+    let s3 = super::s3::object_store_at(server.s3().endpoint_url(), BUCKET).build().unwrap();
     Scenario::new(server, adapter(s3)).await.run(true).await;
 }
 

@@ -14,16 +14,26 @@ use super::rig::{BUCKET, Rig, at, bytes};
 /// More than one part of the adapter.
 const LARGE: usize = (8 << 20) + 10;
 
-fn adapter(rig: &Rig, bucket: &str) -> ObjectStoreAdapter {
-    let backoff = BackoffConfig { init_backoff: Duration::from_millis(1), ..BackoffConfig::default() };
-    let s3 = AmazonS3Builder::new()
-        .with_endpoint(&rig.url)
+/// An S3 store of the crate `object_store` at this endpoint.
+pub(crate) fn object_store_at(endpoint: &str, bucket: &str) -> AmazonS3Builder {
+    // It uses the TLS provider of the process, also for http URLs. Another test may have installed it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    AmazonS3Builder::new()
+        .with_endpoint(endpoint)
         .with_allow_http(true)
         .with_bucket_name(bucket)
         .with_region("us-east-1")
         .with_access_key_id("id")
         .with_secret_access_key("secret")
-        .with_retry(RetryConfig { backoff, max_retries: 2, retry_timeout: Duration::from_secs(20) });
+}
+
+fn adapter(rig: &Rig, bucket: &str) -> ObjectStoreAdapter {
+    let backoff = BackoffConfig { init_backoff: Duration::from_millis(1), ..BackoffConfig::default() };
+    let s3 = object_store_at(&rig.url, bucket).with_retry(RetryConfig {
+        backoff,
+        max_retries: 2,
+        retry_timeout: Duration::from_secs(20),
+    });
     ObjectStoreAdapter::new(std::sync::Arc::new(s3.build().unwrap()), BUCKET)
 }
 

@@ -18,4 +18,6 @@ mod stream;
 mod sweep;
 
 #[cfg(feature = "object_store")]
+pub(crate) use adapter::object_store_at;
+#[cfg(feature = "object_store")]
 pub(crate) use rig::client;
