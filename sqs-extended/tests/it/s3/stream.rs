@@ -146,7 +146,8 @@ async fn reserved_attribute_is_rejected_before_the_upload() {
 #[tokio::test]
 async fn dropped_send_aborts_its_upload() {
     let setup = setup().await;
-    let endless = stream::repeat_with(|| Ok::<_, std::io::Error>(bytes(100_000)));
+    let piece = bytes(100_000);
+    let endless = stream::repeat_with(move || Ok::<_, std::io::Error>(piece.clone()));
     let send = setup.client.send_stream(&setup.url, Payload::from_stream(endless)).send();
     tokio::select! {
         result = send => panic!("{result:?}"),

@@ -115,7 +115,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Default number of cases; the environment variable `PROPTEST_CASES` overrides it.
-const CASES: u32 = 3_000;
+const CASES: u32 = 600;
 
 fn config() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
