@@ -38,45 +38,6 @@ async fn health_and_index_are_the_same_with_and_without_a_socket() {
     assert!(routes.iter().any(|route| route["path"] == "/health" && route["method"] == "GET"), "{index}");
 }
 
-/// Methods and paths in the tables of the guide, such as ``| `GET`, `POST /_mock/clock` | .. |``.
-fn documented_routes() -> Vec<(String, String)> {
-    let page = include_str!("../../docs/inspecting.md");
-    let rows = page.lines().filter(|line| line.starts_with("| `") && line.contains(" /"));
-    let mut routes = Vec::new();
-    for cell in rows.filter_map(|row| row.split('|').nth(1)) {
-        let mut methods = Vec::new();
-        for word in cell.split([' ', ',', '`']).filter(|word| !word.is_empty()) {
-            if !word.starts_with('/') {
-                methods.push(word);
-                continue;
-            }
-            let path = word.split('?').next().unwrap_or_default();
-            let path = path.replace("<name>", "{name}").replace("<id>", "{name}");
-            routes.extend(methods.drain(..).map(|method: &str| (method.to_owned(), path.clone())));
-        }
-    }
-    routes
-}
-
-#[tokio::test]
-async fn guide_lists_exactly_the_existing_routes() {
-    let server = MockSqs::start().await;
-    let index = Wire::connect(&server).await.get("/_mock").await.content(200);
-    let route = |route: &Value| {
-        let text = |name: &str| route[name].as_str().unwrap().to_owned();
-        (text("method"), text("path"))
-    };
-    let mut served: Vec<_> = index["routes"].as_array().unwrap().iter().map(route).collect();
-    let mut documented = documented_routes();
-    let is_of =
-        |path: &str, areas: &[&str]| areas.iter().any(|area| path.starts_with(&format!("/_mock/{area}")));
-    documented.retain(|(_, path)| cfg!(feature = "sns") || !is_of(path, &["topics"]));
-    documented.retain(|(_, path)| cfg!(feature = "s3") || !is_of(path, &["buckets", "objects"]));
-    served.sort();
-    documented.sort();
-    assert_eq!(documented, served);
-}
-
 #[tokio::test]
 async fn error_for_unknown_path_method_or_parameter_lists_allowed_values() {
     let (_server, mut wire) = Wire::with_queue().await;
