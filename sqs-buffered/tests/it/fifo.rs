@@ -10,8 +10,7 @@ use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 
 use super::base_client::{Base, BaseClient};
-use super::receive::schedules::number;
-use super::rig::Rig;
+use super::rig::{Rig, number};
 
 fn entry(url: &str, group: &str, body: impl Into<String>) -> Entry {
     Entry::new(url, body).message_group_id(group)

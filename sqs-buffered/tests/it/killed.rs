@@ -184,6 +184,12 @@ impl Drop for Killed {
     }
 }
 
+/// The number of attempts that have begun, by the ledger.
+fn attempts(ledger: &Path) -> usize {
+    let ledger = std::fs::read_to_string(ledger).unwrap_or_default();
+    ledger.lines().filter(|line| line.starts_with("began")).count()
+}
+
 /// In real time, because the processes are real. Takes some seconds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_message_has_its_effect_once_if_consumers_are_killed() {
@@ -200,7 +206,13 @@ async fn each_message_has_its_effect_once_if_consumers_are_killed() {
             let sent = client.send_message().queue_url(&url).message_body("soup").send().await.unwrap();
             ids.extend(sent.message_id);
         }
-        sleep(Duration::from_millis(random.u64(30..250))).await;
+        // Kills after an attempt has begun, also on a busy machine: before its effect, or between that and the delete.
+        let begun = attempts(&path);
+        let give_up = Instant::now() + Duration::from_secs(10);
+        while attempts(&path) == begun && Instant::now() < give_up {
+            sleep(Duration::from_millis(2)).await;
+        }
+        sleep(Duration::from_millis(random.u64(0..120))).await;
         running[kill as usize % 2] = start();
     }
     let give_up = Instant::now() + Duration::from_secs(20);

@@ -114,3 +114,8 @@ impl<C: Base> Rig<C> {
         }
     }
 }
+
+/// A number from the environment, for longer runs of random tests.
+pub(crate) fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}

@@ -20,7 +20,7 @@ mod polling;
 mod pools;
 mod receiver;
 mod rig;
-pub(crate) mod schedules;
+mod schedules;
 mod settling;
 pub(crate) mod shutdown;
 mod threads;

@@ -12,6 +12,7 @@ use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use tokio::time::sleep;
 
+use super::super::rig::number;
 use super::diary::{Diary, Start};
 use super::rig::{Rig, millis, secs};
 
@@ -244,11 +245,6 @@ fn check_order(played: &Played, groups: &BTreeMap<String, Vec<String>>, context:
             }
         }
     }
-}
-
-/// A number from the environment.
-pub(crate) fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
 }
 
 /// Runs this many schedules, or as many as the environment variable `SCHEDULES` says, from the seed `FIRST_SCHEDULE` on.

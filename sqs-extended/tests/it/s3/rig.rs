@@ -124,11 +124,11 @@ pub(crate) fn at(key: &str) -> Pointer {
     Pointer::new(BUCKET, key)
 }
 
-/// Text without repetition, so that misplaced parts are noticed.
+/// Text that repeats at no distance of a part, so that misplaced parts are noticed.
 pub(crate) fn bytes(length: usize) -> Bytes {
     static LONGEST: OnceLock<Bytes> = OnceLock::new();
     let longest = LONGEST.get_or_init(|| {
-        // Numbered blocks, so that a part in the wrong place shows. A debug build takes seconds for number after number.
+        // Numbered blocks: a debug build takes seconds to write number after number.
         let block = (0..8_192).map(|number| format!("{number:x} ")).collect::<Vec<_>>().concat();
         let blocks = (0..=4 * PART / block.len()).map(|number| format!("{number:x} {block}"));
         blocks.collect::<Vec<_>>().concat().into()

@@ -184,7 +184,7 @@ fn run(seed: u64, steps: &[Step]) -> (Bench, Vec<usize>, BTreeSet<usize>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(super::model::cases(100))]
 
     #[test]
     fn no_message_is_lost_and_the_same_seed_repeats_the_run(seed: u64, steps in prop::collection::vec(step(), 1..120)) {

@@ -117,13 +117,14 @@ fn step() -> impl Strategy<Value = Step> {
 /// Default number of cases; the environment variable `PROPTEST_CASES` overrides it.
 const CASES: u32 = 600;
 
-fn config() -> ProptestConfig {
+/// This many cases, or as many as the environment variable says.
+pub(super) fn cases(default: u32) -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig::with_cases(cases.unwrap_or(CASES))
+    ProptestConfig::with_cases(cases.unwrap_or(default))
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(CASES))]
 
     /// Applying the changes yields the state of the queue, and a queue restored from that state behaves the same.
     #[test]
