@@ -14,8 +14,11 @@
 //! ```
 
 use std::collections::HashMap;
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::primitives::Blob;
 use crate::types::{Message, MessageAttributeValue, MessageSystemAttributeName};
@@ -23,13 +26,63 @@ use crate::wire::types::blob;
 
 /// An SQS event: up to 10 messages of a FIFO queue, up to 10,000 of a standard queue.
 ///
-/// Source: <https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html>
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+/// It is read from the event of an event source mapping, `{"Records": [..]}`, and from that of `EventBridge` Pipes, the list
+/// alone.
+///
+/// Sources: <https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html>,
+/// <https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-pipes-sqs.html>
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SqsEvent {
     /// The messages, in order.
     #[serde(rename = "Records")]
     pub records: Vec<SqsRecord>,
+}
+
+impl<'de> Deserialize<'de> for SqsEvent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(EventVisitor)
+    }
+}
+
+struct EventVisitor;
+
+impl<'de> Visitor<'de> for EventVisitor {
+    type Value = SqsEvent;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an SQS event: an object with `Records`, or a list of records")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, records: A) -> Result<SqsEvent, A::Error> {
+        Ok(SqsEvent { records: Vec::deserialize(SeqAccessDeserializer::new(records))? })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<SqsEvent, A::Error> {
+        let mut records = None;
+        while let Some(name) = members.next_key::<String>()? {
+            match name.as_str() {
+                "Records" => records = Some(members.next_value()?),
+                "Messages" => {
+                    return Err(A::Error::custom(
+                        "unexpected `Messages`: this is the output of ReceiveMessage, such as from a Step Functions task; an SQS \
+                         event has `Records`",
+                    ));
+                }
+                _ => {
+                    members.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(SqsEvent { records: records.ok_or_else(|| A::Error::missing_field("Records"))? })
+    }
+}
+
+/// A member that some sources send as `null` instead of leaving it out.
+fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// One message of an [`SqsEvent`].
@@ -40,31 +93,31 @@ pub struct SqsRecord {
     /// Message id that SQS assigned.
     pub message_id: String,
     /// Receipt handle of this receive.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub receipt_handle: String,
     /// Message body.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub body: String,
     /// System attributes, such as `ApproximateReceiveCount`. All values are text.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub attributes: HashMap<String, String>,
     /// Message attributes by name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub message_attributes: HashMap<String, SqsRecordAttribute>,
     /// MD5 of the body, 32 lower-case hex digits.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub md5_of_body: String,
     /// MD5 of the message attributes, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub md5_of_message_attributes: Option<String>,
     /// `aws:sqs`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub event_source: String,
     /// ARN of the queue.
-    #[serde(default, rename = "eventSourceARN")]
+    #[serde(default, deserialize_with = "or_default", rename = "eventSourceARN")]
     pub event_source_arn: String,
     /// Region of the queue.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub aws_region: String,
 }
 
@@ -80,7 +133,7 @@ pub struct SqsRecordAttribute {
     #[serde(default, with = "blob::option", skip_serializing_if = "Option::is_none")]
     pub binary_value: Option<Blob>,
     /// `String`, `Number` or `Binary`, with an optional custom label such as `Number.int`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub data_type: String,
 }
 
@@ -212,6 +265,25 @@ mod tests {
             r#"{"messageId":"1","messageAttributes":{"seal":{"binaryValue":"!","dataType":"Binary"}}}"#;
         let error = serde_json::from_str::<SqsRecord>(record).unwrap_err();
         assert!(error.to_string().contains("the binary value is not valid base64"), "{error}");
+    }
+
+    #[test]
+    fn event_of_a_pipe_is_a_list_and_may_have_nulls() {
+        let record = r#"{"messageId":"1","body":"soup","attributes":null,"messageAttributes":null,"md5OfMessageAttributes":null,
+            "receiptHandle":null,"awsRegion":null}"#;
+        let list: SqsEvent = serde_json::from_str(&format!("[{record},{record}]")).unwrap();
+        let object: SqsEvent =
+            serde_json::from_str(&format!(r#"{{"other":[1],"Records":[{record},{record}]}}"#)).unwrap();
+        assert_eq!((list.records.len(), &list), (2, &object));
+        assert_eq!(Message::from(list.records[0].clone()).body(), Some("soup"));
+    }
+
+    #[test]
+    fn other_events_are_named_in_the_error() {
+        let error = serde_json::from_str::<SqsEvent>(r#"{"Messages":[{"Body":"soup"}]}"#).unwrap_err();
+        assert!(error.to_string().contains("output of ReceiveMessage"), "{error}");
+        let error = serde_json::from_str::<SqsEvent>("7").unwrap_err();
+        assert!(error.to_string().contains("an object with `Records`, or a list of records"), "{error}");
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub struct CallReport<'a> {
     pub action: Action,
     /// The queue URL, if the operation has one.
     pub queue_url: Option<&'a str>,
-    /// Number of requests sent.
+    /// Number of requests that this call sent. A layer that repeats a call reports each call by itself.
     pub attempts: u32,
     /// Duration of the call, including pauses between attempts.
     pub elapsed: Duration,

@@ -14,12 +14,12 @@ use std::time::Duration;
 use aws_sdk_sqs::config::timeout::TimeoutConfig;
 use tokio::time::Instant;
 
-use crate::client::{CallOptions, Execute, Retries, verified};
+use crate::client::{CallOptions, Execute, Retries, attempt_timeout, verified};
 use crate::error::{Context, Error};
 use crate::retry::{Attempt, Decision, Policy, TokenBucket};
 use crate::types::HasMetadata as _;
 use crate::wire::checksum::ChecksumPolicy;
-use crate::wire::model::Operation;
+use crate::wire::model::{Input as _, Operation};
 
 use attempt_log::AttemptLog;
 use cause::cause;
@@ -36,12 +36,11 @@ impl Execute for aws_sdk_sqs::Client {
         let earlier = options.earlier.as_ref();
         let started = earlier.and_then(Error::begun).map_or_else(Instant::now, Instant::from_std);
         let operation_timeout = self.config().timeout_config().and_then(TimeoutConfig::operation_timeout);
+        let left = operation_timeout.filter(|_| earlier.is_some());
+        let left = left.map(|timeout| timeout.saturating_sub(started.elapsed()));
         let log = AttemptLog::<O::SdkError>::new(options.retries, earlier.map_or(0, Error::attempts));
         let mut overrides = aws_sdk_sqs::config::Builder::new().interceptor(log.clone());
-        if let (Some(timeout), Some(_)) = (operation_timeout, earlier) {
-            let left = timeout.saturating_sub(started.elapsed());
-            overrides.set_timeout_config(Some(TimeoutConfig::builder().operation_timeout(left).build()));
-        }
+        overrides.set_timeout_config(Some(self::timeouts(self.config(), input.wait_time(), left)));
         let result = O::call_sdk(self, input, overrides).await;
 
         let entry = log.entry();
@@ -73,6 +72,25 @@ impl Execute for aws_sdk_sqs::Client {
             }
         }
     }
+}
+
+/// The timeouts of a call. By default, the SDK limits only connecting: a connection that dies silently would stop a consumer for
+/// ever. Those
+/// of the configuration get the wait time of the request, as in the plain client.
+fn timeouts(config: &aws_sdk_sqs::Config, wait: Duration, left: Option<Duration>) -> TimeoutConfig {
+    let configured = config.timeout_config().cloned().unwrap_or_else(|| TimeoutConfig::builder().build());
+    // All of them, since an override may replace them.
+    let mut timeouts = configured.to_builder();
+    if let Some(left) = left {
+        timeouts.set_operation_timeout(Some(left));
+    }
+    if let Some(limit) = attempt_timeout(&configured, wait) {
+        timeouts.set_operation_attempt_timeout(Some(limit));
+    }
+    if let Some(limit) = configured.read_timeout() {
+        timeouts.set_read_timeout(limit.checked_add(wait));
+    }
+    timeouts.build()
 }
 
 /// The pause before the suppressed retry, or `None` if there would be none. The SDK does not report it. Its retry quota is

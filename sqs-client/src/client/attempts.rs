@@ -2,22 +2,27 @@
 
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use bytes::Bytes;
-use http::header::{DATE, HOST, HeaderName, USER_AGENT};
+use http::header::{DATE, HOST, HeaderName, HeaderValue, USER_AGENT};
+use percent_encoding::{CONTROLS, utf8_percent_encode};
 use tokio::time::Instant;
 
 use super::execute::Retries;
 use super::shared::Shared;
+use crate::credentials::same;
+use crate::error::DisplayErrorContext;
 use crate::error::{Cause, Context, Error, outcome_unknown};
 use crate::retry::{Attempt, Decision, Failure, RateLimiter};
 use crate::time::{corrected, skew};
 use crate::wire::protocol::{EncodedRequest, ResponseError};
 use crate::wire::service_error::ErrorCode;
+#[cfg(feature = "sdk")]
+use crate::wire::service_error::without_session_tokens;
 use crate::wire::sign::Signable;
 
 /// A clock difference of at least this many seconds explains a rejected signature.
@@ -25,6 +30,8 @@ const SKEW_THRESHOLD: u64 = 60;
 
 /// The pause before the next attempt that the service requests, in milliseconds.
 const RETRY_AFTER: HeaderName = HeaderName::from_static("x-amz-retry-after");
+
+const TRACE_ID: HeaderName = HeaderName::from_static("x-amzn-trace-id");
 
 /// Bytes of a failed attempt's body that an error keeps for `SdkError::raw_response`. Errors of SQS are shorter.
 #[cfg(feature = "sdk")]
@@ -118,11 +125,12 @@ impl Shared {
     ) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>> {
         Box::pin(async move {
             let mut was_corrected = false;
+            let mut last_failure = None;
             loop {
                 let sent_before = context.attempts;
                 let Err(failed) = self.attempt(call, context, accept).await else {
                     self.adjust_rate(Failure::Fatal);
-                    lock(&self.bucket).succeed(context.attempts);
+                    lock(&self.bucket).succeed(last_failure);
                     return Ok(());
                 };
                 let was_sent = context.attempts > sent_before;
@@ -133,8 +141,10 @@ impl Shared {
                     return Err(error);
                 }
                 let failure = error.failure();
+                last_failure = Some(failure);
                 self.adjust_rate(failure);
-                let corrected = !was_corrected && self.correct(failure, &failed);
+                let may_retry = self.policy.allows_another(context.attempts);
+                let corrected = !was_corrected && self.correct(call, failure, &failed, may_retry).await;
                 was_corrected |= corrected;
                 if call.retries == Retries::Never && !corrected {
                     return Err(error);
@@ -215,11 +225,14 @@ impl Shared {
         headers.extend(call.encoded.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
         headers.insert(USER_AGENT, self.user_agent.clone());
         headers.insert(HOST, self.host.clone());
-        let skew = self.skew.load(Ordering::Relaxed);
-        let now = corrected(self.config.time_source.now(), skew);
+        if let Some(trace) = lambda_trace() {
+            headers.insert(TRACE_ID, trace);
+        }
         let credentials = match (&self.credentials, self.config.allow_no_auth) {
-            (Some(cache), false) => cache.get(now).await.map_err(|error| Cause::Credentials(error.into()))?,
-            (Some(cache), true) => match cache.get(now).await {
+            (Some(cache), false) => {
+                cache.get(self.now().0).await.map_err(|error| Cause::Credentials(error.into()))?
+            }
+            (Some(cache), true) => match cache.get(self.now().0).await {
                 Ok(credentials) => credentials,
                 Err(CredentialsError::CredentialsNotLoaded(_)) => return Ok((request, Signed::default())),
                 Err(error) => return Err(Cause::Credentials(error.into())),
@@ -231,30 +244,50 @@ impl Shared {
         let signable =
             Signable { host: endpoint.host(), path: endpoint.uri().path(), body: &call.encoded.body };
         let region = region.unwrap_or("us-east-1");
+        // Loading credentials can take minutes, for example with a device for MFA.
+        let (now, skew) = self.now();
         self.signer.sign(signable, request.headers_mut(), &credentials, region, now).map_err(Cause::Sign)?;
         Ok((request, Signed { credentials: Some(credentials), skew }))
     }
 
+    /// The time of the service, and the correction of the local clock that it contains.
+    fn now(&self) -> (SystemTime, i64) {
+        let skew = self.skew.load(Ordering::Relaxed);
+        (corrected(self.config.time_source.now(), skew), skew)
+    }
+
     /// Corrects the clock or drops expired credentials. Returns whether the next signature will differ.
-    fn correct(&self, failure: Failure, failed: &Failed) -> bool {
+    async fn correct(&self, call: &Call, failure: Failure, failed: &Failed, may_retry: bool) -> bool {
         if failure == Failure::ClockSkew && self.corrects_clock(failed) {
             return true;
         }
         let is_expired = failure == Failure::ExpiredToken;
-        if let (Some(source), Some(rejected)) = (&self.credentials, &failed.signed.credentials)
-            && (is_expired || rejects_key(&failed.cause))
-        {
-            source.forget(rejected);
-            // A wrong key is not retried, but the next call loads it again: the user may have fixed the file by then.
-            return is_expired;
+        let (Some(source), Some(rejected)) = (&self.credentials, &failed.signed.credentials) else {
+            return false;
+        };
+        if !is_expired && !rejects_key(&failed.cause) {
+            return false;
         }
-        false
+        source.forget(rejected);
+        // A wrong key is not retried, but the next call loads it again: the user may have fixed the file by then.
+        if !is_expired || !may_retry {
+            return false;
+        }
+        match within(call.deadline(), source.get(self.now().0)).await {
+            // Keys that the program has set for good are the same again.
+            Some(Ok(loaded)) => !same(&loaded, rejected),
+            Some(Err(error)) => {
+                tracing::warn!(error = %DisplayErrorContext(&error), "credentials have expired, and renewing them failed");
+                false
+            }
+            None => false,
+        }
     }
 
     /// Corrects the clock by the date of the response. Returns whether it was wrong.
     fn corrects_clock(&self, failed: &Failed) -> bool {
         let Some(server) = failed.date.filter(|_| self.config.correct_clock_skew) else { return false };
-        let measured = skew(server, self.config.time_source.now());
+        let Some(measured) = skew(server, self.config.time_source.now()) else { return false };
         self.skew.store(measured, Ordering::Relaxed);
         measured.abs_diff(failed.signed.skew) >= SKEW_THRESHOLD
     }
@@ -279,6 +312,17 @@ impl Shared {
         let now = self.started.elapsed().as_secs_f64();
         lock(limiter).observe(now, failure == Failure::Throttle);
     }
+}
+
+/// In AWS Lambda, the trace of the invocation. X-Ray links the request to it, and Lambda detects recursive loops with it.
+///
+/// Source: <https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html>
+fn lambda_trace() -> Option<HeaderValue> {
+    static IS_LAMBDA: LazyLock<bool> =
+        LazyLock::new(|| std::env::var_os("AWS_LAMBDA_FUNCTION_NAME").is_some());
+    // Lambda changes the variable with each invocation.
+    let trace = IS_LAMBDA.then(|| std::env::var("_X_AMZN_TRACE_ID").ok())??;
+    HeaderValue::try_from(utf8_percent_encode(&trace, CONTROLS).to_string()).ok()
 }
 
 /// Whether the access key does not exist or the secret is wrong.
@@ -318,12 +362,17 @@ async fn within<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Ou
     }
 }
 
-/// A response with the beginning of its body. A longer body is copied, since a slice of it would keep it all.
+/// A response with the beginning of its body, without session tokens: programs print errors with it. The body is copied,
+/// since a slice of it would keep it all.
 #[cfg(feature = "sdk")]
 fn kept(response: &http::Response<Bytes>) -> http::Response<Bytes> {
     let mut kept = response.clone();
-    if let Some(start) = response.body().get(..MAX_KEPT_BYTES) {
-        *kept.body_mut() = Bytes::copy_from_slice(start);
-    }
+    let body = response.body();
+    let start = body.get(..MAX_KEPT_BYTES).unwrap_or(body);
+    *kept.body_mut() = match std::str::from_utf8(start) {
+        Ok(text) => without_session_tokens(text).into(),
+        // Not a text of SQS. Its readable parts can quote the request all the same.
+        Err(_) => without_session_tokens(&String::from_utf8_lossy(start)).into(),
+    };
     kept
 }

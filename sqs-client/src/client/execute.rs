@@ -129,9 +129,11 @@ pub trait OperationError: std::error::Error + Clone + From<Error> + Send + Sync 
         self.client_error().is_some_and(Error::is_throttle)
     }
 
-    /// Whether the service may have executed the request although no response confirms it.
+    /// Whether the service may have executed the request although no response confirms it. For an error without a
+    /// [`client_error`](Self::client_error), such as the timeout of a layer, that is true by default: who assumes otherwise
+    /// deletes the payload of a message that was sent.
     fn is_outcome_unknown(&self) -> bool {
-        self.client_error().is_some_and(Error::is_outcome_unknown)
+        self.client_error().is_none_or(Error::is_outcome_unknown)
     }
 }
 

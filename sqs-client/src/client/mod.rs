@@ -33,7 +33,7 @@ pub use execute::{Call, CallOptions, Execute, OperationError, Retries};
 pub(crate) use execute::{OperationOf, OutputOf};
 pub use paginator::{Paginator, PaginatorItems};
 #[cfg(feature = "aws-sdk-sqs")]
-pub(crate) use pipeline::verified;
+pub(crate) use pipeline::{attempt_timeout, verified};
 pub use queue::Queue;
 
 use shared::Shared;

@@ -47,6 +47,7 @@ impl Shared {
         let started = Instant::now();
         let mut context = context(O::ACTION, options, started);
         let begun = context.begun.map_or(started, Instant::from_std);
+        let earlier_attempts = context.attempts;
         let span = self.span(O::ACTION, input.queue_url());
         let mut output = None;
         let attempted = match self.encoded(input) {
@@ -76,7 +77,7 @@ impl Shared {
             &CallReport {
                 action: O::ACTION,
                 queue_url: input.queue_url(),
-                attempts: context.attempts,
+                attempts: context.attempts - earlier_attempts,
                 elapsed: started.elapsed(),
                 request_id,
                 error: result.as_ref().err(),
@@ -112,9 +113,7 @@ impl Shared {
     ) -> Call {
         let timeouts = &self.config.timeout_config;
         let is_exact = self.config.exact_timeouts && is_attempt_bounded(timeouts);
-        // A sum that overflows means no limit.
-        let attempt_timeout = attempt_timeout(timeouts)
-            .and_then(|timeout| timeout.checked_add(if is_exact { Duration::ZERO } else { wait }));
+        let attempt_timeout = attempt_timeout(timeouts, if is_exact { Duration::ZERO } else { wait });
         let operation_timeout = timeouts.operation_timeout();
         Call {
             encoded,
@@ -181,13 +180,16 @@ fn context(action: Action, options: &CallOptions, started: Instant) -> Context {
     }
 }
 
-/// `operation_attempt_timeout`, else `read_timeout`, else the default; `None` if disabled.
-fn attempt_timeout(timeouts: &TimeoutConfig) -> Option<Duration> {
+/// The smaller one of `operation_attempt_timeout` and `read_timeout`, else the default, plus the wait time of the request;
+/// `None` if disabled.
+pub(crate) fn attempt_timeout(timeouts: &TimeoutConfig, wait: Duration) -> Option<Duration> {
     let default = timeouts.read_timeout().unwrap_or(DEFAULT_ATTEMPT_TIMEOUT);
     let default = TimeoutConfig::builder().operation_attempt_timeout(default).build();
     // The getter returns `None` for unset and for disabled timeouts. `take_defaults_from` replaces only unset ones.
     let attempt = timeouts.clone().take_defaults_from(&default).operation_attempt_timeout();
-    attempt.or(timeouts.read_timeout())
+    let limit = [attempt, timeouts.read_timeout()].into_iter().flatten().min();
+    // A sum that overflows means no limit.
+    limit?.checked_add(wait)
 }
 
 /// Whether the configuration sets a timeout for attempts.
@@ -220,13 +222,16 @@ mod tests {
             (builder(), Some(DEFAULT_ATTEMPT_TIMEOUT)),
             (builder().read_timeout(READ), Some(READ)),
             (builder().read_timeout(READ).operation_attempt_timeout(OWN), Some(OWN)),
+            (builder().read_timeout(OWN).operation_attempt_timeout(READ), Some(OWN)),
             (builder().disable_read_timeout(), Some(DEFAULT_ATTEMPT_TIMEOUT)),
             (builder().disable_operation_attempt_timeout(), None),
             (builder().disable_operation_attempt_timeout().read_timeout(READ), Some(READ)),
             (TimeoutConfig::disabled().to_builder(), None),
         ] {
             let timeouts = timeouts.build();
-            assert_eq!(attempt_timeout(&timeouts), expected, "{timeouts:?}");
+            assert_eq!(attempt_timeout(&timeouts, Duration::ZERO), expected, "{timeouts:?}");
+            let polling = attempt_timeout(&timeouts, Duration::from_secs(20));
+            assert_eq!(polling, expected.map(|limit| limit + Duration::from_secs(20)), "{timeouts:?}");
         }
     }
 }

@@ -89,7 +89,7 @@ impl Shared {
         if cfg!(not(any(feature = "reqwest", feature = "hyper"))) {
             return Err(Cause::NoTransport);
         }
-        if encrypted && cfg!(not(any(feature = "__rustls", feature = "native-tls"))) {
+        if encrypted && cfg!(not(feature = "__rustls")) {
             return Err(Cause::NoTls);
         }
         self.config.default_transport.get(encrypted).map_err(Cause::Transport)

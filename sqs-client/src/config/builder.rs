@@ -1,15 +1,16 @@
 //! The configuration builder, with the method names of aws-sdk-sqs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{
     AppName, BehaviorVersion, Config, DeduplicationIds, IntoRegion, ProvideCredentials, Region,
     SharedCredentialsProvider, StalledStreamProtectionConfig, retry::RetryConfig, timeout::TimeoutConfig,
 };
-use crate::credentials::{CredentialsSource, Environment};
+use crate::credentials::{CredentialsSource, EndpointVariant, Environment};
 use crate::observe::Observe;
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
-use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport};
+use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport, connect_timeout};
 use crate::wire::checksum::ChecksumPolicy;
 use crate::wire::protocol::Protocol;
 
@@ -296,9 +297,8 @@ impl Builder {
     /// names the missing setting.
     pub fn build(mut self) -> Config {
         let mut pool = self.0.pool;
-        if let Some(timeout) = self.0.timeout_config.connect_timeout() {
-            pool.connect_timeout = timeout;
-        }
+        pool.connect_timeout =
+            connect_timeout(&self.0.timeout_config, pool.connect_timeout).unwrap_or(Duration::MAX);
         self.0.default_transport = self.0.default_transport.with(pool, self.0.tls.clone());
         // The chain uses the region, clock and TLS settings of this builder, so they must be final.
         if let Some(mut environment) = self.0.environment.take() {
@@ -309,6 +309,8 @@ impl Builder {
             }
             environment.time_source.get_or_insert_with(|| self.0.time_source.clone());
             environment.tls.get_or_insert_with(|| self.0.tls.clone());
+            let (use_fips, use_dual_stack) = (self.0.use_fips, self.0.use_dual_stack);
+            environment.endpoint_variant = Some(EndpointVariant { use_fips, use_dual_stack });
             self.0.credentials = Some(CredentialsSource::chain(&environment));
         }
         self.0

@@ -7,7 +7,7 @@ use std::pin::Pin;
 
 use super::retry::{RetryConfig, RetryMode};
 use super::{AppName, Builder, ConfigError, Region};
-use crate::credentials::{Environment, InstanceCredentials};
+use crate::credentials::{EndpointVariant, Environment, InstanceCredentials};
 use crate::settings::Settings;
 use crate::transport::TlsConfig;
 
@@ -119,14 +119,17 @@ impl Builder {
             let allowed = "letters, digits and !#$%&'*+-.^_`|~";
             self = self.app_name(AppName::new(name.value.clone()).map_err(|_| name.invalid(allowed))?);
         }
-        if let Some(file) = settings.get("AWS_CA_BUNDLE", "ca_bundle") {
-            self = self.tls_config(TlsConfig::ca_bundle(&file.value));
-        }
+        self.set_tls_config(TlsConfig::of(settings));
         self.set_endpoint_url(settings.endpoint_url("SQS")?).set_region(settings.region().map(Region::new));
-        Ok(self
-            .retry_config(retry)
-            .use_fips(settings.flag("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint")?)
-            .use_dual_stack(settings.flag("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint")?))
+        let EndpointVariant { use_fips, use_dual_stack } = EndpointVariant::of(settings)?;
+        Ok(self.retry_config(retry).use_fips(use_fips).use_dual_stack(use_dual_stack))
+    }
+}
+
+impl TlsConfig {
+    /// Of `AWS_CA_BUNDLE` or the profile, for SQS and for the services of credentials providers.
+    pub(crate) fn of(settings: &Settings) -> Option<Self> {
+        settings.get("AWS_CA_BUNDLE", "ca_bundle").map(|file| Self::ca_bundle(file.value))
     }
 }
 

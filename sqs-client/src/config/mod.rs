@@ -57,7 +57,7 @@ pub(crate) use sdk_config::endpoint_url;
 /// Retry settings: the types of the AWS SDK.
 ///
 /// The client retries a failed attempt if the error is retryable and the retry budget is not exhausted. The budget has
-/// 500 tokens: a retry costs 5, or 10 after a timeout, and each success returns some. So retries do not multiply the
+/// 500 tokens: a retry costs 5, or 10 after a timeout. A success returns 1, or what its last retry took. So retries do not multiply the
 /// load during an outage.
 ///
 /// `standard` makes 3 attempts. The first pause is random: up to 1 s after throttling, up to 50 ms otherwise. A
@@ -71,8 +71,8 @@ pub mod retry {
 
 /// Timeout settings: the types of the AWS SDK.
 ///
-/// `operation_attempt_timeout` limits one attempt; if unset, `read_timeout` does; if both are unset, the limit is 30 s (the
-/// AWS SDK has no default). The wait time of a receive is added, so the limit never cuts a long poll.
+/// `operation_attempt_timeout` and `read_timeout` limit one attempt: the smaller one counts. If both are unset, the limit is 30 s
+/// (the AWS SDK has no default). The wait time of a receive is added, so the limit never cuts a long poll.
 /// `disable_operation_attempt_timeout()` and [`TimeoutConfig::disabled`](timeout::TimeoutConfig::disabled) remove the
 /// default.
 ///

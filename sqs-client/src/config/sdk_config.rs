@@ -38,7 +38,8 @@ impl From<&SdkConfig> for Builder {
 /// The HTTP client that the program passed to `aws-config`, which sets none by default.
 fn transport(client: &SharedHttpClient, sdk: &SdkConfig) -> Arc<dyn Transport> {
     let timeouts = sdk.timeout_config().cloned().unwrap_or_else(|| TimeoutConfig::builder().build());
-    SmithyTransport::shared(client, &timeouts, sdk.time_source(), sdk.sleep_impl())
+    // No read timeout: it would cut long polls. The client limits each attempt by it, and adds the wait time.
+    SmithyTransport::shared(client, &timeouts, None, sdk.time_source(), sdk.sleep_impl())
 }
 
 /// The endpoint URL set in code, else the SQS-specific one of the environment or profile, else their general one.

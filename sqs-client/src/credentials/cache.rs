@@ -12,7 +12,7 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{self, ProvideCredentials as _, SharedCredentialsProvider};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::failure::{reason, shared, transient};
 
@@ -82,8 +82,9 @@ impl CredentialsCache {
                 return Ok(valid);
             }
             let Some((mut renewal, is_own)) = self.join(now) else { continue };
-            let ended =
-                timeout_at(renewal.begun + self.stalls_after(), renewal.outcome.wait_for(Option::is_some));
+            // `timeout` accepts any duration; a sum of an instant and a long one panics.
+            let left = self.stalls_after().saturating_sub(renewal.begun.elapsed());
+            let ended = timeout(left, renewal.outcome.wait_for(Option::is_some));
             match ended.await.map(|outcome| outcome.map(|outcome| outcome.clone())) {
                 Ok(Ok(Some(outcome))) => return outcome.map_err(|error| shared(&error)),
                 Ok(_) if is_own => {
@@ -200,7 +201,8 @@ pub(super) async fn call(provider: &SharedCredentialsProvider, limit: Duration) 
     provided.unwrap_or_else(|_| Err(CredentialsError::provider_timed_out(limit)))
 }
 
-fn same(a: &Credentials, b: &Credentials) -> bool {
+/// Whether both have the same access key and session token.
+pub(crate) fn same(a: &Credentials, b: &Credentials) -> bool {
     a.access_key_id() == b.access_key_id() && a.session_token() == b.session_token()
 }
 

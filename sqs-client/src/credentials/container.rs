@@ -53,7 +53,19 @@ impl ContainerCredentials {
             request.headers.insert(AUTHORIZATION, token);
         }
         let encrypted = uri.scheme_str() == Some("https");
-        let exchange = if encrypted { self.0.service_exchange(&uri) } else { self.0.metadata_exchange() }?;
+        let exchange = if encrypted {
+            let environment = match self.0.tls {
+                Some(_) => self.0.clone(),
+                // Files that cannot be read do not concern a container, which needs none.
+                None => match self.0.read_settings().await {
+                    Ok(settings) => self.0.clone().with_tls_of(&settings),
+                    Err(_) => self.0.clone(),
+                },
+            };
+            environment.service_exchange(&uri)?
+        } else {
+            self.0.metadata_exchange()?
+        };
         let response = exchange.send(&request).await?;
         let origin = shown(&uri);
         let answer = Answer::parse(response.body());

@@ -33,6 +33,8 @@ pub struct Environment {
     region: Option<String>,
     pub(crate) time_source: Option<SharedTimeSource>,
     pub(crate) tls: Option<TlsConfig>,
+    /// Of the config builder, for STS. Without it, the variables and the profile decide.
+    pub(crate) endpoint_variant: Option<EndpointVariant>,
     service: LazyTransport,
     metadata: LazyTransport,
     service_timeout: Duration,
@@ -40,6 +42,22 @@ pub struct Environment {
     process_timeout: Duration,
     retry_pause: Duration,
     pub(super) instance: Presence,
+}
+
+/// Which variant of a region's endpoint is used.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndpointVariant {
+    pub(crate) use_fips: bool,
+    pub(crate) use_dual_stack: bool,
+}
+
+impl EndpointVariant {
+    pub(crate) fn of(settings: &Settings) -> Result<Self, crate::settings::ConfigError> {
+        Ok(Self {
+            use_fips: settings.flag("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint")?,
+            use_dual_stack: settings.flag("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint")?,
+        })
+    }
 }
 
 /// A transport that is set by the caller, or created for the first request.
@@ -54,6 +72,7 @@ impl Default for Environment {
             region: None,
             time_source: None,
             tls: None,
+            endpoint_variant: None,
             service: LazyTransport::default(),
             metadata: LazyTransport::default(),
             service_timeout: Duration::from_secs(5),
@@ -91,7 +110,7 @@ impl Environment {
     }
 
     /// The TLS settings of the default transport to STS. They override `AWS_CA_BUNDLE`, and a config builder that uses this
-    /// environment takes them over. By default, the TLS settings of the config builder.
+    /// environment takes them over. By default, the TLS settings of the config builder, else `AWS_CA_BUNDLE`.
     pub fn tls(mut self, tls: TlsConfig) -> Self {
         self.tls = Some(tls);
         self
@@ -150,6 +169,12 @@ impl Environment {
     pub(super) async fn read_settings(&self) -> Result<Settings, CredentialsError> {
         let environment = self.clone();
         blocking(move || environment.settings().map_err(invalid)).await
+    }
+
+    /// With the TLS settings of `AWS_CA_BUNDLE` or the profile, unless it has its own.
+    pub(super) fn with_tls_of(mut self, settings: &Settings) -> Self {
+        self.tls = self.tls.or_else(|| TlsConfig::of(settings));
+        self
     }
 
     pub(crate) fn configured_region(&self) -> Option<&str> {
@@ -223,10 +248,8 @@ fn encrypted(tls: Option<&TlsConfig>) -> Result<Arc<dyn Transport>, CredentialsE
             "no transport: enable the feature `reqwest` or `hyper`, or call Environment::transport",
         ));
     }
-    if cfg!(not(any(feature = "__rustls", feature = "native-tls"))) {
-        return Err(invalid(
-            "no TLS for the https URL: enable the feature `rustls`, `aws-lc` or `native-tls`",
-        ));
+    if cfg!(not(feature = "__rustls")) {
+        return Err(invalid("no TLS for the https URL: enable the feature `rustls` or `aws-lc`"));
     }
     // Keep no idle connections: requests are an hour apart and may come from different runtimes.
     let pool = PoolConfig::default().max_idle_per_host(0);

@@ -122,7 +122,7 @@ impl Exchange {
             Ok(Err(error)) => {
                 let (absent, is_retryable) = match error.kind() {
                     TransportErrorKind::Connect => (true, true),
-                    TransportErrorKind::Broken => (false, true),
+                    TransportErrorKind::Broken | TransportErrorKind::Timeout => (false, true),
                     _ => (false, false),
                 };
                 return Err(failed(text_of(&error), absent, is_retryable));

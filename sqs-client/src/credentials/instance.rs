@@ -4,8 +4,9 @@
 //! Source: <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html>
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
 use bytes::Bytes;
@@ -16,7 +17,7 @@ use super::Environment;
 use super::answer::{Answer, quoted, usable};
 use super::environment::{Provided, named};
 use super::exchange::{Exchange, Request, is_retryable, is_retryable_if_present, shown};
-use super::failure::{invalid, not_configured, shared, transient};
+use super::failure::{invalid, not_configured, reason, shared, transient};
 use crate::settings::Settings;
 
 const TOKEN_TTL: HeaderName = HeaderName::from_static("x-aws-ec2-metadata-token-ttl-seconds");
@@ -26,12 +27,15 @@ const ROLES: &str = "/latest/meta-data/iam/security-credentials/";
 /// Loads the credentials of the instance role from the EC2 metadata service.
 ///
 /// Outside EC2, the query takes seconds to fail, and calls in the next 10 seconds fail without another query.
+/// If the service fails later, the last keys stay in use, also after their expiry, since AWS may accept them longer.
 /// `AWS_EC2_METADATA_DISABLED=true` disables it. The endpoint is
 /// `AWS_EC2_METADATA_SERVICE_ENDPOINT`, else the default for `AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE` (`IPv4` by default,
 /// or `IPv6`).
 #[derive(Clone, Debug, Default)]
 pub struct InstanceCredentials {
     environment: Environment,
+    /// The keys of the latest response. Clones share them. Locked for a copy only.
+    last: Arc<Mutex<Option<Credentials>>>,
 }
 
 /// The service and a session token for it.
@@ -50,10 +54,33 @@ struct Place {
 impl InstanceCredentials {
     /// A provider that reads the variables of `environment`.
     pub fn new(environment: Environment) -> Self {
-        Self { environment }
+        Self { environment, last: Arc::default() }
     }
 
     async fn load(&self) -> Provided {
+        let credentials = match self.fetch().await {
+            Ok(credentials) => {
+                *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(credentials.clone());
+                credentials
+            }
+            // The role was taken away, or the service is disabled.
+            Err(
+                error @ (CredentialsError::CredentialsNotLoaded(_)
+                | CredentialsError::InvalidConfiguration(_)),
+            ) => {
+                return Err(error);
+            }
+            Err(error) => {
+                let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let Some(last) = last else { return Err(error) };
+                tracing::warn!(error = %reason(&error), "the EC2 metadata service failed: its last credentials stay in use");
+                last
+            }
+        };
+        Ok(usable(credentials, self.environment.now(), "instance"))
+    }
+
+    async fn fetch(&self) -> Provided {
         let session = self.session().await?;
         let roles = session.get(ROLES).await?;
         if roles.status() == StatusCode::NOT_FOUND {
@@ -74,7 +101,7 @@ impl InstanceCredentials {
         if let Some(error) = answer.service_error() {
             return Err(wrong(error));
         }
-        Ok(usable(answer.temporary("instance").map_err(wrong)?, self.environment.now(), "instance"))
+        answer.temporary("instance").map_err(wrong)
     }
 
     /// The region of the instance. `None` if the service returns an empty one.

@@ -24,8 +24,10 @@ mod sts_xml;
 mod variables;
 mod web_identity;
 
+pub(crate) use cache::same;
 pub use chain::CredentialsChain;
 pub use container::ContainerCredentials;
+pub(crate) use environment::EndpointVariant;
 pub use environment::Environment;
 pub use instance::InstanceCredentials;
 pub use process::ProcessCredentials;

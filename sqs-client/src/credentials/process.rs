@@ -54,9 +54,14 @@ impl ProcessCredentials {
     }
 
     async fn run(&self) -> Result<Vec<u8>, CredentialsError> {
-        let (shell, flag) = if cfg!(windows) { ("cmd.exe", "/C") } else { ("sh", "-c") };
+        let shell = if cfg!(windows) { "cmd.exe" } else { "sh" };
         let mut command = Command::new(shell);
-        command.arg(flag).arg(&self.command).kill_on_drop(true);
+        #[cfg(not(windows))]
+        command.arg("-c").arg(&self.command);
+        // `arg` would escape quotes in a way that cmd.exe does not understand.
+        #[cfg(windows)]
+        command.raw_arg(cmd_line(&self.command));
+        command.kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let failed =
             |error: std::io::Error| transient(format!("cannot run the program with {shell}: {error}"));
@@ -74,6 +79,14 @@ impl ProcessCredentials {
         let text = format!("the program failed ({status}): {stderr_text}");
         Err(if NOT_RUN.contains(&status.code()) { invalid(text) } else { transient(text) })
     }
+}
+
+/// The arguments of `cmd.exe`. With `/S`, it removes the outer quotes and runs the rest as it is, also if a path in it is quoted.
+///
+/// Source: <https://learn.microsoft.com/en-us/windows-server/administration/windows-commands/cmd>
+#[cfg(any(windows, test))]
+fn cmd_line(command: &str) -> String {
+    format!(r#"/S /C "{command}""#)
 }
 
 /// The output of the program. If it is too long, the error drops the child, which kills the shell.
@@ -112,5 +125,16 @@ impl ProvideCredentials for ProcessCredentials {
 impl std::fmt::Debug for ProcessCredentials {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ProcessCredentials").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_path_with_spaces_reaches_the_windows_shell_unchanged() {
+        let command = r#""C:\Program Files\keys\keys.exe" --profile "my orders""#;
+        assert_eq!(cmd_line(command), r#"/S /C ""C:\Program Files\keys\keys.exe" --profile "my orders"""#);
     }
 }

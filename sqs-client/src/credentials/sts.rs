@@ -13,7 +13,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Environment;
 use super::answer::{expiry, quoted};
-use super::environment::Provided;
+use super::environment::{EndpointVariant, Provided};
 use super::exchange::{Outcome, Request, is_retryable, shown};
 use super::failure::{invalid, transient};
 use super::sts_xml::texts;
@@ -61,16 +61,18 @@ impl Sts {
         let region = configured.or_else(|| settings.region());
         let region = region.unwrap_or_else(|| default_region(&role.arn).to_owned());
         let url = settings.endpoint_url("STS").map_err(invalid)?;
+        let variant = match environment.endpoint_variant {
+            Some(variant) => variant,
+            None => EndpointVariant::of(settings).map_err(invalid)?,
+        };
         let endpoint = Endpoint::of_sts(EndpointParameters {
             region: Some(&region),
             endpoint_url: url.as_deref(),
-            use_fips: settings.flag("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint").map_err(invalid)?,
-            use_dual_stack: settings
-                .flag("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint")
-                .map_err(invalid)?,
+            use_fips: variant.use_fips,
+            use_dual_stack: variant.use_dual_stack,
         });
         let endpoint = endpoint.map_err(|error| invalid(format!("STS endpoint: {error}")))?;
-        Ok(Self { environment: environment.clone(), endpoint, region })
+        Ok(Self { environment: environment.clone().with_tls_of(settings), endpoint, region })
     }
 
     pub(super) async fn assume(&self, role: &Role, proof: Proof<'_>) -> Provided {
@@ -82,7 +84,7 @@ impl Sts {
         if response.status() == StatusCode::FORBIDDEN && matches!(proof, Proof::Credentials(_)) {
             let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
             if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok())
-                && crate::time::skew(date, now).unsigned_abs() > 60
+                && crate::time::skew(date, now).is_some_and(|skew| skew.unsigned_abs() > 60)
             {
                 response = exchange.send_while(&self.request(role, &proof, date)?, is_transient).await?;
             }

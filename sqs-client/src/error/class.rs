@@ -19,6 +19,7 @@ pub(crate) fn classify(cause: &Cause, status: Option<u16>) -> Failure {
         Cause::Credentials(error) if is_transient(error) => Failure::Transient,
         Cause::Transport(error) => match error.kind() {
             TransportErrorKind::Connect | TransportErrorKind::Broken => Failure::Transient,
+            TransportErrorKind::Timeout => Failure::Timeout,
             TransportErrorKind::Tls | TransportErrorKind::TooLarge | TransportErrorKind::Invalid => {
                 Failure::Fatal
             }
@@ -60,7 +61,8 @@ pub(crate) fn outcome_unknown(cause: &Cause, status: Option<u16>) -> bool {
     let not_rejected = || status.is_none_or(|status| !(300..500).contains(&status));
     match cause {
         Cause::Transport(error) => {
-            matches!(error.kind(), TransportErrorKind::Broken | TransportErrorKind::TooLarge)
+            use TransportErrorKind::{Broken, Timeout, TooLarge};
+            matches!(error.kind(), Broken | Timeout | TooLarge)
         }
         Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => true,
         Cause::Unreadable(_) | Cause::Service(_) => not_rejected(),

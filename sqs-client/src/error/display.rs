@@ -20,7 +20,7 @@ impl fmt::Display for Error {
                 "no transport: enable the feature `reqwest` or `hyper`, or call transport(..) on the config builder",
             )?,
             Cause::NoTls => f.write_str(
-                "no TLS for the https endpoint URL: enable the feature `rustls`, `aws-lc` or `native-tls`, or use an http URL",
+                "no TLS for the https endpoint URL: enable the feature `rustls` or `aws-lc`, or use an http URL",
             )?,
             Cause::Sign(_) => f.write_str("the request cannot be signed")?,
             // The text of a `CredentialsError` only names its kind. The reason is in its source.

@@ -22,7 +22,7 @@ pub use aws_smithy_types::error::display::DisplayErrorContext;
 pub use aws_smithy_types::error::operation::BuildError;
 
 use crate::retry::Failure;
-use crate::transport::TransportError;
+use crate::transport::{TransportError, TransportErrorKind};
 use crate::wire::checksum::ChecksumMismatch;
 use crate::wire::model::Action;
 
@@ -109,6 +109,7 @@ impl Error {
             #[cfg(feature = "aws-sdk-sqs")]
             Cause::AwsSdk(_) => ErrorKind::Config,
             Cause::Credentials(_) | Cause::NoCredentials | Cause::Sign(_) => ErrorKind::Credentials,
+            Cause::Transport(error) if error.kind() == TransportErrorKind::Timeout => ErrorKind::Timeout,
             Cause::Transport(_) => ErrorKind::Transport,
             Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => ErrorKind::Timeout,
             Cause::Service(_) => ErrorKind::Service,

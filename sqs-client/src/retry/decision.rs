@@ -31,6 +31,17 @@ pub(crate) enum Failure {
     Fatal,
 }
 
+impl Failure {
+    /// The tokens that a retry takes. A corrected signature does not add to the load of a failing service.
+    const fn retry_cost(self) -> u32 {
+        match self {
+            Self::Throttle | Self::Transient => RETRY_COST,
+            Self::Timeout => TIMEOUT_COST,
+            Self::ClockSkew | Self::ExpiredToken | Self::Fatal => 0,
+        }
+    }
+}
+
 /// The retry settings of a client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Policy {
@@ -81,19 +92,23 @@ impl From<&RetryConfig> for Policy {
 }
 
 impl Policy {
+    /// Whether another attempt may follow attempt number `number`.
+    pub(crate) fn allows_another(&self, number: u32) -> bool {
+        number < self.max_attempts
+    }
+
     /// Decides after a failed attempt. `jitter` is a random number from 0 to 1.
     ///
     /// As in the AWS SDKs, a polling operation pauses before it fails for an empty token bucket.
     pub(crate) fn decide(&self, attempt: Attempt, bucket: &mut TokenBucket, jitter: f64) -> Decision {
-        let (base, cost) = match attempt.failure {
+        let base = match attempt.failure {
             Failure::Fatal => return Decision::Fail,
             Failure::ClockSkew | Failure::ExpiredToken if !attempt.corrected => return Decision::Fail,
-            Failure::ClockSkew | Failure::ExpiredToken => (Duration::ZERO, 0),
-            Failure::Throttle => (self.throttle_base, RETRY_COST),
-            Failure::Transient => (self.transient_base, RETRY_COST),
-            Failure::Timeout => (self.transient_base, TIMEOUT_COST),
+            Failure::ClockSkew | Failure::ExpiredToken => Duration::ZERO,
+            Failure::Throttle => self.throttle_base,
+            Failure::Transient | Failure::Timeout => self.transient_base,
         };
-        if attempt.number >= self.max_attempts {
+        if !self.allows_another(attempt.number) {
             return Decision::Fail;
         }
         let backoff = self.backoff(base, attempt.number).mul_f64(jitter.clamp(0.0, 1.0));
@@ -103,7 +118,7 @@ impl Policy {
         if attempt.time_left.is_some_and(|left| left <= pause) {
             return Decision::Fail;
         }
-        match bucket.take(cost) {
+        match bucket.take(attempt.failure.retry_cost()) {
             true => Decision::RetryAfter(pause),
             false if attempt.is_polling => Decision::FailAfter(pause),
             false => Decision::Fail,
@@ -140,9 +155,9 @@ impl TokenBucket {
         }
     }
 
-    /// Refunds tokens after a successful operation: the cost of a retry if there was one, else one token.
-    pub(crate) fn succeed(&mut self, attempts: u32) {
-        let refund = if attempts > 1 { RETRY_COST } else { SUCCESS_REFUND };
+    /// Refunds tokens after a successful operation: what the retry after the last failure took, else one token.
+    pub(crate) fn succeed(&mut self, last_failure: Option<Failure>) {
+        let refund = last_failure.map_or(SUCCESS_REFUND, Failure::retry_cost).max(SUCCESS_REFUND);
         self.tokens = (self.tokens + refund).min(CAPACITY);
     }
 }
@@ -236,10 +251,22 @@ mod tests {
         }
         assert_eq!(retries, 50);
         for _ in 0..10 {
-            bucket.succeed(1);
+            bucket.succeed(None);
         }
         assert_ne!(policy().decide(timeout, &mut bucket, 0.0), Decision::Fail);
         assert_eq!(policy().decide(attempt(1, Failure::Transient), &mut bucket, 0.0), Decision::Fail);
+    }
+
+    #[test]
+    fn retries_that_succeed_do_not_drain_the_bucket() {
+        for failure in [Failure::Throttle, Failure::Transient, Failure::Timeout] {
+            let mut bucket = TokenBucket::default();
+            for call in 0..1_000 {
+                let decision = policy().decide(attempt(1, failure), &mut bucket, 0.0);
+                assert_ne!(decision, Decision::Fail, "{failure:?} in call {call}");
+                bucket.succeed(Some(failure));
+            }
+        }
     }
 
     #[test]

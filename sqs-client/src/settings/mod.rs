@@ -61,9 +61,23 @@ impl Settings {
         self.variable(variable).or_else(|| self.profiles.get(&self.selected)?.get(key))
     }
 
+    /// The region, also of a source profile: a profile with a role often has only the role and its source.
     pub(crate) fn region(&self) -> Option<String> {
-        let found = self.variable("AWS_REGION").or_else(|| self.get("AWS_DEFAULT_REGION", "region"));
-        found.map(|setting| setting.value)
+        let found = self.variable("AWS_REGION").or_else(|| self.variable("AWS_DEFAULT_REGION"));
+        found.or_else(|| self.region_of_profiles()).map(|setting| setting.value)
+    }
+
+    fn region_of_profiles(&self) -> Option<Setting> {
+        let (mut name, mut visited) = (self.selected.clone(), Vec::new());
+        while !visited.contains(&name) {
+            let profile = self.profiles.get(&name)?;
+            if let Some(region) = profile.get("region") {
+                return Some(region);
+            }
+            let source = profile.get("source_profile")?.value;
+            visited.push(std::mem::replace(&mut name, source));
+        }
+        None
     }
 
     pub(crate) fn flag(&self, variable: &str, key: &str) -> Result<bool, ConfigError> {

@@ -59,6 +59,7 @@ pub(crate) use self::default::{DefaultTransport, direct_http};
 #[cfg(feature = "hyper")]
 pub use self::hyper::HyperTransport;
 pub use self::pool::PoolConfig;
+pub(crate) use self::pool::connect_timeout;
 #[cfg(feature = "reqwest")]
 pub use self::reqwest::ReqwestTransport;
 #[cfg(feature = "aws-config")]
@@ -106,6 +107,9 @@ pub enum TransportErrorKind {
     Tls,
     /// The connection broke, or the response was truncated. The service may have executed the request.
     Broken,
+    /// The HTTP client gave up waiting for the response. The service may have executed the request. Transports need no
+    /// such limit: the client's own timeouts include the wait time of a receive.
+    Timeout,
     /// The response exceeds the size limit of the transport. The service may have executed the request.
     TooLarge,
     /// The request cannot be sent, for example because its URI is invalid. Not retryable.
@@ -142,6 +146,7 @@ impl fmt::Display for TransportError {
             TransportErrorKind::Broken => {
                 f.write_str("the connection broke before the response was complete")
             }
+            TransportErrorKind::Timeout => f.write_str("the HTTP client received no response in time"),
             TransportErrorKind::Invalid => write!(f, "the request cannot be sent: {}", self.cause),
         }
     }

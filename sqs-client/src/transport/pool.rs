@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use aws_smithy_types::timeout::TimeoutConfig;
+
 /// The connection pool settings of a transport.
 ///
 /// SQS uses HTTP/1.1, so each request occupies a connection until its response is complete. A long poll occupies one for
@@ -15,8 +17,15 @@ pub struct PoolConfig {
     pub max_idle_per_host: usize,
     /// How long an idle connection is kept: 20 seconds by default, shorter than on AWS load balancers.
     pub idle_timeout: Duration,
-    /// The connect timeout: 3.1 seconds by default, as in the AWS SDKs.
+    /// The connect timeout: 3.1 seconds by default, as in the AWS SDKs. [`Duration::MAX`] disables it.
     pub connect_timeout: Duration,
+}
+
+/// The connect timeout of `timeouts`, else the default; `None` if it is disabled.
+pub(crate) fn connect_timeout(timeouts: &TimeoutConfig, default: Duration) -> Option<Duration> {
+    let default = TimeoutConfig::builder().connect_timeout(default).build();
+    // The getter returns `None` for unset and for disabled timeouts. `take_defaults_from` replaces only unset ones.
+    timeouts.clone().take_defaults_from(&default).connect_timeout()
 }
 
 impl Default for PoolConfig {

@@ -106,15 +106,7 @@ fn encrypted(
     Ok(builder.tls_backend_preconfigured(Arc::unwrap_or_clone(tls.client_config()?)))
 }
 
-#[cfg(all(feature = "native-tls", not(feature = "__rustls")))]
-fn encrypted(
-    builder: reqwest::ClientBuilder,
-    tls: &TlsConfig,
-) -> Result<reqwest::ClientBuilder, TransportError> {
-    tls.configure_native(builder)
-}
-
-#[cfg(not(any(feature = "native-tls", feature = "__rustls")))]
+#[cfg(not(feature = "__rustls"))]
 #[expect(clippy::unnecessary_wraps, reason = "same signature with all features")]
 fn encrypted(
     builder: reqwest::ClientBuilder,
@@ -166,11 +158,13 @@ fn failed(cause: reqwest::Error) -> TransportError {
     // The text with URL would repeat the endpoint and hide the cause.
     let cause = cause.without_url();
     let kind = if cause.is_connect() {
-        #[cfg(any(feature = "__rustls", feature = "native-tls"))]
+        #[cfg(feature = "__rustls")]
         if let Some(error) = super::tls::handshake_error(&cause) {
             return error;
         }
         TransportErrorKind::Connect
+    } else if cause.is_timeout() {
+        TransportErrorKind::Timeout
     } else if cause.is_builder() {
         TransportErrorKind::Invalid
     } else {

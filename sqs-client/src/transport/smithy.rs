@@ -18,12 +18,10 @@ use bytes::Bytes;
 
 use super::answer::{self, Chunks};
 use super::connector_error::was_never_sent;
-use super::{Transport, TransportError, TransportErrorKind, TransportFuture};
+use super::pool::connect_timeout;
+use super::{PoolConfig, Transport, TransportError, TransportErrorKind, TransportFuture};
 use crate::runtime_components::runtime_components;
 use crate::time::SystemClock;
-
-/// The default connect timeout, as in the AWS SDKs.
-const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_millis(3_100);
 
 /// Sends requests with an HTTP client of the AWS SDK, such as one of `aws-smithy-http-client`.
 ///
@@ -34,23 +32,27 @@ pub struct SmithyTransport {
 }
 
 impl SmithyTransport {
-    /// A transport over `client`, with the connect timeout (3.1 s by default) and the read timeout of `timeouts`.
+    /// A transport over `client`, with the connect timeout of `timeouts` (3.1 s by default). `client` gets no read timeout, since
+    /// it could not tell a long poll from a lost response. Set it in
+    /// [`timeout_config`](crate::config::Builder::timeout_config): the client adds the wait time of a receive.
     ///
     /// # Errors
     /// This version of `aws-smithy-runtime-api` requires components that this crate does not provide.
     pub fn new(client: &impl HttpClient, timeouts: &TimeoutConfig) -> Result<Self, TransportError> {
-        Self::with_time(client, timeouts, SharedTimeSource::new(SystemClock), None)
+        Self::with_time(client, timeouts, None, SharedTimeSource::new(SystemClock), None)
     }
 
-    /// Like [`new`](Self::new), with this clock and timer. If the client cannot be used, every call fails with the reason.
+    /// Like [`new`](Self::new), with this read timeout, clock and timer. If the client cannot be used, every call fails with
+    /// the reason.
     pub(crate) fn shared(
         client: &impl HttpClient,
         timeouts: &TimeoutConfig,
+        read_timeout: Option<Duration>,
         clock: Option<SharedTimeSource>,
         sleep: Option<SharedAsyncSleep>,
     ) -> Arc<dyn Transport> {
         let clock = clock.unwrap_or_else(|| SharedTimeSource::new(SystemClock));
-        match Self::with_time(client, timeouts, clock, sleep) {
+        match Self::with_time(client, timeouts, read_timeout, clock, sleep) {
             Ok(transport) => Arc::new(transport),
             Err(error) => Arc::new(Unusable(error)),
         }
@@ -59,15 +61,14 @@ impl SmithyTransport {
     fn with_time(
         client: &impl HttpClient,
         timeouts: &TimeoutConfig,
+        read_timeout: Option<Duration>,
         clock: SharedTimeSource,
         sleep: Option<SharedAsyncSleep>,
     ) -> Result<Self, TransportError> {
         let components = runtime_components(clock, sleep).map_err(invalid)?;
         let mut settings = HttpConnectorSettings::builder();
-        let is_disabled = *timeouts == TimeoutConfig::disabled();
-        let default = (!is_disabled).then_some(DEFAULT_CONNECT_TIMEOUT);
-        settings.set_connect_timeout(timeouts.connect_timeout().or(default));
-        settings.set_read_timeout(timeouts.read_timeout());
+        settings.set_connect_timeout(connect_timeout(timeouts, PoolConfig::default().connect_timeout));
+        settings.set_read_timeout(read_timeout);
         Ok(Self { connector: client.http_connector(&settings.build(), &components) })
     }
 }
@@ -117,6 +118,8 @@ fn failed(cause: ConnectorError) -> TransportError {
         TransportErrorKind::Invalid
     } else if was_never_sent(&cause) {
         TransportErrorKind::Connect
+    } else if cause.is_timeout() {
+        TransportErrorKind::Timeout
     } else {
         TransportErrorKind::Broken
     };

@@ -168,3 +168,59 @@ async fn a_send_without_md5_over_the_aws_sdk_succeeds() {
     Mock::given(method("POST")).respond_with(answer).expect(1).mount(&server).await;
     assert_eq!(send(&sdk(&server.uri())).await.expect("stored"), "m-1");
 }
+
+/// Never answers its first request, like a connection that died silently.
+#[derive(Debug)]
+struct Dead {
+    inner: sqs_mock_server::InProcess,
+    requests: std::sync::atomic::AtomicUsize,
+}
+
+impl sqs_client::transport::Transport for Dead {
+    fn send(&self, request: http::Request<bytes::Bytes>) -> sqs_client::transport::TransportFuture<'_> {
+        if self.requests.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 {
+            return Box::pin(std::future::pending());
+        }
+        self.inner.send(request)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn request_over_an_sdk_without_timeouts_ends_although_its_connection_is_dead() {
+    use sqs_client::client::{CallOptions, Execute as _, Retries};
+    use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput};
+
+    for (wait, limit) in [(20, 50), (0, 30)] {
+        let server = sqs_mock_server::MockSqs::in_process();
+        let created = server.client().create_queue().queue_name("q").send().await.expect("created");
+        let dead = Dead { inner: server.transport(), requests: 0.into() };
+        let client = in_process(dead, RetryConfig::standard(), TimeoutConfig::builder().build());
+        let input = ReceiveMessageInput::builder()
+            .queue_url(created.queue_url().expect("a URL"))
+            .wait_time_seconds(wait);
+        let (input, start) = (input.build().expect("complete"), tokio::time::Instant::now());
+        let once = client.execute::<ReceiveMessage>(&input, CallOptions::with_retries(Retries::Never));
+        let error = once.await.expect_err("no answer");
+        assert!(error.is_timeout() && error.is_outcome_unknown(), "{error:?}");
+        assert_eq!(start.elapsed(), Duration::from_secs(limit));
+        client
+            .execute::<ReceiveMessage>(&input, CallOptions::default())
+            .await
+            .expect("the next request succeeds");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn timeouts_of_the_sdk_do_not_cut_long_polls_of_layers() {
+    let builder = TimeoutConfig::builder;
+    for timeouts in [
+        builder().operation_attempt_timeout(Duration::from_secs(5)).build(),
+        builder().read_timeout(Duration::from_secs(5)).build(),
+    ] {
+        let server = sqs_mock_server::MockSqs::in_process();
+        let created = server.client().create_queue().queue_name("q").send().await.expect("created");
+        let client = in_process(server.transport(), RetryConfig::disabled(), timeouts);
+        let received = Queue::new(client, created.queue_url().expect("a URL")).receive().send().await;
+        assert_eq!(received.expect("an empty answer").messages().len(), 0);
+    }
+}

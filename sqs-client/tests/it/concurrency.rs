@@ -131,7 +131,8 @@ async fn expired_token_is_refreshed_once_for_all_concurrent_calls() {
 async fn token_that_stays_expired_is_retried_once() {
     let transport = Scripted::new(|_, _| rejected("ExpiredToken"));
     let retries = RetryConfig::standard().with_max_attempts(10);
-    let client = Client::from_conf(builder(&transport).retry_config(retries).build());
+    let builder = builder(&transport).retry_config(retries).credentials_provider(Numbered::default());
+    let client = Client::from_conf(builder.build());
     assert_eq!(send(&client).await.expect_err("still expired").attempts(), 2);
 }
 
@@ -207,4 +208,30 @@ async fn maximum_durations_as_timeouts_do_not_overflow() {
         TimeoutConfig::builder().operation_timeout(longest).operation_attempt_timeout(longest).build();
     let client = Client::from_conf(builder(&transport).timeout_config(timeouts).build());
     client.receive_message().queue_url(QUEUE).send().await.expect("no overflow");
+}
+
+#[test]
+fn client_outlives_the_runtimes_of_its_calls() {
+    use std::time::Duration;
+
+    use sqs_client::config::retry::RetryConfig;
+
+    let runtime = || {
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime")
+    };
+    let first = runtime();
+    let server = first.block_on(sqs_mock_server::MockSqs::start());
+    for retry in [RetryConfig::standard(), RetryConfig::disabled()] {
+        let config = crate::service::settings(server.endpoint_url()).retry_config(retry);
+        let client = sqs_client::Client::from_conf(config.build());
+        for _ in 0..10 {
+            let runtime = runtime();
+            runtime.block_on(async {
+                for _ in 0..20 {
+                    client.list_queues().send().await.expect("answered");
+                }
+            });
+            runtime.shutdown_timeout(Duration::from_secs(1));
+        }
+    }
 }

@@ -334,3 +334,55 @@ async fn retry_waits_as_long_as_the_service_requests() {
         started.elapsed()
     );
 }
+
+#[tokio::test]
+async fn impossible_date_of_a_response_affects_no_later_call() {
+    for date in [
+        "Fri, 31 Dec 9999 23:59:59 GMT",
+        "Thu, 01 Jan 1970 00:00:00 GMT",
+        "Mon, 01 Jan 2500 00:00:00 GMT",
+        "soon",
+    ] {
+        let skewed = refusal(403, "RequestTimeTooSkewed", "RequestTimeTooSkewedException", "wrong time");
+        let server = first(1, skewed.insert_header("date", date)).await;
+        let client = client(&server.uri());
+        let _ = send(&client).await;
+        assert_eq!(send(&client).await.expect("not affected"), "m-1", "{date}");
+        let dates: Vec<_> =
+            requests(&server).await.iter().map(|sent| sent.headers["x-amz-date"].clone()).collect();
+        let years: Vec<_> = dates.iter().map(|date| &date.to_str().expect("text")[..4]).collect();
+        assert!(years.iter().all(|year| *year == years[0]), "{date}: {years:?}");
+    }
+}
+
+#[tokio::test]
+async fn expired_keys_without_replacement_are_not_sent_again() {
+    let server = first(9, refusal(403, "ExpiredToken", "ExpiredTokenException", "expired")).await;
+    let error = send(&client(&server.uri())).await.expect_err("expired");
+    assert_eq!((error.code(), error.attempts()), (Some("ExpiredToken"), 1));
+    assert_eq!(requests(&server).await.len(), 1);
+}
+
+/// Counts the attempts of all reports.
+#[derive(Clone, Debug, Default)]
+struct Attempts(std::sync::Arc<std::sync::atomic::AtomicU32>);
+
+impl sqs_client::observe::Observe for Attempts {
+    fn call(&self, report: &sqs_client::observe::CallReport<'_>) {
+        self.0.fetch_add(report.attempts, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[tokio::test]
+async fn observer_counts_each_attempt_once_if_a_layer_repeats_a_call() {
+    let server = first(2, ResponseTemplate::new(500)).await;
+    let attempts = Attempts::default();
+    let client = Client::from_conf(settings(&server.uri()).observer(attempts.clone()).build());
+    let input = SendMessageInput::builder().queue_url(QUEUE).message_body(HELLO).build().expect("complete");
+    let mut earlier = None;
+    while let Err(error) = client.execute::<SendMessage>(&input, unless_in_doubt(earlier.take())).await {
+        earlier = Some(error);
+    }
+    let sent = u32::try_from(requests(&server).await.len()).expect("few");
+    assert_eq!((sent, attempts.0.load(std::sync::atomic::Ordering::Relaxed)), (3, 3));
+}

@@ -179,3 +179,31 @@ async fn error_keeps_the_first_64_kib_of_a_long_answer() {
         assert_eq!(raw.body().bytes().map(<[u8]>::len), Some(kept));
     }
 }
+
+#[tokio::test]
+async fn session_token_that_the_service_quotes_is_in_no_text_of_an_error() {
+    const TOKEN: &str = "FwoGZXIvYXdzEBYaD-session-token";
+    let quoted = format!("The canonical request was POST\\nx-amz-security-token:{TOKEN}\\nx-amz-date:1");
+    for answer in [
+        refusal(403, "SignatureDoesNotMatch", "InvalidSignatureException", &quoted),
+        ResponseTemplate::new(403).set_body_string(format!("<html>X-Amz-Security-Token: {TOKEN}</html>")),
+        ResponseTemplate::new(200)
+            .set_body_string(format!(r#"["x-amz-security-token", "x-amz-security-token={TOKEN}"]"#)),
+    ] {
+        let server = MockServer::start().await;
+        Mock::given(any()).respond_with(answer).mount(&server).await;
+        let config = with_sqs_client::config(&server.uri(), None).build();
+        let error =
+            sqs_client::sdk::Client::from_conf(config).list_queues().send().await.expect_err("refused");
+        let raw = error.raw_response().expect("a response");
+        assert!(raw.body().bytes().is_some_and(|body| !body.is_empty()), "the rest of the body is kept");
+        let shown = format!(
+            "{error} {error:?} {error:#?} {raw:?} {}",
+            sqs_client::sdk::error::DisplayErrorContext(&error)
+        );
+        assert!(!shown.contains(TOKEN), "{shown}");
+        let plain = crate::service::client(&server.uri()).list_queues().send().await.expect_err("refused");
+        let shown = format!("{plain} {plain:?}");
+        assert!(!shown.contains(TOKEN), "{shown}");
+    }
+}

@@ -216,3 +216,79 @@ async fn outcome_is_known_when_an_http_client_made_no_connection() {
         assert_eq!(error.is_outcome_unknown(), is_unknown, "{error:?}");
     }
 }
+
+/// Responds to each request after 20 seconds, unless it is told to read no longer.
+#[derive(Clone, Debug)]
+struct Slow(Recorder);
+
+impl HttpConnector for Slow {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let read_timeout = self.0.look(|recorded| recorded.settings[0].read_timeout());
+        self.0.look(|recorded| recorded.requests.push(request));
+        HttpConnectorFuture::new(async move {
+            let wait = std::time::Duration::from_secs(20);
+            if let Some(limit) = read_timeout.filter(|limit| *limit < wait) {
+                tokio::time::sleep(limit).await;
+                return Err(ConnectorError::timeout("HTTP read timeout occurred".into()));
+            }
+            tokio::time::sleep(wait).await;
+            Ok(HttpResponse::new(200.try_into().expect("valid"), SdkBody::from("{}")))
+        })
+    }
+}
+
+impl HttpClient for Slow {
+    fn http_connector(&self, settings: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        self.0.look(|recorded| recorded.settings.push(settings.clone()));
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn read_timeout_of_a_shared_configuration_does_not_cut_long_polls() {
+    let timeouts = aws_smithy_types::timeout::TimeoutConfig::builder();
+    let timeouts = timeouts.read_timeout(std::time::Duration::from_secs(5)).build();
+    let slow = Slow(Recorder::new(no_queues));
+    let config =
+        shared_config(slow.0.clone()).into_builder().http_client(slow.clone()).timeout_config(timeouts);
+    let client = sqs_client::Client::new(&config.build());
+    let receive =
+        client.receive_message().queue_url("https://sqs.eu-west-1.amazonaws.com/1/q").wait_time_seconds(20);
+    receive.send().await.expect("an empty answer");
+    assert_eq!(slow.0.requests(), 1);
+    // It still limits other requests.
+    let error = client.list_queues().send().await.expect_err("too slow");
+    assert!(error.is_timeout() && error.attempts() == 3, "{error:?}");
+}
+
+#[tokio::test]
+async fn timeout_of_an_http_client_is_a_timeout() {
+    fn timeout() -> Result<HttpResponse, ConnectorError> {
+        Err(ConnectorError::timeout("HTTP read timeout occurred after 5s".into()))
+    }
+    let config = shared_config(Recorder::new(timeout)).into_builder();
+    let config = config.retry_config(aws_smithy_types::retry::RetryConfig::disabled()).build();
+    let error = sqs_client::Client::new(&config).list_queues().send().await.expect_err("it fails");
+    assert_eq!(error.kind(), sqs_client::ErrorKind::Timeout);
+    assert_eq!(error.transport_error().map(TransportError::kind), Some(TransportErrorKind::Timeout));
+    assert!(error.is_timeout() && error.is_retryable() && error.is_outcome_unknown(), "{error:?}");
+}
+
+#[tokio::test]
+async fn disabled_connect_timeout_reaches_the_http_client() {
+    let builder = aws_smithy_types::timeout::TimeoutConfig::builder;
+    for (timeouts, expected) in [
+        (builder().disable_connect_timeout().build(), None),
+        (aws_smithy_types::timeout::TimeoutConfig::disabled(), None),
+        (builder().build(), Some(std::time::Duration::from_millis(3_100))),
+    ] {
+        let http = Recorder::new(no_queues);
+        let config = shared_config(http.clone()).into_builder().timeout_config(timeouts.clone()).build();
+        sdk::Client::new(&config).list_queues().send().await.expect("answered");
+        sqs_client::Client::new(&config).list_queues().send().await.expect("answered");
+        let given = http.look(|recorded| {
+            recorded.settings.iter().map(HttpConnectorSettings::connect_timeout).collect::<Vec<_>>()
+        });
+        assert_eq!(given, [expected, expected], "{timeouts:?}");
+    }
+}

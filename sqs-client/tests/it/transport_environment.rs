@@ -175,3 +175,34 @@ async fn child_with_a_bad_proxy() {
     assert_eq!(format!("{:?}", error.kind()), std::env::var("SQS_TEST_KIND").expect("set"));
     assert!(!format!("{error:?} {error} {transport:?}").contains("secret"), "{error:?}");
 }
+
+#[tokio::test]
+async fn trace_of_a_lambda_invocation_is_sent_with_each_request() {
+    let trace =
+        "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=3995c3f42cd8ad8;Sampled=1;lineage=a:1|b\u{e9}:2";
+    child("child_in_lambda", &[("AWS_LAMBDA_FUNCTION_NAME", "orders"), ("_X_AMZN_TRACE_ID", trace)]).await;
+    child("child_outside_of_lambda", &[("_X_AMZN_TRACE_ID", trace)]).await;
+}
+
+async fn sent_trace() -> Option<String> {
+    let server = wiremock::MockServer::start().await;
+    let accepted = wiremock::Mock::given(wiremock::matchers::any()).respond_with(crate::service::accepted());
+    accepted.mount(&server).await;
+    send(Builder::from_env().expect("valid").endpoint_url(server.uri())).await.expect("accepted");
+    let requests = server.received_requests().await.expect("recorded");
+    requests[0].headers.get("x-amzn-trace-id").map(|trace| trace.to_str().expect("ASCII").to_owned())
+}
+
+#[tokio::test]
+#[ignore = "run by the test above"]
+async fn child_in_lambda() {
+    let trace =
+        "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=3995c3f42cd8ad8;Sampled=1;lineage=a:1|b%C3%A9:2";
+    assert_eq!(sent_trace().await.as_deref(), Some(trace));
+}
+
+#[tokio::test]
+#[ignore = "run by the test above"]
+async fn child_outside_of_lambda() {
+    assert_eq!(sent_trace().await, None);
+}

@@ -14,6 +14,7 @@ with_each_transport! {
     added_root_is_trusted
     root_from_a_file_is_trusted
     rustls_configuration_is_used
+    rustls_configuration_with_added_roots_is_an_error
     unknown_root_is_of_kind_tls_with_instructions
     certificate_for_another_host_is_of_kind_tls
     plain_http_on_an_https_port_is_of_kind_tls
@@ -58,14 +59,28 @@ async fn rustls_configuration_is_used<T: Make>() {
     let root = rustls::pki_types::pem::PemObject::from_pem_slice(root.as_bytes()).expect("a certificate");
     let mut roots = rustls::RootCertStore::empty();
     roots.add(root).expect("a root");
+    let mut config = rustls_config(roots);
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    send::<T>(&TlsConfig::from_rustls(config), &service.https()).await.expect("trusted");
+}
+
+fn rustls_config(roots: rustls::RootCertStore) -> rustls::ClientConfig {
     let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = rustls::ClientConfig::builder_with_provider(provider)
+    rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("known versions")
         .with_root_certificates(roots)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"h2".to_vec()];
-    send::<T>(&TlsConfig::from_rustls(config), &service.https()).await.expect("trusted");
+        .with_no_client_auth()
+}
+
+/// Otherwise, its client certificate and its own verifier would be lost silently.
+async fn rustls_configuration_with_added_roots_is_an_error<T: Make>() {
+    let (service, root) = Service::encrypted().await;
+    let given = TlsConfig::from_rustls(rustls_config(rustls::RootCertStore::empty()));
+    for tls in [given.clone().add_root_pem(&root), given.clone().add_root_file("/etc/ssl/company.pem")] {
+        let text = tls_error::<T>(&tls, &service.https()).await;
+        assert!(text.contains("from_rustls(..) cannot be combined with add_root"), "{text}");
+    }
 }
 
 async fn unknown_root_is_of_kind_tls_with_instructions<T: Make>() {

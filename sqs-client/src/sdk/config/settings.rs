@@ -114,7 +114,8 @@ impl Settings {
     pub(crate) fn transport(&self) -> Option<Arc<dyn Transport>> {
         let client = self.http_client.as_ref()?;
         let timeouts = self.timeout_config.clone().unwrap_or_else(|| TimeoutConfig::builder().build());
-        Some(SmithyTransport::shared(client, &timeouts, self.time_source.clone(), self.sleep_impl.clone()))
+        let (clock, sleep) = (self.time_source.clone(), self.sleep_impl.clone());
+        Some(SmithyTransport::shared(client, &timeouts, timeouts.read_timeout(), clock, sleep))
     }
 }
 

@@ -25,7 +25,7 @@ pub(in crate::sdk) fn sdk_error<E: TypedError>(
     match error.cause() {
         Cause::Build(_) | Cause::Encode(_) | Cause::Invalid(_) => SdkError::construction_failure(error),
         Cause::OperationTimeout(_) => SdkError::timeout_error(error),
-        Cause::AttemptTimeout(_) if timeouts.is_some_and(|set| set.operation_attempt_timeout().is_some()) => {
+        Cause::AttemptTimeout(_) if timeouts.is_some_and(is_attempt_shorter) => {
             SdkError::timeout_error(error)
         }
         // The read timeout or the default. In aws-sdk-sqs, the HTTP client reports read timeouts, as a dispatch failure.
@@ -55,6 +55,12 @@ pub(in crate::sdk) fn sdk_error<E: TypedError>(
         | Cause::Credentials(_)
         | Cause::NoCredentials => SdkError::dispatch_failure(ConnectorError::other(error.into(), None)),
     }
+}
+
+/// Whether the attempt timeout ends an attempt, not the read timeout.
+fn is_attempt_shorter(timeouts: &TimeoutConfig) -> bool {
+    let attempt = timeouts.operation_attempt_timeout();
+    attempt.is_some_and(|attempt| timeouts.read_timeout().is_none_or(|read| attempt <= read))
 }
 
 fn metadata(error: &ServiceError, raw: &HttpResponse) -> ErrorMetadata {

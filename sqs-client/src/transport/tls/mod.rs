@@ -1,8 +1,6 @@
 //! TLS settings: the trusted root certificates.
 
-#[cfg(all(feature = "native-tls", not(feature = "__rustls")))]
-mod native;
-#[cfg(any(feature = "__rustls", feature = "native-tls"))]
+#[cfg(feature = "__rustls")]
 #[cfg_attr(
     not(any(feature = "reqwest", feature = "hyper")),
     allow(dead_code, reason = "unused without a transport")
@@ -19,19 +17,17 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-#[cfg(all(feature = "native-tls", not(feature = "__rustls")))]
-pub(super) use self::native::handshake_error;
 #[cfg(all(feature = "__rustls", any(feature = "reqwest", feature = "hyper")))]
 pub(super) use self::rustls::handshake_error;
 #[cfg(all(feature = "__rustls", feature = "reqwest"))]
 pub(super) use self::rustls::unused;
 
 /// The most frequent solution for an untrusted certificate.
-#[cfg(any(feature = "__rustls", feature = "native-tls"))]
+#[cfg(feature = "__rustls")]
 const TRUST: &str = "To trust a private root certificate, use TlsConfig::add_root_file(..) or AWS_CA_BUNDLE";
 
 /// The error for settings without any certificate.
-#[cfg(any(feature = "__rustls", feature = "native-tls"))]
+#[cfg(feature = "__rustls")]
 const NO_ROOTS: &str =
     "TlsConfig::no_roots() trusts no certificate: add one with add_root_file(..) or add_root_pem(..)";
 
@@ -64,6 +60,21 @@ enum Roots {
     #[cfg(all(feature = "__rustls", feature = "webpki-roots"))]
     Bundled,
     None,
+    /// A configuration of rustls. It cannot be extended: which certificates it trusts is not visible.
+    #[cfg(feature = "__rustls")]
+    Given(GivenConfig),
+}
+
+/// A configuration of rustls, without its content in `Debug`: it may have a private key.
+#[cfg(feature = "__rustls")]
+#[derive(Clone)]
+struct GivenConfig(Arc<::rustls::ClientConfig>);
+
+#[cfg(feature = "__rustls")]
+impl fmt::Debug for GivenConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("rustls::ClientConfig")
+    }
 }
 
 /// Certificates in PEM format, not yet parsed.
@@ -112,11 +123,14 @@ impl TlsConfig {
     }
 
     /// Also trusts the root certificates of a PEM file of up to 16 MiB. Other PEM sections are ignored.
+    ///
+    /// It cannot be combined with `from_rustls`: every `https` request then fails with an error that says so.
     pub fn add_root_file(self, path: impl Into<PathBuf>) -> Self {
         self.add(Pem::File(path.into()))
     }
 
-    /// Also trusts these root certificates in PEM format. Other PEM sections are ignored.
+    /// Also trusts these root certificates in PEM format. Other PEM sections are ignored. Like
+    /// [`add_root_file`](Self::add_root_file), it cannot be combined with `from_rustls`.
     pub fn add_root_pem(self, pem: impl AsRef<[u8]>) -> Self {
         self.add(Pem::Bytes(pem.as_ref().into()))
     }

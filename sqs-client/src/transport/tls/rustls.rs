@@ -9,7 +9,7 @@ use ::rustls::{CertificateError, ClientConfig, ConfigBuilder, RootCertStore, Wan
 use rustls_pki_types::CertificateDer;
 use rustls_platform_verifier::Verifier;
 
-use super::{Pem, Roots, Settings, TlsConfig};
+use super::{GivenConfig, Pem, Roots, TlsConfig};
 use crate::transport::{TransportError, TransportErrorKind};
 
 /// Locked while certificates are loaded, which takes some milliseconds. First requests of other clients wait.
@@ -23,8 +23,7 @@ impl TlsConfig {
         if !config.alpn_protocols.is_empty() {
             Arc::make_mut(&mut config).alpn_protocols.clear();
         }
-        let loaded = Mutex::new(Some(config));
-        Self(Arc::new(Settings { roots: Roots::None, added: Vec::new(), loaded }))
+        Self::new(Roots::Given(GivenConfig(config)), Vec::new())
     }
 
     /// The rustls configuration. The first successful call loads it.
@@ -33,7 +32,7 @@ impl TlsConfig {
         if let Some(config) = &*loaded {
             return Ok(Arc::clone(config));
         }
-        let config = Arc::new(load(&self.0.roots, &self.0.added)?);
+        let config = load(&self.0.roots, &self.0.added)?;
         *loaded = Some(Arc::clone(&config));
         Ok(config)
     }
@@ -61,7 +60,13 @@ fn builder(
     ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(unusable)
 }
 
-fn load(roots: &Roots, added: &[Pem]) -> Result<ClientConfig, TransportError> {
+fn load(roots: &Roots, added: &[Pem]) -> Result<Arc<ClientConfig>, TransportError> {
+    if matches!(roots, Roots::Given(_)) && !added.is_empty() {
+        return Err(unusable(
+            "TlsConfig::from_rustls(..) cannot be combined with add_root_file(..) or add_root_pem(..): add the root \
+             certificates to the rustls configuration",
+        ));
+    }
     let mut certificates = Vec::new();
     for pem in added {
         certificates.extend(pem.roots(|root| RootCertStore::empty().add(root.clone()))?);
@@ -82,6 +87,7 @@ fn load(roots: &Roots, added: &[Pem]) -> Result<ClientConfig, TransportError> {
         }
         Roots::None if certificates.is_empty() => return Err(unusable(super::NO_ROOTS)),
         Roots::None => builder.with_root_certificates(store(certificates)),
+        Roots::Given(GivenConfig(config)) => return Ok(Arc::clone(config)),
     };
     let config = config.with_no_client_auth();
     if cfg!(feature = "fips") && !config.fips() {
@@ -89,7 +95,7 @@ fn load(roots: &Roots, added: &[Pem]) -> Result<ClientConfig, TransportError> {
             "the feature `fips` is enabled, but the TLS configuration is not FIPS validated",
         ));
     }
-    Ok(config)
+    Ok(Arc::new(config))
 }
 
 fn store(certificates: Vec<CertificateDer<'static>>) -> RootCertStore {

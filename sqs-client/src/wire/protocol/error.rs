@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::header::{CONTENT_TYPE, HeaderMap};
 
-use crate::wire::service_error::ServiceError;
+use crate::wire::service_error::{ServiceError, without_session_tokens};
 
 /// A value cannot be encoded.
 #[derive(Clone, Debug)]
@@ -36,7 +36,9 @@ pub struct DecodeError(Arc<str>);
 impl DecodeError {
     #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes a value")]
     pub(crate) fn new(cause: impl ToString) -> Self {
-        Self(cause.to_string().chars().take(MAX_QUOTE).collect::<String>().into())
+        // Parsers quote what they cannot read.
+        let text = without_session_tokens(&cause.to_string());
+        Self(text.chars().take(MAX_QUOTE).collect::<String>().into())
     }
 
     /// An error response without an error code; its body is quoted.

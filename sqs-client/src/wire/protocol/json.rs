@@ -184,9 +184,8 @@ pub(super) fn read_error(header: Option<&str>, body: &[u8]) -> Option<ServiceErr
     let body: Map<String, Value> = serde_json::from_slice(body).unwrap_or_default();
     let text = |member| body.get(member).and_then(Value::as_str);
 
-    let header_code = header.map(|value| until(value, ';'));
-    // `com.amazonaws.sqs#Shape`, or `Shape:http://..`: AWS documents both.
-    let body_code = text("__type").map(|name| until(name.rsplit('#').next().unwrap_or(name), ':'));
+    let header_code = header.map(|value| shape_name(until(value, ';')));
+    let body_code = text("__type").map(shape_name);
     let names = header_code.into_iter().chain(body_code).filter(|name| !name.is_empty());
     let codes: Vec<_> = names.map(ErrorCode::from_name).collect();
     let known = codes.iter().find(|code| !matches!(code, ErrorCode::Other(_)));
@@ -194,6 +193,12 @@ pub(super) fn read_error(header: Option<&str>, body: &[u8]) -> Option<ServiceErr
     // Some services capitalize the name.
     let message = text("message").or_else(|| text("Message")).map(str::to_owned);
     Some(ServiceError { code, message })
+}
+
+/// The name in `com.amazonaws.sqs#Shape` or `Shape:http://..`: AWS documents both, for headers as well as bodies.
+fn shape_name(text: &str) -> &str {
+    let text = until(text, ':');
+    text.rsplit('#').next().unwrap_or(text)
 }
 
 fn until(text: &str, separator: char) -> &str {
@@ -210,6 +215,26 @@ mod tests {
         let list = |elements: usize| format!(r#"{{"Entries":[{}]}}"#, vec!["{}"; elements].join(","));
         assert!(read::<SendMessageBatchInput>(list(9_000).as_bytes()).is_ok());
         assert!(read::<SendMessageBatchInput>(list(2_000_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn code_is_read_from_every_documented_form_of_header_and_body() {
+        for text in [
+            "ThrottlingException",
+            "ThrottlingException:http://internal.amazon.com/coral/com.amazon.coral.availability/#x",
+            "com.amazon.coral.availability#ThrottlingException",
+            "com.amazon.coral.availability#ThrottlingException:http://internal.amazon.com/coral/",
+        ] {
+            let of_header = read_error(Some(text), b"{}").expect("a code");
+            let of_body = read_error(None, format!(r#"{{"__type":"{text}"}}"#).as_bytes()).expect("a code");
+            assert_eq!(
+                (of_header.code, of_body.code),
+                (ErrorCode::Throttling, ErrorCode::Throttling),
+                "{text}"
+            );
+        }
+        let of_query = read_error(Some("AWS.SimpleQueueService.NonExistentQueue;Sender"), b"{}");
+        assert_eq!(of_query.expect("a code").code, ErrorCode::QueueDoesNotExist);
     }
 
     #[test]

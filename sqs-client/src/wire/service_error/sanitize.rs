@@ -1,5 +1,7 @@
 //! Bounds what errors keep of a response, and removes secrets from it.
 
+use std::ops::Range;
+
 use super::{ErrorCode, ServiceError};
 
 /// Maximum characters of the error code that an error keeps.
@@ -28,23 +30,51 @@ fn truncated(mut text: String, max: usize) -> String {
     text
 }
 
-/// The text without the session tokens of canonical requests, which services quote when they reject a signature.
+/// The text without session tokens. Services quote the canonical request when they reject a signature, and proxies quote
+/// headers and query strings.
 pub(crate) fn without_session_tokens(text: &str) -> String {
-    const HEADER: &str = "x-amz-security-token:";
-    let ends = |c: char| c.is_whitespace() || matches!(c, '\\' | '\'' | '"' | '&');
+    const NAME: &str = "x-amz-security-token";
     let lower = text.to_ascii_lowercase();
     let (mut shown, mut from) = (String::new(), 0);
-    for (start, _) in lower.match_indices(HEADER) {
+    for (start, _) in lower.match_indices(NAME) {
+        let after = start + NAME.len();
         if start < from {
             continue;
         }
-        let token = start + HEADER.len();
-        shown.push_str(&text[from..token]);
+        let Some(token) = token_in(&text[after..]) else { continue };
+        shown.push_str(&text[from..after + token.start]);
         shown.push_str("[redacted]");
-        from = text[token..].find(ends).map_or(text.len(), |end| token + end);
+        from = after + token.end;
     }
     shown.push_str(&text[from..]);
     shown
+}
+
+/// Where the token is in the text after its name: after a separator, or else the next long word, whatever markup is between.
+fn token_in(text: &str) -> Option<Range<usize>> {
+    /// Real tokens have hundreds of characters.
+    const LONG: usize = 16;
+    /// `&quot;,&quot;value&quot;:&quot;`, and some more.
+    const MARKUP: usize = 64;
+    let is_between = |c: char| matches!(c, ':' | '=' | ',' | ' ' | '\t' | '"' | '\'' | '\\');
+    let is_of_token =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '%' | '_' | '-' | '.');
+    let ends = |c: char| c.is_whitespace() || matches!(c, '\\' | '\'' | '"' | '&' | '<' | ',' | ';');
+    let end = |start: usize, ends: &dyn Fn(char) -> bool| {
+        text[start..].find(ends).map_or(text.len(), |end| start + end)
+    };
+    // A name in a list of headers.
+    if text.starts_with([';', '\n']) || text.starts_with("\\n") {
+        return None;
+    }
+    let start = text.len() - text.trim_start_matches(is_between).len();
+    let next = Some(start..end(start, &ends)).filter(|next| !next.is_empty());
+    if text[..start].contains([':', '=']) {
+        return next;
+    }
+    let starts = text.char_indices().take_while(|(at, _)| *at < MARKUP).map(|(at, _)| at);
+    let mut words = starts.map(|start| start..end(start, &|c| !is_of_token(c)));
+    words.find(|word| word.len() >= LONG).or(next.filter(|_| text[..start].contains(',')))
 }
 
 #[cfg(test)]
@@ -72,5 +102,26 @@ mod tests {
             message,
             "host:h\nX-Amz-Security-Token:[redacted]\nx-amz-date:1 x-amz-security-token:[redacted]\\nrest"
         );
+        for (text, expected) in [
+            (r#"{"X-Amz-Security-Token": "SECRET"}"#, r#"{"X-Amz-Security-Token": "[redacted]"}"#),
+            ("/?X-Amz-Security-Token=SECRET%2F&a=b", "/?X-Amz-Security-Token=[redacted]&a=b"),
+            ("<p>x-amz-security-token: SECRET</p>", "<p>x-amz-security-token: [redacted]</p>"),
+            (r#"\"X-Amz-Security-Token\": \"SECRET\""#, r#"\"X-Amz-Security-Token\": \"[redacted]\""#),
+            ("x-amz-security-token:\tSECRET", "x-amz-security-token:\t[redacted]"),
+            (r#"["x-amz-security-token","SECRET"]"#, r#"["x-amz-security-token","[redacted]"]"#),
+            ("x-amz-security-token", "x-amz-security-token"),
+            ("host;x-amz-security-token;x-amz-target\nhash", "host;x-amz-security-token;x-amz-target\nhash"),
+        ] {
+            assert_eq!(without_session_tokens(text), expected);
+        }
+        let token = "FwoGZXIvYXdzEBYaD0123456789";
+        for text in [
+            format!(r#"{{"name":"X-Amz-Security-Token","value":"{token}"}}"#),
+            format!("X-Amz-Security-Token&quot;:&quot;{token}&quot;"),
+            format!("x-amz-security-token%3D{token}"),
+            format!("<th>x-amz-security-token</th><td>{token}</td>"),
+        ] {
+            assert!(!without_session_tokens(&text).contains(token), "{text}");
+        }
     }
 }

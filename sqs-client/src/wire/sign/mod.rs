@@ -230,7 +230,12 @@ fn trim_all(value: &str) -> Cow<'_, str> {
 
 /// `20261121T013000Z`.
 fn timestamp(time: SystemTime) -> Option<String> {
-    let time = OffsetDateTime::from(time);
+    // `From<SystemTime>` panics for years after 9999.
+    let seconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_secs()).ok()?,
+        Err(before) => -i64::try_from(before.duration().as_secs()).ok()?,
+    };
+    let time = OffsetDateTime::from_unix_timestamp(seconds).ok()?;
     let year = u16::try_from(time.year()).ok().filter(|year| *year <= 9999)?;
     let (century, year) = (u8::try_from(year / 100).ok()?, u8::try_from(year % 100).ok()?);
     let (hour, minute, second) = time.to_hms();

@@ -81,3 +81,20 @@ async fn hanging_program_is_killed() {
     tokio::time::sleep(Duration::from_millis(400)).await;
     assert!(!marker.exists(), "the program was not killed");
 }
+
+#[tokio::test]
+async fn longest_process_timeout_is_no_timeout() {
+    let line = format!(r#"echo '{{"Version":1,"AccessKeyId":"AK","SecretAccessKey":"{SECRET}"}}'"#);
+    let world = World::new()
+        .with("AWS_REGION", "eu-west-1")
+        .file(".aws/config", &format!("[default]\ncredential_process = {line}\n"));
+    let server = sqs_mock_server::MockSqs::in_process();
+    for environment in [
+        world.environment().process_timeout(Duration::MAX),
+        world.environment().service_timeout(Duration::MAX).retry_pause(Duration::MAX),
+    ] {
+        let builder = sqs_client::config::Builder::from_environment(environment).expect("valid");
+        let client = sqs_client::Client::from_conf(builder.transport(server.transport()).build());
+        client.list_queues().send().await.expect("signed with the keys of the program");
+    }
+}

@@ -80,6 +80,19 @@ async fn call_after_the_file_is_fixed_uses_the_new_keys() {
 /// Sends while credentials expire three times, and once more during an outage of the source.
 async fn keeps_sending(world: World, clock: Clock, source: MockServer) {
     let server = MockSqs::start().await;
+    let client = keeps_sending_until_an_outage(&server, world, &clock, &source).await;
+    let url = client.get_queue_url().queue_name("orders");
+    let error = url.send().await.expect_err("the source is down");
+    assert_eq!(error.kind(), sqs_client::ErrorKind::Credentials);
+}
+
+/// Returns the client after its last credentials have expired.
+async fn keeps_sending_until_an_outage(
+    server: &MockSqs,
+    world: World,
+    clock: &Clock,
+    source: &MockServer,
+) -> Client {
     let keys: Arc<Mutex<BTreeSet<String>>> = Arc::default();
     let inner = ReqwestTransport::plain_http(sqs_client::transport::PoolConfig::default()).expect("no TLS");
     let world = world.with("AWS_REGION", "us-east-1").with("AWS_ENDPOINT_URL_SQS", server.endpoint_url());
@@ -99,11 +112,11 @@ async fn keeps_sending(world: World, clock: Clock, source: MockServer) {
     }
     assert!(keys.lock().expect("not poisoned").len() >= 4, "{keys:?}");
     source.reset().await;
+    Mock::given(wiremock::matchers::any()).respond_with(ResponseTemplate::new(503)).mount(source).await;
     clock.advance(1_000);
     send().await.expect("the cached credentials are still valid");
     clock.advance(3_600);
-    let error = send().await.expect_err("the source is down");
-    assert_eq!(error.kind(), sqs_client::ErrorKind::Credentials);
+    client
 }
 
 #[tokio::test]
@@ -164,5 +177,46 @@ async fn program_on_ec2_keeps_sending_after_credentials_expire() {
     let world = World::new()
         .with("AWS_EC2_METADATA_DISABLED", "")
         .with("AWS_EC2_METADATA_SERVICE_ENDPOINT", &source.uri());
-    keeps_sending(world, clock, source).await;
+    let server = MockSqs::start().await;
+    let client = keeps_sending_until_an_outage(&server, world, &clock, &source).await;
+    // As the AWS SDKs do: the service may fail for longer than its keys are valid, and AWS may accept them longer.
+    for _ in 0..3 {
+        client.list_queues().send().await.expect("the last credentials of the instance stay in use");
+        clock.advance(3_600);
+    }
+}
+
+/// Takes six minutes of the test clock, as a program that asks for a code.
+#[derive(Debug)]
+struct Patient(Clock);
+
+impl sqs_client::config::ProvideCredentials for Patient {
+    fn provide_credentials<'a>(&'a self) -> aws_credential_types::provider::future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        self.0.advance(360);
+        let keys = sqs_client::config::Credentials::new("AK", SECRET, None, None, "patient");
+        aws_credential_types::provider::future::ProvideCredentials::ready(Ok(keys))
+    }
+}
+
+#[tokio::test]
+async fn request_is_signed_with_the_time_after_its_credentials_were_loaded() {
+    let sqs = MockServer::start().await;
+    Mock::given(method("POST")).respond_with(crate::service::accepted()).mount(&sqs).await;
+    let clock = Clock::new();
+    let config = crate::service::settings(&sqs.uri()).time_source(clock.clone());
+    let client = Client::from_conf(config.credentials_provider(Patient(clock.clone())).build());
+    client
+        .send_message()
+        .queue_url(crate::service::QUEUE)
+        .message_body("hello")
+        .send()
+        .await
+        .expect("accepted");
+    let requests = sqs.received_requests().await.expect("recorded");
+    let signed = requests[0].headers["x-amz-date"].to_str().expect("text").to_owned();
+    let now: String = stamp(clock.now()).chars().filter(|c| !"-:".contains(*c)).collect();
+    assert_eq!(signed[..15], now[..15]);
 }

@@ -185,3 +185,52 @@ async fn transient_errors_of_sts_are_retried_within_three_attempts() {
     refusal.expect(3).mount(&server).await;
     assert_contains(&passing(&provider(&world(&server.uri(), &config))).await, &["Throttling: later"]);
 }
+
+#[tokio::test]
+async fn endpoint_variants_that_are_set_in_code_apply_to_sts() {
+    let world = || {
+        let config = format!("[default]\nrole_arn = {ROLE}\nsource_profile = base\n");
+        World::new()
+            .with("AWS_REGION", "us-west-2")
+            .with("AWS_USE_FIPS_ENDPOINT", "true")
+            .file(".aws/config", &config)
+            .file(".aws/credentials", &base_keys())
+    };
+    for (fips, dual_stack, host) in [
+        (true, false, "sts-fips.us-west-2.amazonaws.com"),
+        (false, true, "sts.us-west-2.api.aws"),
+        (false, false, "sts.us-west-2.amazonaws.com"),
+    ] {
+        let server = MockServer::start().await;
+        Mock::given(method("POST"))
+            .respond_with(assumed(ACTION, "AKROLE", in_an_hour()))
+            .mount(&server)
+            .await;
+        let rerouted = Rerouted::to(&server.uri());
+        let hosts = std::sync::Arc::clone(&rerouted.hosts);
+        let builder = Builder::from_environment(world().environment().transport(rerouted)).expect("valid");
+        let sqs = sqs_mock_server::MockSqs::in_process();
+        let config = builder.use_fips(fips).use_dual_stack(dual_stack).transport(sqs.transport()).build();
+        sqs_client::Client::from_conf(config).list_queues().send().await.expect("signed");
+        assert_eq!(*hosts.lock().expect("not poisoned"), [host]);
+    }
+    // A provider that is used alone reads the variables.
+    let server = MockServer::start().await;
+    Mock::given(method("POST")).respond_with(assumed(ACTION, "AKROLE", in_an_hour())).mount(&server).await;
+    let rerouted = Rerouted::to(&server.uri());
+    let hosts = std::sync::Arc::clone(&rerouted.hosts);
+    given(&ProfileCredentials::new(world().environment().transport(rerouted))).await;
+    assert_eq!(*hosts.lock().expect("not poisoned"), ["sts-fips.us-west-2.amazonaws.com"]);
+}
+
+#[tokio::test]
+async fn ca_bundle_applies_to_a_provider_that_is_used_alone() {
+    let config = format!("[default]\nrole_arn = {ROLE}\nsource_profile = base\n");
+    let world = World::new()
+        .with("AWS_REGION", "us-west-2")
+        .with("AWS_CA_BUNDLE", "/no/such/bundle.pem")
+        .file(".aws/config", &config)
+        .file(".aws/credentials", &base_keys());
+    let text = invalid(&ProfileCredentials::new(world.environment())).await;
+    assert_contains(&text, &["/no/such/bundle.pem"]);
+}

@@ -158,3 +158,20 @@ fn home_that_cannot_be_entered_has_no_files_but_a_named_file_must_be_readable() 
     std::fs::create_dir_all(world.path(".aws/config")).expect("made");
     assert_contains(&built(&world).expect_err("a folder").to_string(), &["not a regular file"]);
 }
+
+#[test]
+fn region_of_a_source_profile_is_used_if_the_profile_has_none() {
+    let role = "[default]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = a\n";
+    for (profiles, expected) in [
+        ("[profile a]\nregion = eu-west-3\n", Some("eu-west-3")),
+        ("[profile a]\nsource_profile = b\n[profile b]\nregion = eu-west-2\n", Some("eu-west-2")),
+        ("[profile a]\nsource_profile = default\n", None),
+        ("[profile a]\nsource_profile = a\n", None),
+        ("", None),
+    ] {
+        let world = World::new().file(".aws/config", &format!("{role}{profiles}"));
+        assert_eq!(region(&built(&world).expect("valid")), expected, "{profiles}");
+        world.set("AWS_DEFAULT_REGION", "eu-west-1");
+        assert_eq!(region(&built(&world).expect("valid")), Some("eu-west-1"), "{profiles}");
+    }
+}
