@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use sqs_client::ErrorKind as ClientErrorKind;
-use sqs_client::client::OperationError;
+use sqs_client::client::{OperationError, Unopened};
 use sqs_client::wire::service_error::ErrorCode;
 
 use crate::pointer::Pointer;
@@ -45,6 +45,8 @@ struct Inner {
     is_outcome_unknown: bool,
     source: Option<Arc<dyn StdError + Send + Sync>>,
     client: Option<Client>,
+    /// Set if a message could not be opened.
+    unopened: Option<Unopened>,
 }
 
 /// The error of the client below.
@@ -129,6 +131,7 @@ impl Error {
             is_outcome_unknown: false,
             source: None,
             client: None,
+            unopened: None,
         }))
     }
 
@@ -162,6 +165,11 @@ impl Error {
         })
     }
 
+    /// States what to do with the message that could not be opened.
+    pub(crate) fn leaves_unopened(self, unopened: Unopened) -> Self {
+        self.with(|inner| inner.unopened = Some(unopened))
+    }
+
     /// Wraps an error of the client below.
     pub(crate) fn below<E: OperationError>(error: E) -> Self {
         let client = Client { error: error.client_error().cloned(), is_throttle: error.is_throttle() };
@@ -169,6 +177,7 @@ impl Error {
             (inner.is_retryable, inner.is_outcome_unknown) =
                 (error.is_retryable(), error.is_outcome_unknown());
             inner.client = Some(client);
+            inner.unopened = error.unopened();
             inner.source = Some(Arc::new(error));
         })
     }
@@ -257,6 +266,10 @@ impl OperationError for Error {
 
     fn is_outcome_unknown(&self) -> bool {
         self.is_outcome_unknown()
+    }
+
+    fn unopened(&self) -> Option<Unopened> {
+        self.0.unopened
     }
 }
 

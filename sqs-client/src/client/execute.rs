@@ -1,7 +1,8 @@
 //! [`Execute`]: the trait that every client of this workspace implements, and the options of a call.
 
 use crate::error::{BuildError, Error};
-use crate::types::FluentBuilder;
+use crate::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
+use crate::types::{FluentBuilder, Message, SendMessageBatchRequestEntry};
 use crate::wire::model::{Input, InputBuilder, Operation};
 
 use super::Client;
@@ -42,6 +43,87 @@ pub trait Execute: Clone + Send + Sync + 'static {
         input: &O::Input,
         options: CallOptions,
     ) -> impl Future<Output = Result<O::Output, Self::Error>> + Send;
+
+    /// Receives messages without opening them, so that the caller can [`open`](Self::open) each by itself, under its own lease.
+    /// `execute` opens all of them. By default, the same as `execute`.
+    ///
+    /// A layer that wraps another client forwards both methods or neither: with neither, all messages are opened here.
+    ///
+    /// # Errors
+    /// See the error type of the implementation.
+    fn receive_unopened(
+        &self,
+        input: &ReceiveMessageInput,
+        options: CallOptions,
+    ) -> impl Future<Output = Result<ReceiveMessageOutput, Self::Error>> + Send {
+        self.execute::<ReceiveMessage>(input, options)
+    }
+
+    /// Opens a message of [`receive_unopened`](Self::receive_unopened): for example, loads its body from a store. By default,
+    /// the message stays as it is.
+    ///
+    /// An opened message can have another receipt handle, which deletes what belongs to the message, too.
+    ///
+    /// # Errors
+    /// The message cannot be opened, and is unchanged. [`OperationError::unopened`] says what to do with it.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the message is unchanged.
+    fn open(&self, message: &mut Message) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        let _ = message;
+        std::future::ready(Ok(()))
+    }
+
+    /// Prepares an entry for several attempts to send it: for example, stores its body once. `execute` then sends it as it is.
+    /// Returns whether the entry was changed. By default, it stays as it is.
+    ///
+    /// The response to it has the MD5 of what was sent. Whoever prepares an entry sends it, or calls [`discard`](Self::discard):
+    /// otherwise, what belongs to it stays.
+    ///
+    /// Prepare an entry anew, from the original, before you repeat a request to a standard queue that SQS may have executed:
+    /// two messages would share what belongs to one.
+    ///
+    /// # Errors
+    /// The entry cannot be prepared, and is unchanged. It must not be sent.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the entry is unchanged.
+    fn prepare(
+        &self,
+        queue_url: &str,
+        entry: &mut SendMessageBatchRequestEntry,
+    ) -> impl Future<Output = Result<bool, Self::Error>> + Send {
+        let _ = (queue_url, entry);
+        std::future::ready(Ok(false))
+    }
+
+    /// Ends an entry that [`prepare`](Self::prepare) has changed and that SQS did not accept. If SQS may have it all the same
+    /// (`is_maybe_sent`), what belongs to it stays. By default, does nothing.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped after its first poll, the work continues in the background.
+    fn discard(
+        &self,
+        entry: &SendMessageBatchRequestEntry,
+        is_maybe_sent: bool,
+    ) -> impl Future<Output = ()> + Send {
+        let _ = (entry, is_maybe_sent);
+        std::future::ready(())
+    }
+}
+
+/// What to do with a message that [`Execute::open`] could not open.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Unopened {
+    /// Give it back after a pause: opening it may succeed soon.
+    Retry,
+    /// Give it back: the redrive policy of its queue decides.
+    Release,
+    /// Send it to the dead-letter queue as it is, and delete it.
+    DeadLetter,
+    /// Delete it.
+    Delete,
 }
 
 /// Options for one call. `send()` on a builder uses the default.
@@ -134,6 +216,11 @@ pub trait OperationError: std::error::Error + Clone + From<Error> + Send + Sync 
     /// deletes the payload of a message that was sent.
     fn is_outcome_unknown(&self) -> bool {
         self.client_error().is_none_or(Error::is_outcome_unknown)
+    }
+
+    /// What to do with the message, if this is the error of [`Execute::open`]. `None` by default, and for other errors.
+    fn unopened(&self) -> Option<Unopened> {
+        None
     }
 }
 

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use crate::config::Config;
 
-pub use execute::{Call, CallOptions, Execute, OperationError, Retries};
+pub use execute::{Call, CallOptions, Execute, OperationError, Retries, Unopened};
 #[cfg(feature = "sdk")]
 pub(crate) use execute::{OperationOf, OutputOf};
 pub use paginator::{Paginator, PaginatorItems};

@@ -27,7 +27,8 @@ impl Default for Threshold {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum MissingObject {
-    /// Returns the message, with the pointer as its body.
+    /// Returns the message, with the pointer as its body. For layers that open messages one by one, the same as `Release`: the
+    /// message is given back.
     #[default]
     Surface,
     /// Makes the message visible again at once and does not return it, so that a redrive policy can move it to a

@@ -23,7 +23,7 @@ const HASH_DIGITS: usize = 64;
 pub(crate) struct Sizes {
     /// Without a pointer.
     pub(crate) inline: usize,
-    /// With a pointer instead of the body; `None` if there is no body, which SQS rejects.
+    /// With a pointer instead of the body; `None` if it is one already, or if there is no body, which SQS rejects.
     pub(crate) offloaded: Option<usize>,
     /// Whether there is room for the attribute of the pointer.
     pub(crate) is_feasible: bool,
@@ -37,6 +37,12 @@ pub(crate) struct Envelope {
     compat: Compat,
     /// The size of a pointer as body, plus the name and type of its attribute.
     bytes: usize,
+}
+
+fn is_pointer(body: &str, attributes: Option<&Attributes>) -> bool {
+    let is_marked =
+        attributes.is_some_and(|set| RESERVED_ATTRIBUTES.iter().any(|name| set.contains_key(*name)));
+    is_marked && Pointer::from_body(body).is_ok()
 }
 
 impl Envelope {
@@ -53,7 +59,9 @@ impl Envelope {
     pub(crate) fn sizes(&self, body: &str, attributes: Option<&Attributes>) -> Sizes {
         let inline = message_size(body, attributes);
         let digits = body.len().checked_ilog10().map_or(1, |digits| digits as usize + 1);
-        let offloaded = (!body.is_empty()).then_some(inline - body.len() + self.bytes + digits);
+        // An entry that was prepared has its pointer already.
+        let is_stored = body.is_empty() || is_pointer(body, attributes);
+        let offloaded = (!is_stored).then_some(inline - body.len() + self.bytes + digits);
         let is_feasible = attributes.is_none_or(|attributes| self.check(0, Some(attributes)).is_ok());
         Sizes { inline, offloaded, is_feasible }
     }

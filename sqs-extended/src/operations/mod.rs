@@ -15,12 +15,15 @@ use sqs_client::operation::change_message_visibility::ChangeMessageVisibility;
 use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibilityBatch;
 use sqs_client::operation::delete_message::DeleteMessage;
 use sqs_client::operation::delete_message_batch::DeleteMessageBatch;
-use sqs_client::operation::receive_message::ReceiveMessage;
+use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
 use sqs_client::operation::send_message::SendMessage;
 use sqs_client::operation::send_message_batch::SendMessageBatch;
+use sqs_client::types::{Message, SendMessageBatchRequestEntry};
 
 use crate::client::{ExtendedClient, Rewritten};
 use crate::error::{Error, ErrorKind};
+use crate::format::request_attributes;
+use crate::receive::MessagePayload;
 
 macro_rules! rewritten {
     ($($op:ident)*) => {
@@ -44,6 +47,53 @@ macro_rules! rewritten {
                     }
                 )*
                 self.below::<O>(input, options).await
+            }
+
+            async fn receive_unopened(
+                &self,
+                input: &ReceiveMessageInput,
+                options: CallOptions,
+            ) -> Result<ReceiveMessageOutput, Error> {
+                let mut input = input.clone();
+                request_attributes(&mut input);
+                self.inner.receive_unopened(&input, options).await.map_err(Error::below)
+            }
+
+            async fn open(&self, message: &mut Message) -> Result<(), Error> {
+                if matches!(self.payload(message), MessagePayload::Inline | MessagePayload::Loaded(_)) {
+                    return self.inner.open(message).await.map_err(Error::below);
+                }
+                // The body of the copy is a pointer, thus short.
+                let mut opened = message.clone();
+                self.inner.open(&mut opened).await.map_err(Error::below)?;
+                *message = self.opened(opened).await?;
+                Ok(())
+            }
+
+            async fn prepare(
+                &self,
+                queue_url: &str,
+                entry: &mut SendMessageBatchRequestEntry,
+            ) -> Result<bool, Error> {
+                let Some((mut stored, object)) = self.stored(queue_url, entry).await? else {
+                    return self.inner.prepare(queue_url, entry).await.map_err(Error::below);
+                };
+                if let Err(error) = self.inner.prepare(queue_url, &mut stored).await {
+                    object.delete().await;
+                    return Err(Error::below(error));
+                }
+                // From here on, the caller says what becomes of it.
+                object.sent().needed();
+                *entry = stored;
+                Ok(true)
+            }
+
+            async fn discard(&self, entry: &SendMessageBatchRequestEntry, is_maybe_sent: bool) {
+                let object = self.unneeded(entry, is_maybe_sent);
+                self.inner.discard(entry, is_maybe_sent).await;
+                if let Some(object) = object {
+                    object.delete().await;
+                }
             }
         }
     };

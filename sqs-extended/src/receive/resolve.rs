@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
-use sqs_client::client::Execute;
+use sqs_client::client::{Execute, Unopened};
 use sqs_client::types::Message;
 use tokio::time::{Instant, timeout_at};
 
@@ -12,6 +12,7 @@ use super::load::Text;
 use super::release::ReleaseOnDrop;
 use super::{ExtendedMessage, MessagePayload};
 use crate::client::ExtendedClient;
+use crate::config::MissingObject;
 use crate::error::{Error, ErrorKind};
 use crate::event::Event;
 use crate::format::{
@@ -67,10 +68,35 @@ impl<H: Execute> ExtendedClient<H> {
         let found = self.payload(&message);
         // If the budget is not free in time, the load fails at once.
         let _budget = timeout_at(end, self.shared.memory.take(self.bytes_to_load(&found))).await;
-        self.open(message, found, LoadPlan::Until(end)).await
+        self.open_found(message, found, LoadPlan::Until(end)).await
     }
 
-    async fn open(&self, mut message: Message, found: MessagePayload, load: LoadPlan) -> ExtendedMessage {
+    /// The message with its payload.
+    pub(crate) async fn opened(&self, message: Message) -> Result<Message, Error> {
+        let opened = self.resolve(message).await;
+        match opened.payload {
+            MessagePayload::Failed(error) => {
+                let unopened = self.unopened(&error);
+                Err(error.leaves_unopened(unopened))
+            }
+            _ => Ok(opened.message),
+        }
+    }
+
+    fn unopened(&self, error: &Error) -> Unopened {
+        match self.shared.settings.missing_object {
+            MissingObject::DeleteMessage if error.kind() == ErrorKind::NotFound => Unopened::Delete,
+            _ if error.is_retryable() => Unopened::Retry,
+            _ => Unopened::Release,
+        }
+    }
+
+    async fn open_found(
+        &self,
+        mut message: Message,
+        found: MessagePayload,
+        load: LoadPlan,
+    ) -> ExtendedMessage {
         let shared = Arc::clone(&self.shared);
         if let MessagePayload::Failed(error) = &found {
             self.report_failed(&message, error);
@@ -148,7 +174,7 @@ impl<H: Execute> ExtendedClient<H> {
         } else {
             let opening = stream::iter(messages).then(|message| {
                 let found = self.payload(&message);
-                self.open(message, found, LoadPlan::Never)
+                self.open_found(message, found, LoadPlan::Never)
             });
             opening.collect().await
         };
@@ -174,7 +200,8 @@ impl<H: Execute> ExtendedClient<H> {
             .collect();
         // If the budget is not free in time, each load fails at once.
         let _budget = timeout_at(end, self.shared.memory.take(self.shared.memory.bytes() - left)).await;
-        let opening = stream::iter(planned).map(|(message, found, load)| self.open(message, found, load));
+        let opening =
+            stream::iter(planned).map(|(message, found, load)| self.open_found(message, found, load));
         opening.buffered(MESSAGES).collect().await
     }
 }

@@ -10,6 +10,7 @@
 mod batch;
 mod decision;
 mod object;
+mod prepare;
 mod request;
 mod run;
 mod single;

@@ -20,6 +20,7 @@ mod rig;
 #[cfg(feature = "s3")]
 mod s3;
 mod schedules;
+mod seams;
 mod sending;
 mod settling;
 mod sizes;
