@@ -56,7 +56,9 @@ impl TimeSource for Later {
 impl Scenario {
     async fn new(server: MockSqs, store: Arc<dyn PayloadStore>) -> Self {
         let builder = ExtendedClient::builder(server.client(), Arc::clone(&store));
-        let client = builder.key_prefix("orders/").time_source(Later).build().unwrap();
+        let builder = builder.key_prefix("orders/").time_source(Later);
+        // The object of a dropped upload is deleted once more after an eighth of it.
+        let client = builder.store_timeout(Duration::from_secs(16)).build().unwrap();
         let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
         Self { _server: server, store, client, url }
     }

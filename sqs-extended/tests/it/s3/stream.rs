@@ -25,7 +25,9 @@ async fn setup() -> Setup {
     let retry = sqs_client::config::retry::RetryConfig::disabled();
     let plain = Client::from_conf(sqs.client_config().retry_config(retry).build());
     let url = plain.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
-    let client = ExtendedClient::new(plain.clone(), s3.store());
+    // The object of a dropped upload is deleted once more after an eighth of it.
+    let timeout = std::time::Duration::from_secs(16);
+    let client = ExtendedClient::builder(plain.clone(), s3.store()).store_timeout(timeout).build().unwrap();
     Setup { s3, sqs, plain, client, url }
 }
 
