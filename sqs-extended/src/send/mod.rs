@@ -10,7 +10,6 @@
 mod batch;
 mod decision;
 mod object;
-mod prepare;
 mod request;
 mod run;
 mod single;
