@@ -1,4 +1,5 @@
-//! The client below the tested one: ours by default, that of the AWS SDK in `over_aws_sdk`.
+//! The client below the tested one: ours by default, that of the AWS SDK in `over_aws_sdk`. Tests of sqs-extended include this
+//! file.
 
 use sqs_client::client::Execute;
 use sqs_client::config::retry::RetryConfig;
@@ -32,9 +33,4 @@ impl Base for aws_sdk_sqs::Client {
     fn over(_: &MockSqs, transport: impl Transport, retry: RetryConfig, timeouts: TimeoutConfig) -> Self {
         in_process(transport, retry, timeouts)
     }
-}
-
-/// A client with default settings.
-pub(crate) fn default_client(server: &MockSqs, transport: impl Transport) -> BaseClient {
-    BaseClient::over(server, transport, RetryConfig::standard(), TimeoutConfig::builder().build())
 }

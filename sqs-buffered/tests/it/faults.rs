@@ -15,8 +15,8 @@ use sqs_mock_server::InProcess;
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
 
-use super::base_client::{Base, BaseClient, default_client};
-use super::rig::{Rig, SHAPES};
+use super::base_client::{Base, BaseClient};
+use super::rig::{Rig, SHAPES, default_client};
 
 fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)

@@ -6,6 +6,7 @@ use sqs_buffered::{BufferedClient, Builder, Entry, SendReceipt, Ticket};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::Action;
+use sqs_client::transport::Transport;
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::MockSqs;
 
@@ -118,4 +119,9 @@ impl<C: Base> Rig<C> {
 /// A number from the environment, for longer runs of random tests.
 pub(crate) fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
+}
+
+/// A client with default settings.
+pub(crate) fn default_client(server: &MockSqs, transport: impl Transport) -> BaseClient {
+    BaseClient::over(server, transport, RetryConfig::standard(), TimeoutConfig::builder().build())
 }

@@ -74,9 +74,8 @@ impl Execute for aws_sdk_sqs::Client {
     }
 }
 
-/// The timeouts of a call. By default, the SDK limits only connecting: a connection that dies silently would stop a consumer for
-/// ever. Those
-/// of the configuration get the wait time of the request, as in the plain client.
+/// The timeouts of a call: those of the configuration, plus the wait time of the request, as in the plain client. By default,
+/// the SDK limits only connecting: a connection that dies silently would stop a consumer for ever.
 fn timeouts(config: &aws_sdk_sqs::Config, wait: Duration, left: Option<Duration>) -> TimeoutConfig {
     let configured = config.timeout_config().cloned().unwrap_or_else(|| TimeoutConfig::builder().build());
     // All of them, since an override may replace them.

@@ -15,8 +15,7 @@ use tokio::time::Instant;
 use super::execute::Retries;
 use super::shared::Shared;
 use crate::credentials::same;
-use crate::error::DisplayErrorContext;
-use crate::error::{Cause, Context, Error, outcome_unknown};
+use crate::error::{Cause, Context, DisplayErrorContext, Error, outcome_unknown};
 use crate::retry::{Attempt, Decision, Failure, RateLimiter};
 use crate::time::{corrected, skew};
 use crate::wire::protocol::{EncodedRequest, ResponseError};
@@ -369,10 +368,6 @@ fn kept(response: &http::Response<Bytes>) -> http::Response<Bytes> {
     let mut kept = response.clone();
     let body = response.body();
     let start = body.get(..MAX_KEPT_BYTES).unwrap_or(body);
-    *kept.body_mut() = match std::str::from_utf8(start) {
-        Ok(text) => without_session_tokens(text).into(),
-        // Not a text of SQS. Its readable parts can quote the request all the same.
-        Err(_) => without_session_tokens(&String::from_utf8_lossy(start)).into(),
-    };
+    *kept.body_mut() = without_session_tokens(&String::from_utf8_lossy(start)).into();
     kept
 }

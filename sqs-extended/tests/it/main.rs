@@ -2,6 +2,7 @@
 //! Tests with S3 use HTTP and the real clock.
 
 mod actions;
+#[path = "../../../sqs-buffered/tests/it/base_client.rs"]
 mod base_client;
 mod buffered;
 mod cleanup;

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use bytes::Bytes;
 use sqs_client::transport::{Transport, TransportFuture};
 
-use super::super::base_client::{BaseClient, default_client};
+use super::super::base_client::BaseClient;
+use super::super::rig::default_client;
 use super::rig::Rig;
 
 /// Changes the responses of receives. Receives are counted from 1.
