@@ -12,8 +12,8 @@ use http::header::{DATE, HOST, HeaderName, HeaderValue, USER_AGENT};
 use percent_encoding::{CONTROLS, utf8_percent_encode};
 use tokio::time::Instant;
 
+use super::Shared;
 use super::execute::Retries;
-use super::shared::Shared;
 use crate::credentials::same;
 use crate::error::{Cause, Context, DisplayErrorContext, Error, outcome_unknown};
 use crate::retry::{Attempt, Decision, Failure, RateLimiter};
@@ -37,7 +37,7 @@ const TRACE_ID: HeaderName = HeaderName::from_static("x-amzn-trace-id");
 const MAX_KEPT_BYTES: usize = 65_536;
 
 /// What the loop needs to know about a request.
-pub(super) struct Call {
+pub(super) struct Plan {
     pub(super) encoded: EncodedRequest,
     pub(super) attempt_timeout: Option<Duration>,
     pub(super) operation_timeout: Option<Duration>,
@@ -90,7 +90,7 @@ impl From<Cause> for Failed {
     }
 }
 
-impl Call {
+impl Plan {
     fn deadline(&self) -> Option<Instant> {
         self.operation_timeout.and_then(|timeout| self.started.checked_add(timeout))
     }
@@ -118,7 +118,7 @@ impl Shared {
     /// Boxed, so that it is compiled once and not for each operation.
     pub(super) fn attempts<'a>(
         &'a self,
-        call: &'a Call,
+        plan: &'a Plan,
         context: &'a mut Context,
         accept: Accept<'a>,
     ) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>> {
@@ -127,7 +127,7 @@ impl Shared {
             let mut last_failure = None;
             loop {
                 let sent_before = context.attempts;
-                let Err(failed) = self.attempt(call, context, accept).await else {
+                let Err(failed) = self.attempt(plan, context, accept).await else {
                     self.adjust_rate(Failure::Fatal);
                     lock(&self.bucket).succeed(last_failure);
                     return Ok(());
@@ -143,9 +143,9 @@ impl Shared {
                 last_failure = Some(failure);
                 self.adjust_rate(failure);
                 let may_retry = self.policy.allows_another(context.attempts);
-                let corrected = !was_corrected && self.correct(call, failure, &failed, may_retry).await;
+                let corrected = !was_corrected && self.correct(plan, failure, &failed, may_retry).await;
                 was_corrected |= corrected;
-                if call.retries == Retries::Never && !corrected {
+                if plan.retries == Retries::Never && !corrected {
                     return Err(error);
                 }
                 let attempt = Attempt {
@@ -153,8 +153,8 @@ impl Shared {
                     failure,
                     corrected,
                     retry_after: failed.retry_after,
-                    is_polling: call.is_polling,
-                    time_left: call.time_left(),
+                    is_polling: plan.is_polling,
+                    time_left: plan.time_left(),
                 };
                 let decision = self.policy.decide(attempt, &mut lock(&self.bucket), crate::random::unit());
                 match decision {
@@ -164,7 +164,7 @@ impl Shared {
                         return Err(error);
                     }
                     Decision::RetryAfter(pause)
-                        if context.outcome_unknown && call.retries == Retries::UnlessInDoubt =>
+                        if context.outcome_unknown && plan.retries == Retries::UnlessInDoubt =>
                     {
                         context.repeat_after = Some(pause);
                         return Err(Error::new(failed.cause, context.clone()));
@@ -179,19 +179,19 @@ impl Shared {
     }
 
     /// One exchange. It counts as an attempt once the request is handed to the transport.
-    async fn attempt(&self, call: &Call, context: &mut Context, accept: Accept<'_>) -> Result<(), Failed> {
+    async fn attempt(&self, plan: &Plan, context: &mut Context, accept: Accept<'_>) -> Result<(), Failed> {
         context.status = None;
         #[cfg(feature = "sdk")]
         (context.response = None);
         context.request_id = None;
-        self.wait_for_send_token(call).await?;
-        let (request, signed) = match within(call.deadline(), self.signed(call)).await {
+        self.wait_for_send_token(plan).await?;
+        let (request, signed) = match within(plan.deadline(), self.signed(plan)).await {
             Some(request) => request?,
-            None => return Err(call.out_of_time().into()),
+            None => return Err(plan.out_of_time().into()),
         };
         let transport = self.transport()?;
         context.attempts += 1;
-        let (deadline, too_late) = call.exchange_deadline();
+        let (deadline, too_late) = plan.exchange_deadline();
         let response = match within(deadline, transport.send(request)).await {
             Some(response) => response.map_err(Cause::Transport)?,
             None => return Err(too_late.into()),
@@ -213,15 +213,15 @@ impl Shared {
         })
     }
 
-    async fn signed(&self, call: &Call) -> Result<(http::Request<Bytes>, Signed), Cause> {
+    async fn signed(&self, plan: &Plan) -> Result<(http::Request<Bytes>, Signed), Cause> {
         let endpoint = self.endpoint.as_ref().map_err(|error| Cause::Endpoint(error.clone()))?;
-        let mut request = http::Request::new(call.encoded.body.clone());
+        let mut request = http::Request::new(plan.encoded.body.clone());
         *request.method_mut() = http::Method::POST;
         *request.uri_mut() = endpoint.uri().clone();
         let headers = request.headers_mut();
         // With room for the other headers: a clone of the map would grow.
         headers.reserve(8);
-        headers.extend(call.encoded.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
+        headers.extend(plan.encoded.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
         headers.insert(USER_AGENT, self.user_agent.clone());
         headers.insert(HOST, self.host.clone());
         if let Some(trace) = lambda_trace() {
@@ -241,7 +241,7 @@ impl Shared {
         };
         let region = self.config.region.as_ref().map(AsRef::as_ref).or(endpoint.region());
         let signable =
-            Signable { host: endpoint.host(), path: endpoint.uri().path(), body: &call.encoded.body };
+            Signable { host: endpoint.host(), path: endpoint.uri().path(), body: &plan.encoded.body };
         let region = region.unwrap_or("us-east-1");
         // Loading credentials can take minutes, for example with a device for MFA.
         let (now, skew) = self.now();
@@ -256,7 +256,7 @@ impl Shared {
     }
 
     /// Corrects the clock or drops expired credentials. Returns whether the next signature will differ.
-    async fn correct(&self, call: &Call, failure: Failure, failed: &Failed, may_retry: bool) -> bool {
+    async fn correct(&self, plan: &Plan, failure: Failure, failed: &Failed, may_retry: bool) -> bool {
         if failure == Failure::ClockSkew && self.corrects_clock(failed) {
             return true;
         }
@@ -272,7 +272,7 @@ impl Shared {
         if !is_expired || !may_retry {
             return false;
         }
-        match within(call.deadline(), source.get(self.now().0)).await {
+        match within(plan.deadline(), source.get(self.now().0)).await {
             // Keys that the program has set for good are the same again.
             Some(Ok(loaded)) => !same(&loaded, rejected),
             Some(Err(error)) => {
@@ -292,11 +292,11 @@ impl Shared {
     }
 
     /// In adaptive mode, waits until the rate limit allows another request.
-    async fn wait_for_send_token(&self, call: &Call) -> Result<(), Cause> {
+    async fn wait_for_send_token(&self, plan: &Plan) -> Result<(), Cause> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
-        let at_most = call.time_left().map_or(f64::INFINITY, |left| left.as_secs_f64());
+        let at_most = plan.time_left().map_or(f64::INFINITY, |left| left.as_secs_f64());
         let now = self.started.elapsed().as_secs_f64();
-        let wait = lock(limiter).acquire(now, at_most).ok_or_else(|| call.out_of_time())?;
+        let wait = lock(limiter).acquire(now, at_most).ok_or_else(|| plan.out_of_time())?;
         if wait > 0.0 {
             let token = SendToken { limiter, used: false };
             tokio::time::sleep(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX)).await;

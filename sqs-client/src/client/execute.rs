@@ -5,8 +5,6 @@ use crate::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, Rec
 use crate::types::{FluentBuilder, Message, SendMessageBatchRequestEntry};
 use crate::wire::model::{Input, InputBuilder, Operation};
 
-use super::Client;
-
 /// Runs operations. Clients and layers over them implement it, so the same builders work with all of them.
 ///
 /// ```
@@ -227,19 +225,6 @@ pub trait OperationError: std::error::Error + Clone + From<Error> + Send + Sync 
 impl OperationError for Error {
     fn client_error(&self) -> Option<&Error> {
         Some(self)
-    }
-}
-
-impl Execute for Client {
-    type Error = Error;
-
-    async fn execute<O: Operation>(
-        &self,
-        input: &O::Input,
-        options: CallOptions,
-    ) -> Result<O::Output, Error> {
-        let completed = self.shared.with_deduplication_ids(input, options.retries);
-        self.shared.call::<O>(completed.as_ref().unwrap_or(input), &options).await
     }
 }
 

@@ -24,33 +24,31 @@
 //!
 //! `build()` never fails. If a setting is missing, such as the region, calls fail with an error that names it.
 
-mod app_name;
-mod builder;
 mod environment;
-mod region;
 #[cfg(feature = "aws-config")]
 mod sdk_config;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::credentials::{CredentialsSource, Environment};
+use crate::config::retry::RetryConfig;
+use crate::config::timeout::TimeoutConfig;
+use crate::credentials::{CredentialsSource, EndpointVariant, Environment};
 use crate::endpoint::{Endpoint, EndpointError, EndpointParameters};
 use crate::observe::Observe;
-use crate::time::SharedTimeSource;
-use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport};
+use crate::time::{SharedTimeSource, SystemClock, TimeSource};
+use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport, connect_timeout};
 
 pub use crate::credentials::EnvironmentCredentials;
 pub use crate::settings::ConfigError;
 pub use crate::wire::checksum::ChecksumPolicy;
 pub use crate::wire::protocol::Protocol;
-pub use app_name::{AppName, InvalidAppName};
 pub use aws_credential_types::Credentials;
 pub use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
 pub use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
 pub use aws_smithy_runtime_api::client::stalled_stream_protection::StalledStreamProtectionConfig;
-pub use builder::Builder;
-pub use region::{IntoRegion, Region};
 #[cfg(feature = "sdk")]
 pub(crate) use sdk_config::endpoint_url;
 
@@ -230,5 +228,405 @@ impl fmt::Debug for Config {
             .field("checksum_policy", &self.checksum_policy)
             .field("transport", &self.transport)
             .finish_non_exhaustive()
+    }
+}
+
+/// The application name in the user agent of every request. Allowed are letters, digits and ``!#$%&'*+-.^_`|~``.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AppName(Cow<'static, str>);
+
+impl AppName {
+    /// Validates an application name.
+    ///
+    /// # Errors
+    /// The name is empty or contains other characters.
+    pub fn new(name: impl Into<Cow<'static, str>>) -> Result<Self, InvalidAppName> {
+        let name = name.into();
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        if name.is_empty() || !name.bytes().all(allowed) {
+            return Err(InvalidAppName(name.into_owned()));
+        }
+        Ok(Self(name))
+    }
+}
+
+impl AsRef<str> for AppName {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The text is not a valid [`AppName`].
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct InvalidAppName(String);
+
+impl fmt::Display for InvalidAppName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "application name {:?} is invalid; allowed are letters, digits and !#$%&'*+-.^_`|~", self.0)
+    }
+}
+
+impl std::error::Error for InvalidAppName {}
+
+/// A region, such as `eu-west-1`.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Region(Cow<'static, str>);
+
+impl Region {
+    /// A region with this name. If it is not valid in a host name, the first call fails.
+    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+        Self(name.into())
+    }
+
+    /// A region whose name is known at compile time.
+    pub const fn from_static(name: &'static str) -> Self {
+        Self(Cow::Borrowed(name))
+    }
+}
+
+impl AsRef<str> for Region {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Converts into an optional [`Region`]. Implemented for `Region` and `Option<Region>` of this crate and of the AWS SDK.
+pub trait IntoRegion {
+    /// Returns the region, if any.
+    fn into_region(self) -> Option<Region>;
+}
+
+impl IntoRegion for Region {
+    fn into_region(self) -> Option<Region> {
+        Some(self)
+    }
+}
+
+impl IntoRegion for Option<Region> {
+    fn into_region(self) -> Option<Region> {
+        self
+    }
+}
+
+#[cfg(feature = "aws-config")]
+impl IntoRegion for aws_types::region::Region {
+    fn into_region(self) -> Option<Region> {
+        Some(Region(Cow::Owned(self.as_ref().to_owned())))
+    }
+}
+
+#[cfg(feature = "aws-config")]
+impl IntoRegion for Option<aws_types::region::Region> {
+    fn into_region(self) -> Option<Region> {
+        self?.into_region()
+    }
+}
+
+/// Builds a [`Config`]. Each setting has a method that takes a value. Methods with `set_` take an `Option`, as in the AWS SDK.
+///
+/// ```
+/// use sqs_client::config::{Config, Credentials, Region};
+///
+/// let config = Config::builder()
+///     .region(Region::new("us-east-1"))
+///     .credentials_provider(Credentials::new("test", "test", None, None, "example"))
+///     .endpoint_url("http://localhost:9324")
+///     .build();
+/// assert_eq!(config.endpoint_url(), Some("http://localhost:9324"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Builder(Config);
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self(Config {
+            region: None,
+            endpoint_url: None,
+            use_fips: false,
+            use_dual_stack: false,
+            credentials: None,
+            environment: None,
+            allow_no_auth: false,
+            protocol: Protocol::default(),
+            retry_config: RetryConfig::standard(),
+            timeout_config: TimeoutConfig::builder().build(),
+            exact_timeouts: false,
+            checksum_policy: ChecksumPolicy::default(),
+            deduplication_ids: DeduplicationIds::default(),
+            validate_input: false,
+            correct_clock_skew: true,
+            app_name: None,
+            time_source: SharedTimeSource::new(SystemClock),
+            transport: None,
+            pool: PoolConfig::default(),
+            tls: TlsConfig::default(),
+            default_transport: DefaultTransport::new(PoolConfig::default(), TlsConfig::default()),
+            observer: None,
+        })
+    }
+}
+
+impl Builder {
+    /// A builder with the defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn from_config(config: Config) -> Self {
+        Self(config)
+    }
+
+    /// Uses the default credentials chain. `build` creates it.
+    pub(super) fn credentials_of(mut self, environment: Environment) -> Self {
+        self.0.credentials = None;
+        self.0.environment = Some(environment);
+        self
+    }
+
+    pub(super) fn config(&self) -> &Config {
+        &self.0
+    }
+
+    /// The region for signatures and, without an endpoint URL, for the endpoint.
+    pub fn region(mut self, region: impl IntoRegion) -> Self {
+        self.0.region = region.into_region();
+        self
+    }
+
+    /// Sets or clears the region.
+    pub fn set_region(&mut self, region: Option<Region>) -> &mut Self {
+        self.0.region = region;
+        self
+    }
+
+    /// Sends requests to this absolute `http` or `https` URL instead of the region's endpoint.
+    pub fn endpoint_url(mut self, url: impl Into<String>) -> Self {
+        self.0.endpoint_url = Some(url.into());
+        self
+    }
+
+    /// Sets or clears the endpoint URL.
+    pub fn set_endpoint_url(&mut self, url: Option<String>) -> &mut Self {
+        self.0.endpoint_url = url;
+        self
+    }
+
+    /// Whether to use the region's FIPS endpoint; off by default.
+    pub fn use_fips(mut self, use_fips: impl Into<bool>) -> Self {
+        self.0.use_fips = use_fips.into();
+        self
+    }
+
+    /// Whether to use the region's dual-stack endpoint (IPv4 and IPv6); off by default.
+    pub fn use_dual_stack(mut self, use_dual_stack: impl Into<bool>) -> Self {
+        self.0.use_dual_stack = use_dual_stack.into();
+        self
+    }
+
+    /// Sets whether to use the FIPS endpoint, or the default.
+    pub fn set_use_fips(&mut self, use_fips: Option<bool>) -> &mut Self {
+        self.0.use_fips = use_fips.unwrap_or_default();
+        self
+    }
+
+    /// Sets whether to use the dual-stack endpoint, or the default.
+    pub fn set_use_dual_stack(&mut self, use_dual_stack: Option<bool>) -> &mut Self {
+        self.0.use_dual_stack = use_dual_stack.unwrap_or_default();
+        self
+    }
+
+    /// The credentials provider. The client caches credentials and renews them before they expire.
+    pub fn credentials_provider(mut self, provider: impl ProvideCredentials + 'static) -> Self {
+        self.set_credentials_provider(Some(SharedCredentialsProvider::new(provider)));
+        self
+    }
+
+    /// Sets or clears the credentials provider.
+    pub fn set_credentials_provider(&mut self, provider: Option<SharedCredentialsProvider>) -> &mut Self {
+        self.0.credentials = provider.map(CredentialsSource::cached);
+        self.0.environment = None;
+        self
+    }
+
+    /// Sets a provider that has a cache: the client calls it for each request.
+    #[cfg(feature = "sdk")]
+    pub(crate) fn uncached_credentials(mut self, provider: SharedCredentialsProvider) -> Self {
+        self.0.credentials = Some(CredentialsSource::Uncached(provider));
+        self.0.environment = None;
+        self
+    }
+
+    /// Sends unsigned requests if no credentials provider is set or the provider has no credentials. Some local servers
+    /// accept them.
+    pub fn allow_no_auth(mut self) -> Self {
+        self.0.allow_no_auth = true;
+        self
+    }
+
+    /// The protocol: AWS JSON by default, or Query for services that support only Query.
+    pub fn protocol(mut self, protocol: Protocol) -> Self {
+        self.0.protocol = protocol;
+        self
+    }
+
+    /// The retry settings: 3 attempts in standard mode by default. See [`retry`](super::retry).
+    pub fn retry_config(mut self, config: RetryConfig) -> Self {
+        self.0.retry_config = config;
+        self
+    }
+
+    /// Sets the retry settings, or restores the defaults.
+    pub fn set_retry_config(&mut self, config: Option<RetryConfig>) -> &mut Self {
+        self.0.retry_config = config.unwrap_or_else(RetryConfig::standard);
+        self
+    }
+
+    /// The timeouts of operations and attempts. See [`timeout`](super::timeout).
+    pub fn timeout_config(mut self, config: TimeoutConfig) -> Self {
+        self.0.timeout_config = config;
+        self
+    }
+
+    /// Sets the timeouts, or restores the defaults.
+    pub fn set_timeout_config(&mut self, config: Option<TimeoutConfig>) -> &mut Self {
+        self.0.timeout_config = config.unwrap_or_else(|| TimeoutConfig::builder().build());
+        self
+    }
+
+    /// How strictly MD5 checksums are verified. By default, all are required and verified.
+    pub fn checksum_policy(mut self, policy: ChecksumPolicy) -> Self {
+        self.0.checksum_policy = policy;
+        self
+    }
+
+    /// Whether the client generates deduplication ids for messages to FIFO queues; off by default.
+    pub fn deduplication_ids(mut self, policy: DeduplicationIds) -> Self {
+        self.0.deduplication_ids = policy;
+        self
+    }
+
+    /// Whether to check inputs against the documented rules before sending; off by default. Invalid input then fails
+    /// without a request. A rule that SQS has relaxed since this release is still enforced.
+    pub fn validate_input(mut self, validate: bool) -> Self {
+        self.0.validate_input = validate;
+        self
+    }
+
+    /// Whether to disable clock skew correction. By default, if SQS rejects a signature because the local clock is wrong,
+    /// the client signs with the time of the service.
+    pub fn disable_clock_skew_correction(mut self, disable: impl Into<Option<bool>>) -> Self {
+        self.0.correct_clock_skew = !disable.into().unwrap_or(false);
+        self
+    }
+
+    /// The application name in the user agent.
+    pub fn app_name(mut self, name: AppName) -> Self {
+        self.0.app_name = Some(name);
+        self
+    }
+
+    /// Sets or clears the application name.
+    pub fn set_app_name(&mut self, name: Option<AppName>) -> &mut Self {
+        self.0.app_name = name;
+        self
+    }
+
+    /// The clock for signatures and the expiry of credentials.
+    pub fn time_source(mut self, time_source: impl TimeSource + 'static) -> Self {
+        self.0.time_source = SharedTimeSource::new(time_source);
+        self
+    }
+
+    /// Sets the clock, or restores the system clock.
+    pub fn set_time_source(&mut self, time_source: Option<SharedTimeSource>) -> &mut Self {
+        self.0.time_source = time_source.unwrap_or_else(|| SharedTimeSource::new(SystemClock));
+        self
+    }
+
+    /// Sends requests with this transport instead of the default one. It has its own connections and TLS settings:
+    /// [`pool_config`](Self::pool_config) and [`tls_config`](Self::tls_config) apply to the default transport only.
+    pub fn transport(mut self, transport: impl Transport) -> Self {
+        self.0.transport = Some(Arc::new(transport));
+        self
+    }
+
+    /// Sets the transport, or restores the default one.
+    pub fn set_transport(&mut self, transport: Option<Arc<dyn Transport>>) -> &mut Self {
+        self.0.transport = transport;
+        self
+    }
+
+    /// The connection pool of the default transport. A connect timeout in [`timeout_config`](Self::timeout_config)
+    /// overrides the one of the pool.
+    pub fn pool_config(mut self, pool: PoolConfig) -> Self {
+        self.0.pool = pool;
+        self
+    }
+
+    /// The TLS settings of the default transport. By default it trusts the platform's root certificates.
+    pub fn tls_config(mut self, tls: TlsConfig) -> Self {
+        self.0.tls = tls;
+        self
+    }
+
+    /// Sets the TLS settings, or restores the defaults.
+    pub fn set_tls_config(&mut self, tls: Option<TlsConfig>) -> &mut Self {
+        self.0.tls = tls.unwrap_or_default();
+        self
+    }
+
+    /// Receives a report of every call, for metrics.
+    pub fn observer(mut self, observer: impl Observe) -> Self {
+        self.0.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Has no effect; accepted for compatibility with the AWS SDK. Each release of this crate has one behaviour.
+    pub fn behavior_version(self, _: BehaviorVersion) -> Self {
+        self
+    }
+
+    /// Has no effect; accepted for compatibility with the AWS SDK. Each release of this crate has one behaviour.
+    pub fn behavior_version_latest(self) -> Self {
+        self
+    }
+
+    /// Has no effect; accepted for compatibility with the AWS SDK. Each release of this crate has one behaviour.
+    pub fn set_behavior_version(&mut self, _: Option<BehaviorVersion>) -> &mut Self {
+        self
+    }
+
+    /// Has no effect; accepted for compatibility with the AWS SDK. The attempt timeout covers the response body.
+    pub fn stalled_stream_protection(self, _: StalledStreamProtectionConfig) -> Self {
+        self
+    }
+
+    /// Builds the configuration. If the region, the credentials or the transport are missing, calls fail with an error that
+    /// names the missing setting.
+    pub fn build(mut self) -> Config {
+        let mut pool = self.0.pool;
+        pool.connect_timeout =
+            connect_timeout(&self.0.timeout_config, pool.connect_timeout).unwrap_or(Duration::MAX);
+        self.0.default_transport = self.0.default_transport.with(pool, self.0.tls.clone());
+        // The chain uses the region, clock and TLS settings of this builder, so they must be final.
+        if let Some(mut environment) = self.0.environment.take() {
+            let of_endpoint = || self.0.endpoint().ok()?.region().map(str::to_owned);
+            let region = self.0.region.as_ref().map(ToString::to_string).or_else(of_endpoint);
+            if let (None, Some(region)) = (environment.configured_region(), region) {
+                environment = environment.region(region);
+            }
+            environment.time_source.get_or_insert_with(|| self.0.time_source.clone());
+            environment.tls.get_or_insert_with(|| self.0.tls.clone());
+            let (use_fips, use_dual_stack) = (self.0.use_fips, self.0.use_dual_stack);
+            environment.endpoint_variant = Some(EndpointVariant { use_fips, use_dual_stack });
+            self.0.credentials = Some(CredentialsSource::chain(&environment));
+        }
+        self.0
     }
 }

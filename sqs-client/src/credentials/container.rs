@@ -10,10 +10,8 @@ use http::header::{ACCEPT, AUTHORIZATION, HOST, HeaderValue};
 use http::uri::{Authority, Uri};
 
 use super::Environment;
-use super::answer::{Answer, usable};
 use super::environment::{Provided, blocking, named};
-use super::exchange::{Request, shown};
-use super::failure::{invalid, not_configured, transient};
+use super::exchange::{Answer, Request, invalid, not_configured, shown, transient, usable};
 use crate::endpoint::redacted;
 use crate::settings::read_file;
 

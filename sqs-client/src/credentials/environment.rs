@@ -9,9 +9,8 @@ use aws_credential_types::provider;
 use aws_credential_types::provider::error::CredentialsError;
 use http::Uri;
 
-use super::exchange::{Exchange, text_of};
-use super::failure::{invalid, prefixed, transient};
-use super::presence::Presence;
+use super::exchange::{Exchange, invalid, prefixed, text_of, transient};
+use super::instance::Presence;
 use crate::settings::{Settings, Variables};
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport, direct_http};

@@ -4,7 +4,8 @@
 //! Source: <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html>
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
@@ -12,12 +13,14 @@ use aws_credential_types::provider::{ProvideCredentials, future};
 use bytes::Bytes;
 use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode, Uri};
+use tokio::time::Instant;
 
 use super::Environment;
-use super::answer::{Answer, quoted, usable};
 use super::environment::{Provided, named};
-use super::exchange::{Exchange, Request, is_retryable, is_retryable_if_present, shown};
-use super::failure::{invalid, not_configured, reason, shared, transient};
+use super::exchange::{
+    Answer, Exchange, Request, invalid, is_retryable, is_retryable_if_present, not_configured, quoted,
+    reason, shared, shown, transient, usable,
+};
 use crate::settings::Settings;
 
 const TOKEN_TTL: HeaderName = HeaderName::from_static("x-aws-ec2-metadata-token-ttl-seconds");
@@ -220,5 +223,48 @@ impl ProvideCredentials for InstanceCredentials {
         Self: 'a,
     {
         future::ProvideCredentials::new(async move { named("instance metadata", self.load().await) })
+    }
+}
+
+/// How long a service that did not respond is not queried: a query takes seconds.
+const SILENT_FOR: Duration = Duration::from_secs(10);
+
+/// What the latest query of the default endpoint has found, so that calls outside EC2 do not wait for it each time. Clones
+/// share it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Presence(Arc<Mutex<Seen>>);
+
+#[derive(Debug, Default)]
+enum Seen {
+    #[default]
+    Unknown,
+    Responded,
+    Silent(Instant, Arc<CredentialsError>),
+}
+
+impl Presence {
+    /// Whether the latest query got a response. If a later one gets none, that is a retryable failure.
+    fn has_responded(&self) -> bool {
+        matches!(*self.lock(), Seen::Responded)
+    }
+
+    fn responded(&self) {
+        *self.lock() = Seen::Responded;
+    }
+
+    /// The failure of a query in the last 10 seconds.
+    fn recent_failure(&self) -> Option<Arc<CredentialsError>> {
+        match &*self.lock() {
+            Seen::Silent(since, error) if since.elapsed() < SILENT_FOR => Some(Arc::clone(error)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn failed(&self, error: &Arc<CredentialsError>) {
+        *self.lock() = Seen::Silent(Instant::now(), Arc::clone(error));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,24 +1,28 @@
-//! Credentials for a role, from the Security Token Service.
+//! Credentials for a role, from the Security Token Service: for credentials, or for a token of an identity provider.
 //!
 //! Source: <https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html>
 
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
+use aws_credential_types::provider::{ProvideCredentials, future};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, DATE, HOST, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use quick_xml::Reader;
+use quick_xml::events::Event;
 
 use super::Environment;
-use super::answer::{expiry, quoted};
-use super::environment::{EndpointVariant, Provided};
-use super::exchange::{Outcome, Request, is_retryable, shown};
-use super::failure::{invalid, transient};
-use super::sts_xml::texts;
+use super::environment::{EndpointVariant, Provided, blocking, named};
+use super::exchange::{
+    Outcome, Request, expiry, invalid, is_retryable, not_configured, quoted, shown, transient,
+};
 use crate::endpoint::{Endpoint, EndpointParameters};
-use crate::settings::Settings;
+use crate::settings::{Settings, read_file};
 use crate::wire::sign::{Signable, Signer};
 
 /// Characters that are not percent-encoded in a form.
@@ -172,4 +176,145 @@ fn form(role: &Role, proof: &Proof<'_>, now: SystemTime) -> String {
     let pairs = members.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let encoded = pairs.map(|(name, value)| format!("{name}={}", utf8_percent_encode(value, FORM)));
     encoded.collect::<Vec<_>>().join("&")
+}
+
+/// The elements to read, at any depth. Each name has only one meaning in a response.
+const ELEMENTS: [&str; 6] =
+    ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration", "Code", "Message"];
+
+/// The texts of [`ELEMENTS`]. Errors never quote the response: it contains a secret.
+pub(super) fn texts(body: &[u8]) -> Result<HashMap<&'static str, String>, String> {
+    let not_xml = "the response is not XML from STS";
+    let text = std::str::from_utf8(body).map_err(|_| not_xml.to_owned())?;
+    let mut reader = Reader::from_str(text);
+    let mut found: HashMap<&'static str, String> = HashMap::new();
+    let mut open: Option<&'static str> = None;
+    let mut depth = 0_usize;
+    let mut elements = 0_usize;
+    loop {
+        let piece = match reader.read_event().map_err(|_| not_xml.to_owned())? {
+            Event::Start(start) => {
+                (depth, elements) = (depth + 1, elements + 1);
+                let name = start.local_name();
+                open = ELEMENTS.into_iter().find(|element| *element == name.as_ref());
+                continue;
+            }
+            Event::End(_) => {
+                depth = depth.saturating_sub(1);
+                open = None;
+                continue;
+            }
+            Event::Text(text) => text.into_inner().into_owned(),
+            Event::CData(text) => text.into_inner().into_owned(),
+            Event::GeneralRef(reference) => match reference.resolve_char_ref() {
+                Ok(Some(character)) => character.to_string(),
+                _ => quick_xml::escape::resolve_predefined_entity(&reference).unwrap_or_default().to_owned(),
+            },
+            Event::Eof if depth == 0 && elements > 0 => return Ok(found),
+            Event::Eof => return Err(not_xml.to_owned()),
+            _ => continue,
+        };
+        if let Some(name) = open {
+            found.entry(name).or_default().push_str(&piece);
+        }
+    }
+}
+
+const TOKEN_FILE: &str = "AWS_WEB_IDENTITY_TOKEN_FILE";
+const ROLE: &str = "AWS_ROLE_ARN";
+
+/// Exchanges the token in the file `AWS_WEB_IDENTITY_TOKEN_FILE` for credentials of the role `AWS_ROLE_ARN`.
+///
+/// `AWS_ROLE_SESSION_NAME` sets the session name. The file is read at each call, because the platform replaces the token.
+/// IAM roles for service accounts on EKS set these variables.
+///
+/// Source: <https://docs.aws.amazon.com/sdkref/latest/guide/feature-assume-role-credentials.html>
+#[derive(Clone, Debug, Default)]
+pub struct WebIdentityCredentials(Environment);
+
+/// A role and the file with its token.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct WebIdentity {
+    pub(super) role: Role,
+    pub(super) token_file: PathBuf,
+    /// The setting that names the file.
+    pub(super) place: String,
+}
+
+impl WebIdentityCredentials {
+    /// A provider that reads the variables of `environment`.
+    pub fn new(environment: Environment) -> Self {
+        Self(environment)
+    }
+
+    async fn load(&self) -> Provided {
+        let read = |name: &str| self.0.variables.text(name);
+        let (token_file, arn) = match (read(TOKEN_FILE), read(ROLE)) {
+            (Some(file), Some(arn)) => (file, arn),
+            (None, _) => return Err(not_configured(format!("{TOKEN_FILE} is not set"))),
+            (Some(_), None) => {
+                return Err(invalid(format!("{TOKEN_FILE} is set but {ROLE} is not: set both or neither")));
+            }
+        };
+        let role = Role { arn, session_name: read("AWS_ROLE_SESSION_NAME"), ..Role::default() };
+        let token_file = self.0.variables.expanded(&token_file);
+        let settings = self.0.read_settings().await?;
+        let identity = WebIdentity { role, token_file, place: TOKEN_FILE.to_owned() };
+        identity.exchange(&self.0, &settings).await
+    }
+}
+
+impl WebIdentity {
+    pub(super) async fn exchange(self, environment: &Environment, settings: &Settings) -> Provided {
+        let Self { role, token_file, place } = self;
+        let sts = Sts::new(environment, settings, &role)?;
+        let token = blocking(move || match read_file(&token_file) {
+            Ok(Some(token)) if !token.trim().is_empty() => Ok(token),
+            Ok(Some(_)) => Err(invalid(format!("{place}: {} is empty", token_file.display()))),
+            Ok(None) => Err(invalid(format!("{place}: {} does not exist", token_file.display()))),
+            Err(error) => Err(invalid(format!("{place}: {error}"))),
+        });
+        sts.assume(&role, Proof::Token(token.await?.trim())).await
+    }
+}
+
+impl ProvideCredentials for WebIdentityCredentials {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        future::ProvideCredentials::new(async move { named("web identity", self.load().await) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_and_errors_are_parsed() {
+        let answer = "<AssumeRoleResponse xmlns=\"x\"><AssumeRoleResult><Credentials><AccessKeyId>AK</AccessKeyId>\
+                      <SessionToken>a&amp;b</SessionToken></Credentials></AssumeRoleResult></AssumeRoleResponse>";
+        let texts_of = |body: &str| texts(body.as_bytes()).expect("XML");
+        assert_eq!(texts_of(answer).get("SessionToken").map(String::as_str), Some("a&b"));
+        let error =
+            "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>";
+        assert_eq!(texts_of(error).get("Code").map(String::as_str), Some("AccessDenied"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn arbitrary_text_never_panics(text in "(<a>|</a>|<Code>|&amp;|&#x0;|&|<!\\[CDATA\\[|\\]\\]>|\\PC){0,20}") {
+            let _ = texts(text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn error_for_invalid_xml_quotes_nothing() {
+        for garbage in ["", "hunter2", "{\"hunter2\":1}", "<a><b>hunter2", "<a>hunter2</b>"] {
+            let error = texts(garbage.as_bytes()).expect_err(garbage);
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+        assert!(texts(&[0xff, 0xfe]).is_err());
+    }
 }

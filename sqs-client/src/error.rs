@@ -7,30 +7,28 @@
 //! - before you repeat a request that must not be executed twice: check
 //!   [`is_outcome_unknown`](Error::is_outcome_unknown)
 
-mod cause;
-mod class;
-mod display;
-
 use std::any::Any;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aws_credential_types::provider::error::CredentialsError;
-pub use aws_smithy_types::error::display::DisplayErrorContext;
-pub use aws_smithy_types::error::operation::BuildError;
 
+use crate::endpoint::EndpointError;
 use crate::retry::Failure;
 use crate::transport::{TransportError, TransportErrorKind};
+use crate::types::DamagedMessage;
 use crate::wire::checksum::ChecksumMismatch;
 use crate::wire::model::Action;
+use crate::wire::protocol::{DecodeError, EncodeError};
+use crate::wire::service_error::RetryClass;
+use crate::wire::sign::SignError;
 
-use crate::types::DamagedMessage;
 pub use crate::types::UnknownVariantError;
 pub use crate::wire::service_error::{ErrorCode, ServiceError};
-pub(crate) use cause::{Cause, Context, Damaged};
-pub(crate) use class::{classify, outcome_unknown};
+pub use aws_smithy_types::error::display::DisplayErrorContext;
+pub use aws_smithy_types::error::operation::BuildError;
 
 /// Why an operation failed.
 ///
@@ -317,5 +315,229 @@ impl From<&DamagedMessage> for Error {
 impl From<BuildError> for Error {
     fn from(error: BuildError) -> Self {
         Self::new(Cause::Build(Arc::new(error)), Context::default())
+    }
+}
+
+/// The context of a failed call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Context {
+    pub(crate) action: Option<Action>,
+    pub(crate) attempts: u32,
+    /// When the first attempt started; the operation timeout counts from here.
+    pub(crate) begun: Option<Instant>,
+    /// Of the latest attempt.
+    pub(crate) request_id: Option<String>,
+    /// Of the latest attempt.
+    pub(crate) status: Option<u16>,
+    /// The response to the latest attempt, if it had no output.
+    #[cfg(feature = "sdk")]
+    pub(crate) response: Option<http::Response<bytes::Bytes>>,
+    /// Whether the service may have executed any attempt without a response that confirms it.
+    pub(crate) outcome_unknown: bool,
+    /// The pause of a retry that `Retries::UnlessInDoubt` suppressed.
+    pub(crate) repeat_after: Option<Duration>,
+}
+
+/// The cause of an error.
+#[derive(Clone, Debug)]
+pub(crate) enum Cause {
+    Build(Arc<BuildError>),
+    Invalid(ServiceError),
+    Endpoint(EndpointError),
+    NoTransport,
+    NoTls,
+    Encode(EncodeError),
+    Sign(SignError),
+    Credentials(Arc<CredentialsError>),
+    NoCredentials,
+    Transport(TransportError),
+    /// With the timeout, if it is known.
+    AttemptTimeout(Option<Duration>),
+    OperationTimeout(Duration),
+    Service(ServiceError),
+    Unreadable(DecodeError),
+    Checksum(Arc<Damaged>),
+    /// The AWS SDK failed before it sent a request.
+    #[cfg(feature = "aws-sdk-sqs")]
+    AwsSdk(Arc<dyn std::error::Error + Send + Sync>),
+}
+
+/// An output whose checksums do not match.
+#[derive(Debug)]
+pub(crate) struct Damaged {
+    pub(crate) mismatches: Vec<ChecksumMismatch>,
+    pub(crate) output: Box<dyn Any + Send + Sync>,
+}
+
+/// Classifies a failed attempt.
+///
+/// The error code decides, not the status: `RequestThrottled` is a 403, `ThrottlingException` is a 400, and `OverLimit` is
+/// a 403 that a retry cannot fix. The status decides only for unknown codes.
+fn classify(cause: &Cause, status: Option<u16>) -> Failure {
+    match cause {
+        Cause::Service(error) => classify_service_error(error, status),
+        Cause::Unreadable(_) => by_status(status, Failure::Transient),
+        Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => Failure::Timeout,
+        Cause::Credentials(error) if is_transient(error) => Failure::Transient,
+        Cause::Transport(error) => match error.kind() {
+            TransportErrorKind::Connect | TransportErrorKind::Broken => Failure::Transient,
+            TransportErrorKind::Timeout => Failure::Timeout,
+            TransportErrorKind::Tls | TransportErrorKind::TooLarge | TransportErrorKind::Invalid => {
+                Failure::Fatal
+            }
+        },
+        _ => Failure::Fatal,
+    }
+}
+
+/// Whether the credentials source may succeed later.
+fn is_transient(error: &CredentialsError) -> bool {
+    !matches!(error, CredentialsError::CredentialsNotLoaded(_) | CredentialsError::InvalidConfiguration(_))
+}
+
+fn classify_service_error(error: &ServiceError, status: Option<u16>) -> Failure {
+    if error.code == ErrorCode::ExpiredToken {
+        return Failure::ExpiredToken;
+    }
+    match error.code.retry_class() {
+        Some(RetryClass::Throttle) => Failure::Throttle,
+        Some(RetryClass::Transient) => Failure::Transient,
+        Some(RetryClass::ClockSkew) => Failure::ClockSkew,
+        Some(RetryClass::Never) => Failure::Fatal,
+        None => by_status(status, Failure::Fatal),
+    }
+}
+
+/// `otherwise` applies to successful responses with an unreadable body, and to unknown codes with any other status.
+fn by_status(status: Option<u16>, otherwise: Failure) -> Failure {
+    match status {
+        Some(429) => Failure::Throttle,
+        Some(408 | 500..) => Failure::Transient,
+        Some(300..) => Failure::Fatal,
+        _ => otherwise,
+    }
+}
+
+/// Whether the service may have executed the request of an attempt with this failure.
+pub(crate) fn outcome_unknown(cause: &Cause, status: Option<u16>) -> bool {
+    let not_rejected = || status.is_none_or(|status| !(300..500).contains(&status));
+    match cause {
+        Cause::Transport(error) => {
+            use TransportErrorKind::{Broken, Timeout, TooLarge};
+            matches!(error.kind(), Broken | Timeout | TooLarge)
+        }
+        Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => true,
+        Cause::Unreadable(_) | Cause::Service(_) => not_rejected(),
+        _ => false,
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Context { action, attempts, request_id, status, .. } = &self.0.context;
+        if let Some(action) = action {
+            write!(f, "{action}: ")?;
+        }
+        match &self.0.cause {
+            Cause::Build(_) | Cause::Encode(_) => f.write_str("the input cannot be built")?,
+            Cause::Invalid(error) => write!(f, "{error} (checked before sending)")?,
+            Cause::Service(error) => write!(f, "{error}")?,
+            Cause::Endpoint(error) => write!(f, "{error}")?,
+            Cause::NoTransport => f.write_str(
+                "no transport: enable the feature `reqwest` or `hyper`, or call transport(..) on the config builder",
+            )?,
+            Cause::NoTls => f.write_str(
+                "no TLS for the https endpoint URL: enable the feature `rustls` or `aws-lc`, or use an http URL",
+            )?,
+            Cause::Sign(_) => f.write_str("the request cannot be signed")?,
+            // The text of a `CredentialsError` only names its kind. The reason is in its source.
+            Cause::Credentials(error) => match error.source() {
+                Some(source) => write!(f, "no credentials: {source}")?,
+                None => write!(f, "no credentials: {error}")?,
+            },
+            Cause::NoCredentials => f.write_str(
+                "no credentials provider: use Builder::from_env(), which reads AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, \
+                 profiles and metadata services, or call credentials_provider(..) on the config builder",
+            )?,
+            Cause::Transport(error) => write!(f, "{error}")?,
+            Cause::AttemptTimeout(Some(limit)) => write!(f, "attempt timeout: no response within {limit:?}")?,
+            Cause::AttemptTimeout(None) => f.write_str("attempt timeout: no response in time")?,
+            Cause::OperationTimeout(limit) => write!(f, "operation timeout: not finished within {limit:?}")?,
+            Cause::Unreadable(error) => write!(f, "the response is not from SQS: {error}")?,
+            #[cfg(feature = "aws-sdk-sqs")]
+            Cause::AwsSdk(_) => f.write_str("the AWS SDK failed before sending the request")?,
+            Cause::Checksum(damaged) => {
+                let mut separator = "";
+                for mismatch in &damaged.mismatches {
+                    write!(f, "{separator}{mismatch}")?;
+                    separator = "; ";
+                }
+            }
+        }
+        let mut separator = " (";
+        let mut note = |f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>| {
+            let result = write!(f, "{separator}{text}");
+            separator = ", ";
+            result
+        };
+        if let Some(status) = status {
+            note(f, format_args!("status {status}"))?;
+        }
+        if let Some(request_id) = request_id {
+            note(f, format_args!("request id {request_id}"))?;
+        }
+        if *attempts > 0 {
+            note(f, format_args!("attempts {attempts}"))?;
+        }
+        if separator == ", " { f.write_str(")") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn service_error(code: &str) -> Cause {
+        Cause::Service(ServiceError::bare(ErrorCode::from_name(code)))
+    }
+
+    fn of(code: &str, status: u16) -> Failure {
+        classify(&service_error(code), Some(status))
+    }
+
+    #[test]
+    fn error_code_decides_over_the_status() {
+        assert_eq!(of("RequestThrottled", 403), Failure::Throttle);
+        assert_eq!(of("ThrottlingException", 400), Failure::Throttle);
+        assert_eq!(of("KMS.ThrottlingException", 400), Failure::Throttle);
+        assert_eq!(of("OverLimit", 403), Failure::Fatal);
+        assert_eq!(of("InternalFailure", 500), Failure::Transient);
+        assert_eq!(of("AWS.SimpleQueueService.NonExistentQueue", 400), Failure::Fatal);
+        assert_eq!(of("SignatureDoesNotMatch", 403), Failure::ClockSkew);
+        assert_eq!(of("ExpiredToken", 403), Failure::ExpiredToken);
+    }
+
+    #[test]
+    fn unknown_codes_fall_back_to_the_status() {
+        assert_eq!(of("BrandNew", 503), Failure::Transient);
+        assert_eq!(of("BrandNew", 429), Failure::Throttle);
+        assert_eq!(of("BrandNew", 400), Failure::Fatal);
+    }
+
+    #[test]
+    fn provider_error_is_transient_and_missing_credentials_are_fatal() {
+        let provider_error = Cause::Credentials(CredentialsError::provider_error("busy").into());
+        assert_eq!(classify(&provider_error, None), Failure::Transient);
+        let none = Cause::Credentials(CredentialsError::not_loaded("none").into());
+        assert_eq!(classify(&none, None), Failure::Fatal);
+        assert!(!outcome_unknown(&provider_error, None));
+    }
+
+    #[test]
+    fn rejected_request_was_certainly_not_executed() {
+        assert!(!outcome_unknown(&service_error("RequestThrottled"), Some(403)));
+        assert!(outcome_unknown(&service_error("InternalFailure"), Some(500)));
+        assert!(outcome_unknown(&Cause::AttemptTimeout(None), None));
+        assert!(!outcome_unknown(&Cause::NoCredentials, None));
     }
 }
