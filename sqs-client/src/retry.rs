@@ -1,16 +1,11 @@
 //! Retries: whether and when to send a request again.
 //!
-//! The decision is a pure function of the failed attempt, the remaining time and a random number. The modes are those of
-//! the AWS SDKs (<https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html>): `standard` with a token
-//! bucket, and `adaptive`, which also limits the request rate while the service throttles.
-
-mod adaptive;
+//! The decision is a pure function of the failed attempt, the remaining time and a random number. The mode is
+//! `standard` of the AWS SDKs (<https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html>), with a token bucket.
 
 use std::time::Duration;
 
 use aws_smithy_types::retry::RetryConfig;
-
-pub(crate) use adaptive::RateLimiter;
 
 /// Initial and maximum number of tokens.
 const CAPACITY: u32 = 500;

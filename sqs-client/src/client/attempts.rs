@@ -16,7 +16,7 @@ use super::Shared;
 use super::execute::Retries;
 use crate::credentials::same;
 use crate::error::{Cause, Context, DisplayErrorContext, Error, outcome_unknown};
-use crate::retry::{Attempt, Decision, Failure, RateLimiter};
+use crate::retry::{Attempt, Decision, Failure};
 use crate::time::{corrected, skew};
 use crate::wire::protocol::{EncodedRequest, ResponseError};
 use crate::wire::service_error::ErrorCode;
@@ -128,7 +128,6 @@ impl Shared {
             loop {
                 let sent_before = context.attempts;
                 let Err(failed) = self.attempt(plan, context, accept).await else {
-                    self.adjust_rate(Failure::Fatal);
                     lock(&self.bucket).succeed(last_failure);
                     return Ok(());
                 };
@@ -141,7 +140,6 @@ impl Shared {
                 }
                 let failure = error.failure();
                 last_failure = Some(failure);
-                self.adjust_rate(failure);
                 let may_retry = self.policy.allows_another(context.attempts);
                 let corrected = !was_corrected && self.correct(plan, failure, &failed, may_retry).await;
                 was_corrected |= corrected;
@@ -184,7 +182,6 @@ impl Shared {
         #[cfg(feature = "sdk")]
         (context.response = None);
         context.request_id = None;
-        self.wait_for_send_token(plan).await?;
         let (request, signed) = match within(plan.deadline(), self.signed(plan)).await {
             Some(request) => request?,
             None => return Err(plan.out_of_time().into()),
@@ -290,27 +287,6 @@ impl Shared {
         self.skew.store(measured, Ordering::Relaxed);
         measured.abs_diff(failed.signed.skew) >= SKEW_THRESHOLD
     }
-
-    /// In adaptive mode, waits until the rate limit allows another request.
-    async fn wait_for_send_token(&self, plan: &Plan) -> Result<(), Cause> {
-        let Some(limiter) = &self.limiter else { return Ok(()) };
-        let at_most = plan.time_left().map_or(f64::INFINITY, |left| left.as_secs_f64());
-        let now = self.started.elapsed().as_secs_f64();
-        let wait = lock(limiter).acquire(now, at_most).ok_or_else(|| plan.out_of_time())?;
-        if wait > 0.0 {
-            let token = SendToken { limiter, used: false };
-            tokio::time::sleep(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX)).await;
-            token.consume();
-        }
-        Ok(())
-    }
-
-    /// In adaptive mode, adjusts the request rate to the result of an attempt.
-    fn adjust_rate(&self, failure: Failure) {
-        let Some(limiter) = &self.limiter else { return };
-        let now = self.started.elapsed().as_secs_f64();
-        lock(limiter).observe(now, failure == Failure::Throttle);
-    }
 }
 
 /// In AWS Lambda, the trace of the invocation. X-Ray links the request to it, and Lambda detects recursive loops with it.
@@ -328,26 +304,6 @@ fn lambda_trace() -> Option<HeaderValue> {
 fn rejects_key(cause: &Cause) -> bool {
     let Cause::Service(error) = cause else { return false };
     matches!(error.code, ErrorCode::InvalidClientTokenId | ErrorCode::SignatureDoesNotMatch)
-}
-
-/// A token of the rate limiter. It returns to the limiter if the caller drops the call while it waits.
-struct SendToken<'a> {
-    limiter: &'a Mutex<RateLimiter>,
-    used: bool,
-}
-
-impl SendToken<'_> {
-    fn consume(mut self) {
-        self.used = true;
-    }
-}
-
-impl Drop for SendToken<'_> {
-    fn drop(&mut self) {
-        if !self.used {
-            lock(self.limiter).give_back();
-        }
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

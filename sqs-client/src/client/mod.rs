@@ -38,7 +38,7 @@ use crate::credentials::CredentialsSource;
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::error::{Cause, Context, Damaged, Error};
 use crate::observe::CallReport;
-use crate::retry::{Policy, RateLimiter, TokenBucket};
+use crate::retry::{Policy, TokenBucket};
 use crate::transport::Transport;
 use crate::types::{DamagedMessage, FluentBuilder, HasMetadata as _, RequestId as _};
 use crate::wire::checksum::ChecksumPolicy;
@@ -365,30 +365,30 @@ pub(super) struct Shared {
     pub(super) policy: Policy,
     /// Locked for a few instructions after each call and each failed attempt; never held across an await.
     pub(super) bucket: Arc<Mutex<TokenBucket>>,
-    /// Adaptive mode only. Locked for a few instructions before and after each attempt.
-    pub(super) limiter: Option<Arc<Mutex<RateLimiter>>>,
     /// Seconds by which the service's clock is ahead of the local one.
     pub(super) skew: Arc<AtomicI64>,
     pub(super) user_agent: HeaderValue,
     pub(super) host: HeaderValue,
-    pub(super) started: Instant,
 }
 
 impl Shared {
     pub(super) fn new(config: Config) -> Self {
         let endpoint = config.endpoint();
+        if config.retry_config.mode() == RetryMode::Adaptive {
+            tracing::info!(
+                "retry mode adaptive: retries as in standard mode, without a limit of the request rate"
+            );
+        }
         Self {
             transport: OnceLock::new(),
             credentials: config.credentials.clone(),
             signer: Signer::default(),
             policy: Policy::from(&config.retry_config),
             bucket: Arc::default(),
-            limiter: (config.retry_config.mode() == RetryMode::Adaptive).then(Arc::default),
             skew: Arc::default(),
             user_agent: user_agent(&config),
             host: HeaderValue::from_str(endpoint.as_ref().map_or("", Endpoint::host))
                 .unwrap_or(HeaderValue::from_static("")),
-            started: Instant::now(),
             endpoint,
             config,
         }
@@ -402,12 +402,8 @@ impl Shared {
         if same_credentials {
             derived.credentials.clone_from(&self.credentials);
         }
-        if let (Some(limiter), Some(shared)) = (&mut derived.limiter, &self.limiter) {
-            *limiter = Arc::clone(shared);
-        }
         derived.bucket = Arc::clone(&self.bucket);
         derived.skew = Arc::clone(&self.skew);
-        derived.started = self.started;
         derived
     }
 

@@ -21,7 +21,7 @@ impl Builder {
     /// | `AWS_ENDPOINT_URL_SQS`, else `AWS_ENDPOINT_URL` | `endpoint_url` below `sqs` in the `services` section, else `endpoint_url` | endpoint URL |
     /// | `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS` | `ignore_configured_endpoint_urls` | `true`: ignore endpoint URLs |
     /// | `AWS_MAX_ATTEMPTS` | `max_attempts` | attempts per operation; 1 disables retries |
-    /// | `AWS_RETRY_MODE` | `retry_mode` | `standard` or `adaptive` |
+    /// | `AWS_RETRY_MODE` | `retry_mode` | `standard`; `adaptive` is treated as `standard` |
     /// | `AWS_USE_FIPS_ENDPOINT` | `use_fips_endpoint` | `true` or `false` |
     /// | `AWS_USE_DUALSTACK_ENDPOINT` | `use_dualstack_endpoint` | `true` or `false` |
     /// | `AWS_CA_BUNDLE` | `ca_bundle` | PEM file of trusted root certificates; replaces the platform's |

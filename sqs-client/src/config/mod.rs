@@ -63,6 +63,8 @@ pub(crate) use sdk_config::endpoint_url;
 /// `max_backoff` (20 s). If the service requests a longer pause (`x-amz-retry-after`), the client waits up to 5 s
 /// longer. If the budget is exhausted, a receive still pauses before it fails, so that a loop of receives does not
 /// spin.
+///
+/// `adaptive` is treated as `standard`: the retry budget bounds the load, and the client does not limit its request rate.
 pub mod retry {
     pub use aws_smithy_types::retry::{RetryConfig, RetryConfigBuilder, RetryMode};
 }
