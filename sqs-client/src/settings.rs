@@ -75,14 +75,15 @@ impl Settings {
         None
     }
 
-    pub(crate) fn flag(&self, variable: &str, key: &str) -> Result<bool, ConfigError> {
-        self.get(variable, key).map_or(Ok(false), |setting| setting.flag())
+    pub(crate) fn flag(&self, variable: &str, key: &str) -> Result<Option<bool>, ConfigError> {
+        self.get(variable, key).map(|setting| setting.flag()).transpose()
     }
 
     /// The endpoint URL of a service, which is named as in `AWS_ENDPOINT_URL_SQS`. Variables override the profile, and
     /// service-specific settings override general ones.
     pub(crate) fn endpoint_url(&self, service: &str) -> Result<Option<String>, ConfigError> {
-        if self.flag("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "ignore_configured_endpoint_urls")? {
+        if self.flag("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "ignore_configured_endpoint_urls")? == Some(true)
+        {
             return Ok(None);
         }
         let of_profile = || {

@@ -236,7 +236,7 @@ impl Shared {
             (None, true) => return Ok((request, Signed::default())),
             (None, false) => return Err(Cause::NoCredentials),
         };
-        let region = self.config.region.as_ref().map(AsRef::as_ref).or(endpoint.region());
+        let region = self.config.region().map(AsRef::as_ref).or(endpoint.region());
         let signable =
             Signable { host: endpoint.host(), path: endpoint.uri().path(), body: &plan.encoded.body };
         let region = region.unwrap_or("us-east-1");
@@ -249,7 +249,7 @@ impl Shared {
     /// The time of the service, and the correction of the local clock that it contains.
     fn now(&self) -> (SystemTime, i64) {
         let skew = self.skew.load(Ordering::Relaxed);
-        (corrected(self.config.time_source.now(), skew), skew)
+        (corrected(self.config.common.now(), skew), skew)
     }
 
     /// Corrects the clock or drops expired credentials. Returns whether the next signature will differ.
@@ -283,7 +283,7 @@ impl Shared {
     /// Corrects the clock by the date of the response. Returns whether it was wrong.
     fn corrects_clock(&self, failed: &Failed) -> bool {
         let Some(server) = failed.date.filter(|_| self.config.correct_clock_skew) else { return false };
-        let Some(measured) = skew(server, self.config.time_source.now()) else { return false };
+        let Some(measured) = skew(server, self.config.common.now()) else { return false };
         self.skew.store(measured, Ordering::Relaxed);
         measured.abs_diff(failed.signed.skew) >= SKEW_THRESHOLD
     }

@@ -6,10 +6,9 @@ use std::num::NonZeroU32;
 use std::pin::Pin;
 
 use super::retry::{RetryConfig, RetryMode};
-use super::{AppName, Builder, ConfigError, Region};
-use crate::credentials::{EndpointVariant, Environment, InstanceCredentials};
+use super::{AppName, Builder, CommonSettings, ConfigError, Region};
+use crate::credentials::{Environment, InstanceCredentials};
 use crate::settings::Settings;
-use crate::transport::TlsConfig;
 
 impl Builder {
     /// Reads environment variables, and the profile that `AWS_PROFILE` selects in `~/.aws/config` and `~/.aws/credentials`.
@@ -46,15 +45,10 @@ impl Builder {
     /// The same as [`from_env`](Self::from_env).
     pub fn from_environment(environment: Environment) -> Result<Self, ConfigError> {
         let settings = environment.settings()?;
-        let (clock, tls) = (environment.time_source.clone(), environment.tls.clone());
-        let mut builder = Self::default().credentials_of(environment).with_settings(&settings)?;
-        if clock.is_some() {
-            builder.set_time_source(clock);
-        }
-        if tls.is_some() {
-            builder.set_tls_config(tls);
-        }
-        Ok(builder)
+        let read = CommonSettings::read(&settings)?;
+        // A region of the environment is that of STS.
+        let given = CommonSettings { region: None, ..environment.common.clone() };
+        Self::default().credentials_of(environment, given.or(&read)).with_settings(&settings)
     }
 
     /// Like [`from_env`](Self::from_env). If neither a setting nor the endpoint URL has a region, it also queries the EC2
@@ -88,7 +82,8 @@ impl Builder {
             let interrupted = |error| ConfigError::new(format!("reading settings was interrupted: {error}"));
             let builder = read.map_err(interrupted)??;
             let config = builder.config();
-            if config.region.is_some() || config.endpoint().is_ok_and(|endpoint| endpoint.region().is_some())
+            if config.region().is_some()
+                || config.endpoint().is_ok_and(|endpoint| endpoint.region().is_some())
             {
                 return Ok(builder);
             }
@@ -119,17 +114,8 @@ impl Builder {
             let allowed = "letters, digits and !#$%&'*+-.^_`|~";
             self = self.app_name(AppName::new(name.value.clone()).map_err(|_| name.invalid(allowed))?);
         }
-        self.set_tls_config(TlsConfig::of(settings));
-        self.set_endpoint_url(settings.endpoint_url("SQS")?).set_region(settings.region().map(Region::new));
-        let EndpointVariant { use_fips, use_dual_stack } = EndpointVariant::of(settings)?;
-        Ok(self.retry_config(retry).use_fips(use_fips).use_dual_stack(use_dual_stack))
-    }
-}
-
-impl TlsConfig {
-    /// Of `AWS_CA_BUNDLE` or the profile, for SQS and for the services of credentials providers.
-    pub(crate) fn of(settings: &Settings) -> Option<Self> {
-        settings.get("AWS_CA_BUNDLE", "ca_bundle").map(|file| Self::ca_bundle(file.value))
+        self.set_endpoint_url(settings.endpoint_url("SQS")?);
+        Ok(self.retry_config(retry))
     }
 }
 
@@ -214,10 +200,10 @@ mod tests {
         let given = Environment::default()
             .variables(lookup)
             .time_source(Epoch)
-            .tls(TlsConfig::ca_bundle("/of/the/environment.pem"));
+            .tls(crate::transport::TlsConfig::ca_bundle("/of/the/environment.pem"));
         let config = Builder::from_environment(given).expect("valid").build();
-        assert_eq!(crate::time::TimeSource::now(&config.time_source), std::time::UNIX_EPOCH);
-        let shown = format!("{:?}", config.tls);
+        assert_eq!(config.common.now(), std::time::UNIX_EPOCH);
+        let shown = format!("{:?}", config.common.tls);
         assert!(shown.contains("/of/the/environment.pem"), "{shown}");
     }
 }

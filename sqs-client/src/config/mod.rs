@@ -7,7 +7,7 @@
 //! - from an `aws_types::SdkConfig`: `Builder::from(&sdk_config)`, with the feature `aws-config`
 //!
 //! ```
-//! use std::time::Duration;
+//! use std::time::{Duration, SystemTime};
 //!
 //! use sqs_client::config::retry::RetryConfig;
 //! use sqs_client::config::timeout::TimeoutConfig;
@@ -31,13 +31,14 @@ mod sdk_config;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::config::retry::RetryConfig;
 use crate::config::timeout::TimeoutConfig;
-use crate::credentials::{CredentialsSource, EndpointVariant, Environment};
+use crate::credentials::{CredentialsSource, Environment};
 use crate::endpoint::{Endpoint, EndpointError, EndpointParameters};
 use crate::observe::Observe;
+use crate::settings::Settings;
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport, connect_timeout};
 
@@ -119,10 +120,8 @@ pub enum DeduplicationIds {
 #[expect(clippy::struct_excessive_bools, reason = "four independent switches")]
 #[expect(clippy::struct_field_names, reason = "the names of aws-sdk-sqs")]
 pub struct Config {
-    pub(crate) region: Option<Region>,
+    pub(crate) common: CommonSettings,
     pub(crate) endpoint_url: Option<String>,
-    pub(crate) use_fips: bool,
-    pub(crate) use_dual_stack: bool,
     /// Shared with derived configurations until one of them sets another provider.
     pub(crate) credentials: Option<CredentialsSource>,
     /// The source of the default credentials chain. `None` if another provider is set.
@@ -138,13 +137,65 @@ pub struct Config {
     pub(crate) validate_input: bool,
     pub(crate) correct_clock_skew: bool,
     pub(crate) app_name: Option<AppName>,
-    pub(crate) time_source: SharedTimeSource,
     pub(crate) transport: Option<Arc<dyn Transport>>,
     pub(crate) pool: PoolConfig,
-    pub(crate) tls: TlsConfig,
     /// Created by `build()` from the settings above. A derived configuration that does not change them shares it.
     pub(crate) default_transport: DefaultTransport,
     pub(crate) observer: Option<Arc<dyn Observe>>,
+}
+
+/// Settings that SQS shares with STS, which issues its credentials.
+///
+/// What is set in code comes first, then variables, then the profile. Both [`Config`] and [`Environment`] have them, and take what
+/// they lack from the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CommonSettings {
+    pub(crate) region: Option<Region>,
+    pub(crate) use_fips: Option<bool>,
+    pub(crate) use_dual_stack: Option<bool>,
+    pub(crate) tls: Option<TlsConfig>,
+    pub(crate) time_source: Option<SharedTimeSource>,
+}
+
+impl CommonSettings {
+    /// Of variables and the profile.
+    pub(crate) fn read(settings: &Settings) -> Result<Self, ConfigError> {
+        Ok(Self {
+            region: settings.region().map(Region::new),
+            use_fips: settings.flag("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint")?,
+            use_dual_stack: settings.flag("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint")?,
+            tls: Self::tls(settings),
+            time_source: None,
+        })
+    }
+
+    pub(crate) fn tls(settings: &Settings) -> Option<TlsConfig> {
+        settings.get("AWS_CA_BUNDLE", "ca_bundle").map(|file| TlsConfig::ca_bundle(file.value))
+    }
+
+    /// With the settings of `other` where these have none.
+    pub(crate) fn or(self, other: &Self) -> Self {
+        Self {
+            region: self.region.or_else(|| other.region.clone()),
+            use_fips: self.use_fips.or(other.use_fips),
+            use_dual_stack: self.use_dual_stack.or(other.use_dual_stack),
+            tls: self.tls.or_else(|| other.tls.clone()),
+            time_source: self.time_source.or_else(|| other.time_source.clone()),
+        }
+    }
+
+    pub(crate) fn now(&self) -> SystemTime {
+        self.time_source.as_ref().map_or_else(|| SystemClock.now(), TimeSource::now)
+    }
+
+    pub(crate) fn endpoint_parameters<'a>(&'a self, url: Option<&'a str>) -> EndpointParameters<'a> {
+        EndpointParameters {
+            region: self.region.as_ref().map(AsRef::as_ref),
+            endpoint_url: url,
+            use_fips: self.use_fips.unwrap_or_default(),
+            use_dual_stack: self.use_dual_stack.unwrap_or_default(),
+        }
+    }
 }
 
 impl Config {
@@ -163,7 +214,7 @@ impl Config {
 
     /// The region for signatures and, without an endpoint URL, for the endpoint.
     pub fn region(&self) -> Option<&Region> {
-        self.region.as_ref()
+        self.common.region.as_ref()
     }
 
     /// The endpoint URL, if set.
@@ -172,12 +223,7 @@ impl Config {
     }
 
     pub(crate) fn endpoint(&self) -> Result<Endpoint, EndpointError> {
-        Endpoint::resolve(EndpointParameters {
-            region: self.region.as_ref().map(AsRef::as_ref),
-            endpoint_url: self.endpoint_url.as_deref(),
-            use_fips: self.use_fips,
-            use_dual_stack: self.use_dual_stack,
-        })
+        Endpoint::resolve(self.common.endpoint_parameters(self.endpoint_url.as_deref()))
     }
 
     /// The protocol.
@@ -219,10 +265,10 @@ impl Config {
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
-            .field("region", &self.region)
+            .field("region", &self.common.region)
             .field("endpoint_url", &self.endpoint_url.as_deref().map(crate::endpoint::redacted))
-            .field("use_fips", &self.use_fips)
-            .field("use_dual_stack", &self.use_dual_stack)
+            .field("use_fips", &self.common.use_fips.unwrap_or_default())
+            .field("use_dual_stack", &self.common.use_dual_stack.unwrap_or_default())
             .field("has_credentials", &(self.credentials.is_some() || self.environment.is_some()))
             .field("protocol", &self.protocol)
             .field("retry_config", &self.retry_config)
@@ -348,10 +394,8 @@ pub struct Builder(Config);
 impl Default for Builder {
     fn default() -> Self {
         Self(Config {
-            region: None,
+            common: CommonSettings::default(),
             endpoint_url: None,
-            use_fips: false,
-            use_dual_stack: false,
             credentials: None,
             environment: None,
             allow_no_auth: false,
@@ -364,10 +408,8 @@ impl Default for Builder {
             validate_input: false,
             correct_clock_skew: true,
             app_name: None,
-            time_source: SharedTimeSource::new(SystemClock),
             transport: None,
             pool: PoolConfig::default(),
-            tls: TlsConfig::default(),
             default_transport: DefaultTransport::new(PoolConfig::default(), TlsConfig::default()),
             observer: None,
         })
@@ -385,7 +427,8 @@ impl Builder {
     }
 
     /// Uses the default credentials chain. `build` creates it.
-    pub(super) fn credentials_of(mut self, environment: Environment) -> Self {
+    fn credentials_of(mut self, environment: Environment, common: CommonSettings) -> Self {
+        self.0.common = common;
         self.0.credentials = None;
         self.0.environment = Some(environment);
         self
@@ -397,13 +440,13 @@ impl Builder {
 
     /// The region for signatures and, without an endpoint URL, for the endpoint.
     pub fn region(mut self, region: impl IntoRegion) -> Self {
-        self.0.region = region.into_region();
+        self.0.common.region = region.into_region();
         self
     }
 
     /// Sets or clears the region.
     pub fn set_region(&mut self, region: Option<Region>) -> &mut Self {
-        self.0.region = region;
+        self.0.common.region = region;
         self
     }
 
@@ -421,25 +464,25 @@ impl Builder {
 
     /// Whether to use the region's FIPS endpoint; off by default.
     pub fn use_fips(mut self, use_fips: impl Into<bool>) -> Self {
-        self.0.use_fips = use_fips.into();
+        self.0.common.use_fips = Some(use_fips.into());
         self
     }
 
     /// Whether to use the region's dual-stack endpoint (IPv4 and IPv6); off by default.
     pub fn use_dual_stack(mut self, use_dual_stack: impl Into<bool>) -> Self {
-        self.0.use_dual_stack = use_dual_stack.into();
+        self.0.common.use_dual_stack = Some(use_dual_stack.into());
         self
     }
 
     /// Sets whether to use the FIPS endpoint, or the default.
     pub fn set_use_fips(&mut self, use_fips: Option<bool>) -> &mut Self {
-        self.0.use_fips = use_fips.unwrap_or_default();
+        self.0.common.use_fips = use_fips;
         self
     }
 
     /// Sets whether to use the dual-stack endpoint, or the default.
     pub fn set_use_dual_stack(&mut self, use_dual_stack: Option<bool>) -> &mut Self {
-        self.0.use_dual_stack = use_dual_stack.unwrap_or_default();
+        self.0.common.use_dual_stack = use_dual_stack;
         self
     }
 
@@ -541,13 +584,13 @@ impl Builder {
 
     /// The clock for signatures and the expiry of credentials.
     pub fn time_source(mut self, time_source: impl TimeSource + 'static) -> Self {
-        self.0.time_source = SharedTimeSource::new(time_source);
+        self.0.common.time_source = Some(SharedTimeSource::new(time_source));
         self
     }
 
     /// Sets the clock, or restores the system clock.
     pub fn set_time_source(&mut self, time_source: Option<SharedTimeSource>) -> &mut Self {
-        self.0.time_source = time_source.unwrap_or_else(|| SharedTimeSource::new(SystemClock));
+        self.0.common.time_source = time_source;
         self
     }
 
@@ -573,13 +616,13 @@ impl Builder {
 
     /// The TLS settings of the default transport. By default it trusts the platform's root certificates.
     pub fn tls_config(mut self, tls: TlsConfig) -> Self {
-        self.0.tls = tls;
+        self.0.common.tls = Some(tls);
         self
     }
 
     /// Sets the TLS settings, or restores the defaults.
     pub fn set_tls_config(&mut self, tls: Option<TlsConfig>) -> &mut Self {
-        self.0.tls = tls.unwrap_or_default();
+        self.0.common.tls = tls;
         self
     }
 
@@ -615,18 +658,18 @@ impl Builder {
         let mut pool = self.0.pool;
         pool.connect_timeout =
             connect_timeout(&self.0.timeout_config, pool.connect_timeout).unwrap_or(Duration::MAX);
-        self.0.default_transport = self.0.default_transport.with(pool, self.0.tls.clone());
-        // The chain uses the region, clock and TLS settings of this builder, so they must be final.
+        self.0.default_transport =
+            self.0.default_transport.with(pool, self.0.common.tls.clone().unwrap_or_default());
+        // The chain uses the common settings, so they must be final.
         if let Some(mut environment) = self.0.environment.take() {
-            let of_endpoint = || self.0.endpoint().ok()?.region().map(str::to_owned);
-            let region = self.0.region.as_ref().map(ToString::to_string).or_else(of_endpoint);
-            if let (None, Some(region)) = (environment.configured_region(), region) {
-                environment = environment.region(region);
-            }
-            environment.time_source.get_or_insert_with(|| self.0.time_source.clone());
-            environment.tls.get_or_insert_with(|| self.0.tls.clone());
-            let (use_fips, use_dual_stack) = (self.0.use_fips, self.0.use_dual_stack);
-            environment.endpoint_variant = Some(EndpointVariant { use_fips, use_dual_stack });
+            let of_endpoint =
+                || self.0.endpoint().ok()?.region().map(|region| Region::new(region.to_owned()));
+            let mut common = self.0.common.clone();
+            common.region = common.region.or_else(of_endpoint);
+            // Otherwise, STS would take a variant of its own from the variables.
+            common.use_fips.get_or_insert_default();
+            common.use_dual_stack.get_or_insert_default();
+            environment.common = environment.common.or(&common);
             self.0.credentials = Some(CredentialsSource::chain(&environment));
         }
         self.0

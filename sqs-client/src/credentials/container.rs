@@ -12,6 +12,7 @@ use http::uri::{Authority, Uri};
 use super::Environment;
 use super::environment::{Provided, blocking, named};
 use super::exchange::{Answer, Request, invalid, not_configured, shown, transient, usable};
+use crate::config::CommonSettings;
 use crate::endpoint::redacted;
 use crate::settings::read_file;
 
@@ -52,14 +53,12 @@ impl ContainerCredentials {
         }
         let encrypted = uri.scheme_str() == Some("https");
         let exchange = if encrypted {
-            let environment = match self.0.tls {
-                Some(_) => self.0.clone(),
+            let mut environment = self.0.clone();
+            if environment.common.tls.is_none() {
                 // Files that cannot be read do not concern a container, which needs none.
-                None => match self.0.read_settings().await {
-                    Ok(settings) => self.0.clone().with_tls_of(&settings),
-                    Err(_) => self.0.clone(),
-                },
-            };
+                let settings = environment.read_settings().await.ok();
+                environment.common.tls = settings.as_ref().and_then(CommonSettings::tls);
+            }
             environment.service_exchange(&uri)?
         } else {
             self.0.metadata_exchange()?

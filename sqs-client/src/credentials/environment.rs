@@ -11,8 +11,9 @@ use http::Uri;
 
 use super::exchange::{Exchange, invalid, prefixed, text_of, transient};
 use super::instance::Presence;
-use crate::settings::{Settings, Variables};
-use crate::time::{SharedTimeSource, SystemClock, TimeSource};
+use crate::config::{CommonSettings, Region};
+use crate::settings::{ConfigError, Settings, Variables};
+use crate::time::{SharedTimeSource, TimeSource};
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport, direct_http};
 
 /// The inputs of credentials providers. By default: the variables of the process, the files in `~/.aws`, the system clock,
@@ -29,11 +30,8 @@ use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport, direc
 pub struct Environment {
     pub(crate) variables: Variables,
     profile: Option<String>,
-    region: Option<String>,
-    pub(crate) time_source: Option<SharedTimeSource>,
-    pub(crate) tls: Option<TlsConfig>,
-    /// Of the config builder, for STS. Without it, the variables and the profile decide.
-    pub(crate) endpoint_variant: Option<EndpointVariant>,
+    /// For STS. A config builder completes them with its own; a provider without one, with the variables and the profile.
+    pub(crate) common: CommonSettings,
     service: LazyTransport,
     metadata: LazyTransport,
     service_timeout: Duration,
@@ -41,22 +39,6 @@ pub struct Environment {
     process_timeout: Duration,
     retry_pause: Duration,
     pub(super) instance: Presence,
-}
-
-/// Which variant of a region's endpoint is used.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EndpointVariant {
-    pub(crate) use_fips: bool,
-    pub(crate) use_dual_stack: bool,
-}
-
-impl EndpointVariant {
-    pub(crate) fn of(settings: &Settings) -> Result<Self, crate::settings::ConfigError> {
-        Ok(Self {
-            use_fips: settings.flag("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint")?,
-            use_dual_stack: settings.flag("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint")?,
-        })
-    }
 }
 
 /// A transport that is set by the caller, or created for the first request.
@@ -68,10 +50,7 @@ impl Default for Environment {
         Self {
             variables: Variables::of_process(),
             profile: None,
-            region: None,
-            time_source: None,
-            tls: None,
-            endpoint_variant: None,
+            common: CommonSettings::default(),
             service: LazyTransport::default(),
             metadata: LazyTransport::default(),
             service_timeout: Duration::from_secs(5),
@@ -98,20 +77,20 @@ impl Environment {
 
     /// The region of STS, for roles. It overrides `AWS_REGION` and the profile. By default, the region of the config builder.
     pub fn region(mut self, region: impl Into<String>) -> Self {
-        self.region = Some(region.into());
+        self.common.region = Some(Region::new(region.into()));
         self
     }
 
     /// The clock. A config builder that uses this environment takes it over. By default, the clock of the config builder.
     pub fn time_source(mut self, time_source: impl TimeSource + 'static) -> Self {
-        self.time_source = Some(SharedTimeSource::new(time_source));
+        self.common.time_source = Some(SharedTimeSource::new(time_source));
         self
     }
 
     /// The TLS settings of the default transport to STS. They override `AWS_CA_BUNDLE`, and a config builder that uses this
     /// environment takes them over. By default, the TLS settings of the config builder, else `AWS_CA_BUNDLE`.
     pub fn tls(mut self, tls: TlsConfig) -> Self {
-        self.tls = Some(tls);
+        self.common.tls = Some(tls);
         self
     }
 
@@ -156,11 +135,11 @@ impl Environment {
     }
 
     pub(crate) fn now(&self) -> std::time::SystemTime {
-        self.time_source.as_ref().map_or_else(|| SystemClock.now(), TimeSource::now)
+        self.common.now()
     }
 
     /// Reads variables and files. Blocks on file access.
-    pub(crate) fn settings(&self) -> Result<Settings, crate::settings::ConfigError> {
+    pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
         Settings::load(&self.variables, self.profile.as_deref())
     }
 
@@ -170,14 +149,10 @@ impl Environment {
         blocking(move || environment.settings().map_err(invalid)).await
     }
 
-    /// With the TLS settings of `AWS_CA_BUNDLE` or the profile, unless it has its own.
-    pub(super) fn with_tls_of(mut self, settings: &Settings) -> Self {
-        self.tls = self.tls.or_else(|| TlsConfig::of(settings));
-        self
-    }
-
-    pub(crate) fn configured_region(&self) -> Option<&str> {
-        self.region.as_deref()
+    /// With the settings of variables and the profile where it has none.
+    pub(super) fn completed(mut self, settings: &Settings) -> Result<Self, ConfigError> {
+        self.common = self.common.or(&CommonSettings::read(settings)?);
+        Ok(self)
     }
 
     /// The longest time that the chain may take: a `credential_process`, or a chain of four roles with three attempts
@@ -209,7 +184,7 @@ impl Environment {
         let transport = if is_plain && self.service.0.get().is_none() {
             self.metadata.get(|| direct(self.metadata_timeout))?
         } else {
-            self.service.get(|| encrypted(self.tls.as_ref()))?
+            self.service.get(|| encrypted(self.common.tls.as_ref()))?
         };
         Ok(Exchange { transport, timeout: self.service_timeout, pause: self.retry_pause })
     }
@@ -261,7 +236,7 @@ impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Environment")
             .field("profile", &self.profile)
-            .field("region", &self.region)
+            .field("region", &self.common.region)
             .finish_non_exhaustive()
     }
 }

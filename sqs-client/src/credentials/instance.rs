@@ -161,7 +161,8 @@ impl InstanceCredentials {
 }
 
 fn place(settings: &Settings) -> Result<Place, CredentialsError> {
-    if settings.flag("AWS_EC2_METADATA_DISABLED", "ec2_metadata_disabled").map_err(invalid)? {
+    let is_disabled = settings.flag("AWS_EC2_METADATA_DISABLED", "ec2_metadata_disabled").map_err(invalid)?;
+    if is_disabled == Some(true) {
         return Err(not_configured("AWS_EC2_METADATA_DISABLED is true"));
     }
     let endpoint = settings.get("AWS_EC2_METADATA_SERVICE_ENDPOINT", "ec2_metadata_service_endpoint");

@@ -29,7 +29,6 @@ use self::exchange::{extended, invalid, not_configured, reason};
 
 pub(crate) use cache::same;
 pub use container::ContainerCredentials;
-pub(crate) use environment::EndpointVariant;
 pub use environment::Environment;
 pub use instance::InstanceCredentials;
 pub use profile::{ProcessCredentials, ProfileCredentials};

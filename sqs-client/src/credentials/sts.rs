@@ -17,11 +17,12 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::Environment;
-use super::environment::{EndpointVariant, Provided, blocking, named};
+use super::environment::{Provided, blocking, named};
 use super::exchange::{
     Outcome, Request, expiry, invalid, is_retryable, not_configured, quoted, shown, transient,
 };
-use crate::endpoint::{Endpoint, EndpointParameters};
+use crate::config::Region;
+use crate::endpoint::Endpoint;
 use crate::settings::{Settings, read_file};
 use crate::wire::sign::{Signable, Signer};
 
@@ -51,7 +52,7 @@ pub(super) enum Proof<'a> {
 pub(super) struct Sts {
     environment: Environment,
     endpoint: Endpoint,
-    region: String,
+    region: Region,
 }
 
 impl Sts {
@@ -61,22 +62,14 @@ impl Sts {
         settings: &Settings,
         role: &Role,
     ) -> Result<Self, CredentialsError> {
-        let configured = environment.configured_region().map(str::to_owned);
-        let region = configured.or_else(|| settings.region());
-        let region = region.unwrap_or_else(|| default_region(&role.arn).to_owned());
+        let mut environment = environment.clone().completed(settings).map_err(invalid)?;
+        let region =
+            environment.common.region.get_or_insert_with(|| Region::from_static(default_region(&role.arn)));
+        let region = region.clone();
         let url = settings.endpoint_url("STS").map_err(invalid)?;
-        let variant = match environment.endpoint_variant {
-            Some(variant) => variant,
-            None => EndpointVariant::of(settings).map_err(invalid)?,
-        };
-        let endpoint = Endpoint::of_sts(EndpointParameters {
-            region: Some(&region),
-            endpoint_url: url.as_deref(),
-            use_fips: variant.use_fips,
-            use_dual_stack: variant.use_dual_stack,
-        });
+        let endpoint = Endpoint::of_sts(environment.common.endpoint_parameters(url.as_deref()));
         let endpoint = endpoint.map_err(|error| invalid(format!("STS endpoint: {error}")))?;
-        Ok(Self { environment: environment.clone().with_tls_of(settings), endpoint, region })
+        Ok(Self { environment, endpoint, region })
     }
 
     pub(super) async fn assume(&self, role: &Role, proof: Proof<'_>) -> Provided {
@@ -107,7 +100,7 @@ impl Sts {
         if let Proof::Credentials(credentials) = proof {
             let signable = Signable { host: self.endpoint.host(), path: uri.path(), body: &body };
             let signer = Signer::for_service("sts");
-            signer.sign(signable, &mut headers, credentials, &self.region, now).map_err(invalid)?;
+            signer.sign(signable, &mut headers, credentials, self.region.as_ref(), now).map_err(invalid)?;
         }
         Ok(Request { method: Method::POST, uri, headers, body })
     }
