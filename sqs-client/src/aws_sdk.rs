@@ -30,13 +30,13 @@ use tokio::time::Instant;
 
 use crate::client::{CallOptions, Execute, Retries, attempt_timeout, verified};
 use crate::error::{Cause, Context, Error};
-use crate::retry::{Attempt, Decision, Policy, TokenBucket};
+use crate::retry::{Attempt, Decision, Failure, Policy, TokenBucket, is_rejection};
 use crate::transport::{TransportError, TransportErrorKind, was_never_sent};
 use crate::types::HasMetadata as _;
 use crate::wire::checksum::ChecksumPolicy;
 use crate::wire::model::{Input as _, Operation};
 use crate::wire::protocol::DecodeError;
-use crate::wire::service_error::{ErrorCode, RetryClass, ServiceError};
+use crate::wire::service_error::{ErrorCode, ServiceError};
 
 /// Lets `sqs-buffered` and `sqs-extended` run over the AWS SDK. See the [guide](crate::guide::aws_sdk).
 impl Execute for aws_sdk_sqs::Client {
@@ -271,7 +271,7 @@ impl<E> AttemptLog<E> {
 
     /// The maximum number of attempts of this call, given that one has failed.
     fn max_attempts(&self, entry: &Entry, configured: u32, code: Option<&ErrorCode>) -> u32 {
-        let is_skewed = code.is_some_and(|code| code.retry_class() == Some(RetryClass::ClockSkew));
+        let is_skewed = code.and_then(Failure::of_code) == Some(Failure::ClockSkew);
         match self.retries {
             Retries::Never if is_skewed => configured.min(2),
             Retries::Never => 1,
@@ -331,7 +331,7 @@ impl<E: StdError + ProvideErrorMetadata + Send + Sync + 'static> Intercept for A
         let Some(Err(error)) = context.output_or_error() else { return Ok(()) };
         entry.outcome_unknown |= was_sent
             && match entry.status {
-                Some(status) => !(300..500).contains(&status),
+                Some(status) => !is_rejection(status),
                 None => !error.as_connector_error().is_some_and(was_never_sent),
             };
         let code = error.as_operation_error().and_then(|error| error.downcast_ref::<E>()?.code());

@@ -1,11 +1,16 @@
-//! Retries: whether and when to send a request again.
+//! Retries: what a failed attempt means, and whether and when to send the request again.
 //!
 //! The decision is a pure function of the failed attempt, the remaining time and a random number. The mode is
 //! `standard` of the AWS SDKs (<https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html>), with a token bucket.
 
 use std::time::Duration;
 
+use aws_credential_types::provider::error::CredentialsError;
 use aws_smithy_types::retry::RetryConfig;
+
+use crate::error::Cause;
+use crate::transport::TransportErrorKind;
+use crate::wire::service_error::{ErrorCode, RetryClass};
 
 /// Initial and maximum number of tokens.
 const CAPACITY: u32 = 500;
@@ -35,6 +40,61 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// Classifies a failed attempt.
+    ///
+    /// The error code decides, not the status: `RequestThrottled` is a 403, `ThrottlingException` is a 400, and `OverLimit` is
+    /// a 403 that a retry cannot fix. The status decides only for unknown codes.
+    pub(crate) fn of(cause: &Cause, status: Option<u16>) -> Self {
+        let by_status = |otherwise| status.and_then(Self::of_status).unwrap_or(otherwise);
+        match cause {
+            Cause::Service(error) => Self::of_code(&error.code).unwrap_or_else(|| by_status(Self::Fatal)),
+            // A successful response with an unreadable body may be that of a proxy.
+            Cause::Unreadable(_) => by_status(Self::Transient),
+            Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => Self::Timeout,
+            Cause::Credentials(error) if is_transient(error) => Self::Transient,
+            Cause::Transport(error) => Self::of_transport(error.kind()),
+            _ => Self::Fatal,
+        }
+    }
+
+    /// `None` for codes that this version does not know.
+    pub(crate) fn of_code(code: &ErrorCode) -> Option<Self> {
+        if *code == ErrorCode::ExpiredToken {
+            return Some(Self::ExpiredToken);
+        }
+        Some(match code.retry_class()? {
+            RetryClass::Throttle => Self::Throttle,
+            RetryClass::Transient => Self::Transient,
+            RetryClass::ClockSkew => Self::ClockSkew,
+            RetryClass::Never => Self::Fatal,
+        })
+    }
+
+    /// `None` for statuses of a success.
+    pub(crate) fn of_status(status: u16) -> Option<Self> {
+        match status {
+            429 => Some(Self::Throttle),
+            408 | 500.. => Some(Self::Transient),
+            300.. => Some(Self::Fatal),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn of_transport(kind: TransportErrorKind) -> Self {
+        match kind {
+            TransportErrorKind::Connect | TransportErrorKind::Broken => Self::Transient,
+            TransportErrorKind::Timeout => Self::Timeout,
+            TransportErrorKind::Tls | TransportErrorKind::TooLarge | TransportErrorKind::Invalid => {
+                Self::Fatal
+            }
+        }
+    }
+
+    /// Whether the same request may succeed later.
+    pub(crate) const fn is_retryable(self) -> bool {
+        matches!(self, Self::Throttle | Self::Transient | Self::Timeout)
+    }
+
     /// The tokens that a retry takes. A corrected signature does not add to the load of a failing service.
     const fn retry_cost(self) -> u32 {
         match self {
@@ -43,6 +103,29 @@ impl Failure {
             Self::ClockSkew | Self::ExpiredToken | Self::Fatal => 0,
         }
     }
+}
+
+/// Whether the credentials source may succeed later.
+fn is_transient(error: &CredentialsError) -> bool {
+    !matches!(error, CredentialsError::CredentialsNotLoaded(_) | CredentialsError::InvalidConfiguration(_))
+}
+
+/// Whether the service may have executed the request of an attempt that was sent and failed like this.
+pub(crate) fn is_outcome_unknown(cause: &Cause, status: Option<u16>) -> bool {
+    match cause {
+        Cause::Transport(error) => {
+            use TransportErrorKind::{Broken, Timeout, TooLarge};
+            matches!(error.kind(), Broken | Timeout | TooLarge)
+        }
+        Cause::AttemptTimeout(_) | Cause::OperationTimeout(_) => true,
+        Cause::Unreadable(_) | Cause::Service(_) => status.is_none_or(|status| !is_rejection(status)),
+        _ => false,
+    }
+}
+
+/// Whether a response with this status says that the service did not execute the request.
+pub(crate) fn is_rejection(status: u16) -> bool {
+    (300..500).contains(&status)
 }
 
 /// The retry settings of a client.
@@ -168,6 +251,7 @@ impl TokenBucket {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::service_error::ServiceError;
 
     fn policy() -> Policy {
         Policy::from(&RetryConfig::standard())
@@ -277,5 +361,49 @@ mod tests {
         let mut empty = TokenBucket { tokens: 0 };
         let poll = Attempt { is_polling: true, ..attempt(1, Failure::Throttle) };
         assert_eq!(policy().decide(poll, &mut empty, 1.0), Decision::FailAfter(Duration::from_secs(1)));
+    }
+
+    fn service_error(code: &str) -> Cause {
+        Cause::Service(ServiceError::bare(ErrorCode::from_name(code)))
+    }
+
+    fn of(code: &str, status: u16) -> Failure {
+        Failure::of(&service_error(code), Some(status))
+    }
+
+    #[test]
+    fn error_code_decides_over_the_status() {
+        assert_eq!(of("RequestThrottled", 403), Failure::Throttle);
+        assert_eq!(of("ThrottlingException", 400), Failure::Throttle);
+        assert_eq!(of("KMS.ThrottlingException", 400), Failure::Throttle);
+        assert_eq!(of("OverLimit", 403), Failure::Fatal);
+        assert_eq!(of("InternalFailure", 500), Failure::Transient);
+        assert_eq!(of("AWS.SimpleQueueService.NonExistentQueue", 400), Failure::Fatal);
+        assert_eq!(of("SignatureDoesNotMatch", 403), Failure::ClockSkew);
+        assert_eq!(of("ExpiredToken", 403), Failure::ExpiredToken);
+    }
+
+    #[test]
+    fn unknown_codes_fall_back_to_the_status() {
+        assert_eq!(of("BrandNew", 503), Failure::Transient);
+        assert_eq!(of("BrandNew", 429), Failure::Throttle);
+        assert_eq!(of("BrandNew", 400), Failure::Fatal);
+    }
+
+    #[test]
+    fn provider_error_is_transient_and_missing_credentials_are_fatal() {
+        let provider_error = Cause::Credentials(CredentialsError::provider_error("busy").into());
+        assert_eq!(Failure::of(&provider_error, None), Failure::Transient);
+        let none = Cause::Credentials(CredentialsError::not_loaded("none").into());
+        assert_eq!(Failure::of(&none, None), Failure::Fatal);
+        assert!(!is_outcome_unknown(&provider_error, None));
+    }
+
+    #[test]
+    fn rejected_request_was_certainly_not_executed() {
+        assert!(!is_outcome_unknown(&service_error("RequestThrottled"), Some(403)));
+        assert!(is_outcome_unknown(&service_error("InternalFailure"), Some(500)));
+        assert!(is_outcome_unknown(&Cause::AttemptTimeout(None), None));
+        assert!(!is_outcome_unknown(&Cause::NoCredentials, None));
     }
 }

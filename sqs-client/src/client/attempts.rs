@@ -15,8 +15,8 @@ use tokio::time::Instant;
 use super::Shared;
 use super::execute::Retries;
 use crate::credentials::same;
-use crate::error::{Cause, Context, DisplayErrorContext, Error, outcome_unknown};
-use crate::retry::{Attempt, Decision, Failure};
+use crate::error::{Cause, Context, DisplayErrorContext, Error};
+use crate::retry::{Attempt, Decision, Failure, is_outcome_unknown};
 use crate::time::{corrected, skew};
 use crate::wire::protocol::{EncodedRequest, ResponseError};
 use crate::wire::service_error::ErrorCode;
@@ -132,7 +132,7 @@ impl Shared {
                     return Ok(());
                 };
                 let was_sent = context.attempts > sent_before;
-                context.outcome_unknown |= was_sent && outcome_unknown(&failed.cause, context.status);
+                context.outcome_unknown |= was_sent && is_outcome_unknown(&failed.cause, context.status);
                 let error = Error::new(failed.cause.clone(), context.clone());
                 // A request that was never sent failed locally: a retry would fail the same way.
                 if !was_sent {

@@ -10,11 +10,12 @@ use std::time::{Duration, SystemTime};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode, Uri};
+use http::{HeaderMap, Method, Uri};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::retry::Failure;
 use crate::transport::{Transport, TransportErrorKind};
 use crate::wire::service_error::without_session_tokens;
 
@@ -125,18 +126,15 @@ impl Exchange {
         let response = match sent {
             Err(_) => return Err(failed(format!("no response within {:?}", self.timeout), false, true)),
             Ok(Err(error)) => {
-                let (absent, is_retryable) = match error.kind() {
-                    TransportErrorKind::Connect => (true, true),
-                    TransportErrorKind::Broken | TransportErrorKind::Timeout => (false, true),
-                    _ => (false, false),
-                };
-                return Err(failed(text_of(&error), absent, is_retryable));
+                let is_absent = error.kind() == TransportErrorKind::Connect;
+                let is_retryable = Failure::of_transport(error.kind()).is_retryable();
+                return Err(failed(text_of(&error), is_absent, is_retryable));
             }
             Ok(Ok(response)) => response,
         };
-        let status = response.status();
-        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            return Err(failed(format!("status {}", status.as_u16()), false, true));
+        let status = response.status().as_u16();
+        if Failure::of_status(status).is_some_and(Failure::is_retryable) {
+            return Err(failed(format!("status {status}"), false, true));
         }
         if response.body().len() > MAX_ANSWER_BYTES {
             return Err(failed(

@@ -23,14 +23,13 @@ use super::exchange::{
 };
 use crate::config::Region;
 use crate::endpoint::Endpoint;
+use crate::retry::Failure;
 use crate::settings::{Settings, read_file};
+use crate::wire::service_error::ErrorCode;
 use crate::wire::sign::{Signable, Signer};
 
 /// Characters that are not percent-encoded in a form.
 const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-/// Retryable error codes with a status of 4xx.
-const RETRYABLE: [&str; 4] =
-    ["IDPCommunicationError", "RequestLimitExceeded", "Throttling", "ThrottlingException"];
 
 /// A role and the parameters to assume it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -116,7 +115,7 @@ impl Sts {
             let message = texts.get("Message").map_or("no message", String::as_str);
             let text =
                 format!("{place}: status {}: {}", status.as_u16(), quoted(&format!("{code}: {message}")));
-            return Err(if RETRYABLE.contains(&code) { transient(text) } else { invalid(text) });
+            return Err(if is_retryable_code(code) { transient(text) } else { invalid(text) });
         }
         let texts = texts.map_err(wrong)?;
         let text = |name: &str| {
@@ -134,9 +133,15 @@ fn is_transient(outcome: &Outcome) -> bool {
     let has_transient_code = |response: &http::Response<Bytes>| {
         response.status().is_client_error()
             && texts(response.body())
-                .is_ok_and(|texts| texts.get("Code").is_some_and(|code| RETRYABLE.contains(&code.as_str())))
+                .is_ok_and(|texts| texts.get("Code").is_some_and(|code| is_retryable_code(code)))
     };
     is_retryable(outcome) || outcome.as_ref().is_ok_and(has_transient_code)
+}
+
+/// Also with a status of 4xx.
+fn is_retryable_code(code: &str) -> bool {
+    let of_sqs = || Failure::of_code(&ErrorCode::from_name(code)).is_some_and(Failure::is_retryable);
+    code == "IDPCommunicationError" || of_sqs()
 }
 
 /// The default region for the partition of an ARN such as `arn:aws-cn:iam::123456789012:role/x`.
