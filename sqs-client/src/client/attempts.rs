@@ -12,8 +12,8 @@ use http::header::{DATE, HOST, HeaderName, HeaderValue, USER_AGENT};
 use percent_encoding::{CONTROLS, utf8_percent_encode};
 use tokio::time::Instant;
 
+use super::Retries;
 use super::Shared;
-use super::execute::Retries;
 use crate::credentials::same;
 use crate::error::{Cause, Context, DisplayErrorContext, Error};
 use crate::retry::{Attempt, Decision, Failure, is_outcome_unknown};

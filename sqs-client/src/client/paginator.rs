@@ -2,7 +2,7 @@
 
 use aws_smithy_async::future::pagination_stream::{PaginationStream, TryFlatMap, fn_stream::FnStream};
 
-use super::execute::{Call, OperationOf, OutputOf};
+use super::{Call, OperationOf, OutputOf};
 use crate::types::FluentBuilder;
 use crate::types::queue::{
     ListDeadLetterSourceQueuesInput, ListDeadLetterSourceQueuesOutput, ListQueuesInput, ListQueuesOutput,

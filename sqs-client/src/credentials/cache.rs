@@ -1,4 +1,4 @@
-//! Caches the credentials of a provider until shortly before they expire.
+//! The credentials of a client: of a provider, cached until shortly before they expire.
 //!
 //! ```text
 //! none, or expired:    caller -> waits for the task that calls the provider -> all waiting callers share its outcome
@@ -15,16 +15,64 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::exchange::{reason, shared, transient};
+use super::{CredentialsChain, Environment};
 
 /// Credentials are renewed this long before they expire, or in the last fifth of their lifetime if that is shorter.
 const RENEW_BEFORE: Duration = Duration::from_secs(300);
 /// The pause after a failed renewal, during which the cached credentials stay in use.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(10);
 /// How long a call of a provider of the user may take.
-pub(super) const PROVIDER_TIMEOUT: Duration = Duration::from_secs(30);
+const PROVIDER_TIMEOUT: Duration = Duration::from_secs(30);
 /// A renewal that takes this much longer than its timeout is on a stopped runtime. Callers on other runtimes then start
 /// another one.
 const STALLED_AFTER: Duration = Duration::from_secs(1);
+
+/// The credentials of a client.
+#[derive(Clone, Debug)]
+pub(crate) enum CredentialsSource {
+    Cached(Arc<CredentialsCache>),
+    /// The client calls the provider for each request: the provider has a cache, with its own rules.
+    #[cfg(feature = "sdk")]
+    Uncached(SharedCredentialsProvider),
+}
+
+impl CredentialsSource {
+    pub(crate) fn cached(provider: SharedCredentialsProvider) -> Self {
+        Self::Cached(Arc::new(CredentialsCache::new(provider, PROVIDER_TIMEOUT)))
+    }
+
+    /// The default chain. Its sources have timeouts, so that errors name the source: this one is longer.
+    pub(crate) fn chain(environment: &Environment) -> Self {
+        let provider = SharedCredentialsProvider::new(CredentialsChain::new(environment));
+        Self::Cached(Arc::new(CredentialsCache::new(provider, environment.longest_call())))
+    }
+
+    pub(crate) fn provider(&self) -> SharedCredentialsProvider {
+        match self {
+            Self::Cached(cache) => cache.provider(),
+            #[cfg(feature = "sdk")]
+            Self::Uncached(provider) => provider.clone(),
+        }
+    }
+
+    /// Credentials for a request that is signed at `now`.
+    pub(crate) async fn get(&self, now: SystemTime) -> provider::Result {
+        match self {
+            Self::Cached(cache) => cache.get(now).await,
+            #[cfg(feature = "sdk")]
+            Self::Uncached(provider) => call(provider, PROVIDER_TIMEOUT).await,
+        }
+    }
+
+    /// Removes credentials that SQS rejected as expired from the cache.
+    pub(crate) fn forget(&self, expired: &Credentials) {
+        match self {
+            Self::Cached(cache) => cache.forget(expired),
+            #[cfg(feature = "sdk")]
+            Self::Uncached(_) => {}
+        }
+    }
+}
 
 /// Cached credentials and the time of their renewal.
 #[derive(Debug)]
@@ -59,7 +107,7 @@ pub(crate) struct CredentialsCache {
 }
 
 impl CredentialsCache {
-    pub(crate) fn new(provider: SharedCredentialsProvider, timeout: Duration) -> Self {
+    fn new(provider: SharedCredentialsProvider, timeout: Duration) -> Self {
         Self { provider, timeout, state: RwLock::default() }
     }
 
@@ -68,7 +116,7 @@ impl CredentialsCache {
     }
 
     /// Credentials that have not expired at `now`.
-    pub(crate) async fn get(self: &Arc<Self>, now: SystemTime) -> provider::Result {
+    async fn get(self: &Arc<Self>, now: SystemTime) -> provider::Result {
         loop {
             let (valid, is_due) = {
                 let state = self.read();
@@ -196,7 +244,7 @@ impl State {
 }
 
 /// Calls the provider, with a timeout.
-pub(super) async fn call(provider: &SharedCredentialsProvider, limit: Duration) -> provider::Result {
+async fn call(provider: &SharedCredentialsProvider, limit: Duration) -> provider::Result {
     let provided = timeout(limit, provider.provide_credentials()).await;
     provided.unwrap_or_else(|_| Err(CredentialsError::provider_timed_out(limit)))
 }

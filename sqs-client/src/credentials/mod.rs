@@ -1,9 +1,9 @@
 //! Credentials providers, one per source. [`CredentialsChain`] tries them in AWS's order.
 //!
 //! ```text
-//! CredentialsSource -> CredentialsCache -> CredentialsChain -> variables | profile | web identity | container | instance metadata
-//!                                                                            |          |             |           |
-//!                                                                           STS        STS            exchange (HTTP, bounded)
+//! CredentialsSource (cache) -> CredentialsChain -> variables | profile | web identity | container | instance metadata
+//!                                                                  |          |            |            |
+//!                                                                 STS        STS           exchange (HTTP, bounded)
 //! ```
 
 mod cache;
@@ -14,20 +14,14 @@ mod instance;
 mod profile;
 mod sts;
 
-use std::sync::Arc;
-use std::time::SystemTime;
-
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
-use aws_credential_types::provider::{self, ProvideCredentials, SharedCredentialsProvider, future};
+use aws_credential_types::provider::{self, ProvideCredentials, future};
 
-#[cfg(feature = "sdk")]
-use self::cache::call;
-use self::cache::{CredentialsCache, PROVIDER_TIMEOUT};
 use self::environment::{Provided, named};
 use self::exchange::{extended, invalid, not_configured, reason};
 
-pub(crate) use cache::same;
+pub(crate) use cache::{CredentialsSource, same};
 pub use container::ContainerCredentials;
 pub use environment::Environment;
 pub use instance::InstanceCredentials;
@@ -106,53 +100,6 @@ impl ProvideCredentials for CredentialsChain {
         Self: 'a,
     {
         future::ProvideCredentials::new(self.load())
-    }
-}
-
-/// The credentials of a client.
-#[derive(Clone, Debug)]
-pub(crate) enum CredentialsSource {
-    Cached(Arc<CredentialsCache>),
-    /// The client calls the provider for each request: the provider has a cache, with its own rules.
-    #[cfg(feature = "sdk")]
-    Uncached(SharedCredentialsProvider),
-}
-
-impl CredentialsSource {
-    pub(crate) fn cached(provider: SharedCredentialsProvider) -> Self {
-        Self::Cached(Arc::new(CredentialsCache::new(provider, PROVIDER_TIMEOUT)))
-    }
-
-    /// The default chain. Its sources have timeouts, so that errors name the source: this one is longer.
-    pub(crate) fn chain(environment: &Environment) -> Self {
-        let provider = SharedCredentialsProvider::new(CredentialsChain::new(environment));
-        Self::Cached(Arc::new(CredentialsCache::new(provider, environment.longest_call())))
-    }
-
-    pub(crate) fn provider(&self) -> SharedCredentialsProvider {
-        match self {
-            Self::Cached(cache) => cache.provider(),
-            #[cfg(feature = "sdk")]
-            Self::Uncached(provider) => provider.clone(),
-        }
-    }
-
-    /// Credentials for a request that is signed at `now`.
-    pub(crate) async fn get(&self, now: SystemTime) -> provider::Result {
-        match self {
-            Self::Cached(cache) => cache.get(now).await,
-            #[cfg(feature = "sdk")]
-            Self::Uncached(provider) => call(provider, PROVIDER_TIMEOUT).await,
-        }
-    }
-
-    /// Removes credentials that SQS rejected as expired from the cache.
-    pub(crate) fn forget(&self, expired: &Credentials) {
-        match self {
-            Self::Cached(cache) => cache.forget(expired),
-            #[cfg(feature = "sdk")]
-            Self::Uncached(_) => {}
-        }
     }
 }
 

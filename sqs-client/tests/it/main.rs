@@ -17,6 +17,7 @@ mod credentials;
 mod golden;
 mod golden_errors;
 mod golden_tree;
+mod no_secrets;
 mod protocol_damage;
 mod protocol_dialects;
 mod protocol_excess;

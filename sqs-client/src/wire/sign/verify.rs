@@ -21,8 +21,8 @@ const MAX_CLOCK_SKEW: Duration = Duration::from_secs(300);
 /// Escapes all characters of a canonical query except the unreserved ones of RFC 3986.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// A received request.
-#[derive(Clone, Copy, Debug)]
+/// A received request. `Debug` shows no headers and no query: they may have a session token.
+#[derive(Clone, Copy)]
 pub struct Verifiable<'a> {
     /// The method.
     pub method: &'a str,
@@ -36,8 +36,17 @@ pub struct Verifiable<'a> {
     pub body: &'a [u8],
 }
 
-/// The identity that a valid signature proves.
-#[derive(Clone, Debug, Eq, PartialEq)]
+impl fmt::Debug for Verifiable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Verifiable")
+            .field("method", &self.method)
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The identity that a valid signature proves. `Debug` shows no session token.
+#[derive(Clone, Eq, PartialEq)]
 pub struct Claim {
     /// The access key id.
     pub access_key_id: String,
@@ -45,6 +54,15 @@ pub struct Claim {
     pub region: String,
     /// The session token. The signature covers it.
     pub session_token: Option<String>,
+}
+
+impl fmt::Debug for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Claim")
+            .field("access_key_id", &self.access_key_id)
+            .field("region", &self.region)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Looks up secret access keys.
