@@ -14,7 +14,7 @@ use crate::wire::service_error::{ErrorCode, ServiceError};
 /// Validates message attributes: at most ten, each with a valid name and value.
 ///
 /// # Errors
-/// `InvalidParameterValue`; `UnsupportedOperation` for list values.
+/// `InvalidParameterValue`.
 pub fn message_attributes<S: BuildHasher>(
     attributes: &HashMap<String, MessageAttributeValue, S>,
 ) -> Result<(), ServiceError> {
@@ -64,15 +64,29 @@ fn has_prefix(name: &str, prefix: &str) -> bool {
     name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
+/// Rejects list values, also empty ones, which a received attribute does not have. They reject the whole request.
+///
+/// # Errors
+/// `UnsupportedOperation`.
+pub(super) fn without_lists<S: BuildHasher>(
+    operation: &str,
+    attributes: &HashMap<String, MessageAttributeValue, S>,
+) -> Result<(), ServiceError> {
+    let has_list = |value: &MessageAttributeValue| {
+        value.string_list_values.is_some() || value.binary_list_values.is_some()
+    };
+    if !attributes.values().any(has_list) {
+        return Ok(());
+    }
+    let message = format!("Message attribute list values in {operation} operation are not supported.");
+    Err(ServiceError::new(ErrorCode::UnsupportedOperation, message))
+}
+
 /// Validates an attribute value: a supported data type and a value of that type.
 ///
 /// # Errors
-/// `InvalidParameterValue`; `UnsupportedOperation` for list values.
+/// `InvalidParameterValue`.
 pub fn value(name: &str, attribute: &MessageAttributeValue) -> Result<(), ServiceError> {
-    if !attribute.string_list_values().is_empty() || !attribute.binary_list_values().is_empty() {
-        let message = "Message attribute list values in SendMessage operation are not supported.";
-        return Err(ServiceError::new(ErrorCode::UnsupportedOperation, message));
-    }
     let text = attribute.string_value().unwrap_or_default();
     match family(name, attribute.data_type())? {
         "Binary" => return binary(name, attribute),

@@ -83,13 +83,23 @@ fn invalid_values_are_rejected_with_the_messages_of_sqs() {
 }
 
 #[test]
-fn list_values_are_rejected_and_empty_lists_ignored() {
-    let list = typed("String").string_value("x").string_list_values("y");
-    assert_eq!(check(list).expect_err("a list").code, ErrorCode::UnsupportedOperation);
-    let list = typed("Binary").binary_value(Blob::new([1])).binary_list_values(Blob::new([1]));
-    assert_eq!(check(list).expect_err("a list").code, ErrorCode::UnsupportedOperation);
-    let none = typed("String").string_value("x").set_string_list_values(Some(Vec::new()));
-    assert_eq!(check(none), Ok(()));
+fn list_values_are_rejected_also_if_empty() {
+    let string = || typed("String").string_value("x");
+    let binary = || typed("Binary").binary_value(Blob::new([1]));
+    let lists = [
+        string().string_list_values("y"),
+        string().set_string_list_values(Some(Vec::new())),
+        binary().binary_list_values(Blob::new([1])),
+        binary().set_binary_list_values(Some(Vec::new())),
+    ];
+    for list in lists {
+        let attributes = HashMap::from([("X".to_owned(), list.build().expect("a value"))]);
+        let error = without_lists("SendMessage", &attributes).expect_err("a list");
+        let text = "Message attribute list values in SendMessage operation are not supported.";
+        assert_eq!((error.code, error.message.as_deref()), (ErrorCode::UnsupportedOperation, Some(text)));
+    }
+    let attributes = HashMap::from([("X".to_owned(), string().build().expect("a value"))]);
+    assert_eq!(without_lists("SendMessage", &attributes), Ok(()));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Rules for batches: number of entries, entry ids and total size. Violations reject the whole request. Errors of a single
 //! entry are in the result of the entry.
 
-use super::error::{invalid_parameter, require_queue_url, required};
+use super::error::{invalid_parameter, missing_in_entry, require_queue_url, required};
 use super::{Draft, QueueRules, Validate, characters, message};
 use crate::types::batch::{
     ChangeMessageVisibilityBatchInput, DeleteMessageBatchInput, SendMessageBatchInput,
@@ -12,7 +12,7 @@ use crate::types::{
 use crate::wire::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_BATCH_ENTRY_ID_CHARS};
 use crate::wire::service_error::{ErrorCode, ServiceError};
 
-/// A batch entry. Its [`Validate`] returns the error for the result of the entry.
+/// A batch entry. Its [`Validate`] returns the error for the result of the entry, without the number of the entry.
 pub trait BatchEntry: Validate {
     /// The name of the shape.
     const SHAPE: &'static str;
@@ -20,9 +20,25 @@ pub trait BatchEntry: Validate {
     /// The id within the batch.
     fn id(&self) -> &str;
 
+    /// Validates the entry with this number in its request, from 1. Missing parameters are named in full, as SQS names them.
+    ///
+    /// # Errors
+    /// Those of [`Validate::validate`].
+    fn validate_numbered(&self, number: usize) -> Result<(), ServiceError> {
+        self.validate().map_err(|error| missing_in_entry(error, Self::SHAPE, number))
+    }
+
     /// The bytes that count toward the total size of the request.
     fn size(&self) -> usize {
         0
+    }
+
+    /// Checks for list values. They reject the whole request.
+    ///
+    /// # Errors
+    /// `UnsupportedOperation`.
+    fn check_lists(&self) -> Result<(), ServiceError> {
+        Ok(())
     }
 
     /// Checks for the ids that the queue requires. A missing id rejects the whole request.
@@ -37,14 +53,15 @@ pub trait BatchEntry: Validate {
 
 /// Validates a batch request as a whole.
 ///
-/// Checks in the order of SQS: the number of entries; then for each entry its id, the ids that `queue` requires, and
+/// Checks in the order of SQS: the number of entries; list values; then for each entry its id, the ids that `queue` requires, and
 /// whether its id is unique; then the total size.
 ///
 /// # Errors
-/// `EmptyBatchRequest`, `TooManyEntriesInBatchRequest`, `InvalidBatchEntryId`, `InvalidParameterValue`,
+/// `EmptyBatchRequest`, `TooManyEntriesInBatchRequest`, `UnsupportedOperation`, `InvalidBatchEntryId`, `InvalidParameterValue`,
 /// `BatchEntryIdsNotDistinct` or `BatchRequestTooLong`.
 pub fn whole_request<E: BatchEntry>(entries: &[E], queue: Option<&QueueRules>) -> Result<(), ServiceError> {
     count::<E>(entries.len())?;
+    entries.iter().try_for_each(BatchEntry::check_lists)?;
     for (position, entry) in entries.iter().enumerate() {
         id(entry.id())?;
         if let Some(queue) = queue {
@@ -101,6 +118,10 @@ impl BatchEntry for SendMessageBatchRequestEntry {
 
     fn size(&self) -> usize {
         Draft::from(self).size()
+    }
+
+    fn check_lists(&self) -> Result<(), ServiceError> {
+        Draft::from(self).check_lists()
     }
 
     fn check_required_ids(&self, queue: &QueueRules) -> Result<(), ServiceError> {

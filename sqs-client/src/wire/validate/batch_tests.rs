@@ -1,4 +1,5 @@
 use super::*;
+use crate::types::MessageAttributeValue;
 use crate::types::builders::SendMessageBatchRequestEntryBuilder;
 
 fn entry(id: &str) -> SendMessageBatchRequestEntryBuilder {
@@ -90,6 +91,18 @@ fn errors_are_reported_in_documented_order() {
     );
     let eleven = entries((0..11).map(|_| entry("!")));
     assert_eq!(error_of(&eleven, None).0, ErrorCode::TooManyEntriesInBatchRequest);
+}
+
+#[test]
+fn list_value_of_one_entry_rejects_the_request() {
+    let list = MessageAttributeValue::builder().data_type("String").string_value("x");
+    let list = list.set_string_list_values(Some(Vec::new())).build().expect("a value");
+    let second = entry("b").message_attributes("X", list).build().expect("complete");
+    // The list is reported before the ids.
+    let same_id = entry("b").build().expect("complete");
+    let error = error_of(&[same_id, second], None);
+    let text = "Message attribute list values in SendMessageBatch operation are not supported.";
+    assert_eq!(error, (ErrorCode::UnsupportedOperation, text.to_owned()));
 }
 
 #[test]

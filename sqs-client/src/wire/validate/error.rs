@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 
 use crate::wire::service_error::{ErrorCode, ServiceError};
 
+const MISSING: &str = "The request must contain the parameter ";
+
 /// The queue does not exist, or the request has no queue URL.
 pub fn queue_does_not_exist() -> ServiceError {
     ServiceError::new(ErrorCode::QueueDoesNotExist, "The specified queue does not exist.")
@@ -23,8 +25,19 @@ pub fn require_queue_url(url: Option<&str>) -> Result<(), ServiceError> {
 
 /// A required parameter is missing.
 pub fn missing_parameter(parameter: &str) -> ServiceError {
-    let message = format!("The request must contain the parameter {parameter}.");
+    let message = format!("{MISSING}{parameter}.");
     ServiceError::new(ErrorCode::MissingParameter, message)
+}
+
+/// The error of a batch entry. The name of a missing parameter gets the shape and the number of the entry, from 1:
+/// `ChangeMessageVisibilityBatchRequestEntry.1.VisibilityTimeout`.
+pub(super) fn missing_in_entry(error: ServiceError, shape: &str, number: usize) -> ServiceError {
+    match error.message.as_deref().and_then(|message| message.strip_prefix(MISSING)) {
+        Some(parameter) if error.code == ErrorCode::MissingParameter => {
+            ServiceError::new(error.code.clone(), format!("{MISSING}{shape}.{number}.{parameter}"))
+        }
+        _ => error,
+    }
 }
 
 /// The value of a parameter is invalid, with the standard message of SQS.

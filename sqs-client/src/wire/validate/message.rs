@@ -14,6 +14,7 @@ use crate::types::{
 };
 use crate::wire::checksum::message_size;
 use crate::wire::limits::{DELAY_SECONDS, MAX_FIFO_ID_CHARS, MAX_MESSAGE_BYTES, VISIBILITY_TIMEOUT_SECONDS};
+use crate::wire::model::Action;
 use crate::wire::service_error::{ErrorCode, ServiceError};
 
 /// The type of the queue, standard or FIFO, does not support a parameter.
@@ -36,12 +37,14 @@ pub struct Draft<'a> {
     pub group_id: Option<&'a str>,
     /// The deduplication id.
     pub deduplication_id: Option<&'a str>,
+    /// The operation that sends the message.
+    operation: Action,
     /// Start of the message for a body that is too long. It differs between single sends and batches.
     too_long: &'static str,
 }
 
 macro_rules! draft_of {
-    ($type:ty, $body:expr, $too_long:literal) => {
+    ($type:ty, $operation:ident, $body:expr, $too_long:literal) => {
         impl<'a> From<&'a $type> for Draft<'a> {
             fn from(input: &'a $type) -> Self {
                 let body: fn(&'a $type) -> &'a str = $body;
@@ -52,6 +55,7 @@ macro_rules! draft_of {
                     system_attributes: input.message_system_attributes.as_ref(),
                     group_id: input.message_group_id.as_deref(),
                     deduplication_id: input.message_deduplication_id.as_deref(),
+                    operation: Action::$operation,
                     too_long: $too_long,
                 }
             }
@@ -60,11 +64,13 @@ macro_rules! draft_of {
 }
 draft_of!(
     SendMessageInput,
+    SendMessage,
     |input| input.message_body().unwrap_or_default(),
     "One or more parameters are invalid."
 );
 draft_of!(
     SendMessageBatchRequestEntry,
+    SendMessageBatch,
     |entry| entry.message_body(),
     "One or more parameters cannot be validated."
 );
@@ -124,6 +130,12 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// List values of an attribute reject the whole request, also that of a batch.
+    pub(super) fn check_lists(&self) -> Result<(), ServiceError> {
+        let check = |attributes| attribute::without_lists(self.operation.as_str(), attributes);
+        self.attributes.map_or(Ok(()), check)
+    }
+
     /// The limit is inclusive, although the message of SQS says "shorter".
     fn shorter_than(&self, limit: usize) -> Result<(), ServiceError> {
         if self.size() <= limit {
@@ -137,6 +149,7 @@ impl Draft<'_> {
 impl Validate for Draft<'_> {
     fn validate(&self) -> Result<(), ServiceError> {
         body(self.body)?;
+        self.check_lists()?;
         self.attributes.map_or(Ok(()), attribute::message_attributes)?;
         self.system_attributes.map_or(Ok(()), attribute::system_attributes)?;
         delay(self.delay_seconds)?;

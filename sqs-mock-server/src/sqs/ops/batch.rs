@@ -93,7 +93,7 @@ fn each_entry<E: BatchEntry, R>(
 
 fn check_entry<E: BatchEntry>(context: &Context, index: usize, entry: &E) -> Result<(), Failure> {
     context.injected_failure(index)?;
-    Ok(entry.validate()?)
+    Ok(entry.validate_numbered(index + 1)?)
 }
 
 /// Rejects an entry without an id with the text of the Query protocol, where an empty list has one empty entry.

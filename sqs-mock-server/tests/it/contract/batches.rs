@@ -221,7 +221,7 @@ async fn checks_run_in_this_order() {
 }
 
 /// 2: an absent `VisibilityTimeout` of an entry.
-/// Not recorded.
+/// Source: <https://github.com/aws/aws-sdk-go-v2/issues/2250>
 #[tokio::test]
 async fn entry_without_a_visibility_timeout_fails() {
     for protocol in BOTH {
@@ -231,6 +231,8 @@ async fn entry_without_a_visibility_timeout_fails() {
         let input = json!({ "QueueUrl": url, "Entries": entries });
         let output = s.done("ChangeMessageVisibilityBatch", &input).await;
         assert_eq!(output["Failed"][0]["Code"], "MissingParameter");
+        let message = "The request must contain the parameter ChangeMessageVisibilityBatchRequestEntry.1.VisibilityTimeout.";
+        assert_eq!(output["Failed"][0]["Message"], message);
     }
 }
 

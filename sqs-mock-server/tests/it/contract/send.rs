@@ -1,6 +1,7 @@
 //! Section 2.2: parameters of a send.
 
 use serde_json::json;
+use sqs_client::wire::protocol::Protocol;
 
 use super::code::{MISSING, PARAMETER, UNSUPPORTED};
 use crate::session::{BOTH, Session};
@@ -66,9 +67,29 @@ async fn list_values_are_unsupported() {
         for value in [
             json!({ "DataType": "String", "StringListValues": ["a"] }),
             json!({ "DataType": "Binary", "BinaryListValues": ["AA=="] }),
+            json!({ "DataType": "String", "StringValue": "x", "StringListValues": [] }),
         ] {
+            // The Query protocol has no empty lists.
+            if protocol == Protocol::Query && value.to_string().contains("[]") {
+                continue;
+            }
             let input = json!({ "QueueUrl": url, "MessageBody": "x", "MessageAttributes": { "a": value } });
-            s.refused("SendMessage", &input).await.is(&value.to_string(), UNSUPPORTED);
+            let message = |operation: &str| {
+                format!("Message attribute list values in {operation} operation are not supported.")
+            };
+            s.refused("SendMessage", &input).await.says(
+                &value.to_string(),
+                UNSUPPORTED,
+                &message("SendMessage"),
+            );
+            // One such entry rejects the whole batch.
+            let entries = json!([
+                { "Id": "good", "MessageBody": "x" },
+                { "Id": "list", "MessageBody": "x", "MessageAttributes": { "a": value } },
+            ]);
+            let input = json!({ "QueueUrl": url, "Entries": entries });
+            let refused = s.refused("SendMessageBatch", &input).await;
+            refused.says(&value.to_string(), UNSUPPORTED, &message("SendMessageBatch"));
         }
     }
 }
