@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::primitives::Blob;
 use crate::types::{Message, MessageAttributeValue, MessageSystemAttributeName};
-use crate::wire::types::blob;
+use crate::wire::types::message::blob;
 
 /// An SQS event: up to 10 messages of a FIFO queue, up to 10,000 of a standard queue.
 ///

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde::{Serialize, de::DeserializeOwned};
 
+use super::checksum::{ChecksumMismatch, ChecksumPolicy};
+use super::validate::Validate;
 use crate::types::HasMetadata;
-use crate::wire::checksum::{ChecksumMismatch, ChecksumPolicy};
-use crate::wire::validate::Validate;
 
 /// Only this crate implements the traits of the model, because its features add items to them.
 mod sealed {
@@ -136,8 +136,8 @@ pub trait InputBuilder: Send {
 macro_rules! for_each_operation {
     ($callback:ident) => {
         $callback! {
-            AddPermission, add_permission, permission, url, void, plain, "Grants other AWS accounts permission to call actions on a queue.";
-            CancelMessageMoveTask, cancel_message_move_task, move_task, none, members, plain, "Cancels a running message move task.";
+            AddPermission, add_permission, queue, url, void, plain, "Grants other AWS accounts permission to call actions on a queue.";
+            CancelMessageMoveTask, cancel_message_move_task, queue, none, members, plain, "Cancels a running message move task.";
             ChangeMessageVisibility, change_message_visibility, message, url, void, plain, "Sets the visibility timeout of a received message, counted from now.";
             ChangeMessageVisibilityBatch, change_message_visibility_batch, batch, url, members, plain, "Sets the visibility timeouts of up to ten received messages, counted from now.";
             CreateQueue, create_queue, queue, none, members, plain, "Creates a queue. If a queue with this name and these attributes exists, returns its URL.";
@@ -147,18 +147,18 @@ macro_rules! for_each_operation {
             GetQueueAttributes, get_queue_attributes, queue, url, members, plain, "Returns attributes of a queue.";
             GetQueueUrl, get_queue_url, queue, none, members, plain, "Returns the URL of a queue, given its name.";
             ListDeadLetterSourceQueues, list_dead_letter_source_queues, queue, url, members, plain, "Lists the source queues of a dead-letter queue.";
-            ListMessageMoveTasks, list_message_move_tasks, move_task, none, members, plain, "Lists the most recent message move tasks of a dead-letter queue.";
-            ListQueueTags, list_queue_tags, tags, url, members, plain, "Lists the tags of a queue.";
+            ListMessageMoveTasks, list_message_move_tasks, queue, none, members, plain, "Lists the most recent message move tasks of a dead-letter queue.";
+            ListQueueTags, list_queue_tags, queue, url, members, plain, "Lists the tags of a queue.";
             ListQueues, list_queues, queue, none, members, plain, "Lists the queues of the account in the region.";
             PurgeQueue, purge_queue, queue, url, void, plain, "Deletes all messages in a queue.";
             ReceiveMessage, receive_message, message, url, members, receive, "Receives up to ten messages and hides them from other consumers for the visibility timeout.";
-            RemovePermission, remove_permission, permission, url, void, plain, "Removes the permission with the given label from the queue policy.";
+            RemovePermission, remove_permission, queue, url, void, plain, "Removes the permission with the given label from the queue policy.";
             SendMessage, send_message, message, url, members, send, "Sends a message.";
             SendMessageBatch, send_message_batch, batch, url, members, send_batch, "Sends up to ten messages with a total size of at most 1 MiB.";
             SetQueueAttributes, set_queue_attributes, queue, url, void, plain, "Changes attributes of a queue.";
-            StartMessageMoveTask, start_message_move_task, move_task, none, members, plain, "Starts a task that moves messages from a dead-letter queue to their source queues or to another queue.";
-            TagQueue, tag_queue, tags, url, void, plain, "Adds or overwrites tags of a queue.";
-            UntagQueue, untag_queue, tags, url, void, plain, "Removes tags from a queue.";
+            StartMessageMoveTask, start_message_move_task, queue, none, members, plain, "Starts a task that moves messages from a dead-letter queue to their source queues or to another queue.";
+            TagQueue, tag_queue, queue, url, void, plain, "Adds or overwrites tags of a queue.";
+            UntagQueue, untag_queue, queue, url, void, plain, "Removes tags from a queue.";
         }
     };
 }

@@ -153,17 +153,3 @@ fn empty_json_object_is_an_empty_output() {
         assert_eq!(output, ListQueuesOutput::default());
     }
 }
-
-#[test]
-fn json_arrays_in_place_of_shapes_are_rejected() {
-    let read = |body: &str| Protocol::AwsJson.decode_request::<SendMessageBatchInput>(body.as_bytes());
-    assert!(read(r#"{"Entries":[{"Id":"a","MessageBody":"x"}]}"#).is_ok());
-    for body in [
-        r#"["url",[]]"#,
-        r#"{"Entries":[["a","x"]]}"#,
-        r#"{"Entries":[["a","x"]],"QueueUrl":null}"#,
-        r#"{"Entries":[{"Id":"a","MessageBody":"x","MessageAttributes":{"n":["v",null,null,null,"String"]}}]}"#,
-    ] {
-        assert!(read(body).is_err(), "{body}");
-    }
-}

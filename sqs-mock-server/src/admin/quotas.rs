@@ -8,7 +8,7 @@
 //! ```
 
 use serde::{Deserialize, Serialize};
-use sqs_client::wire::validate::permission::is_account;
+use sqs_client::wire::validate::queue::is_account;
 
 use super::answer::{Answered, Refusal, json};
 use super::ask::Ask;

@@ -109,7 +109,7 @@ impl QueueDefinition {
             found.push(problem("throughput_quotas", ONLY_FIFO.to_owned()));
         }
         found.extend(self.problems_of_attributes().into_iter().map(|(key, text)| problem(key, text)));
-        let tags = validate::tags::tags(&self.tags).and_then(|()| Tags::new(self.tags.clone()).map(drop));
+        let tags = validate::queue::tags(&self.tags).and_then(|()| Tags::new(self.tags.clone()).map(drop));
         found.extend(tags.err().map(|refusal| problem("tags", text(refusal))));
         let redrive = ["dead_letter_queue", "max_receive_count"];
         if let ([given, missing], true, false) | ([missing, given], false, true) =

@@ -1,7 +1,7 @@
 //! Rules for single settings, which apply to files, flags and the builder.
 
 use http::Uri;
-use sqs_client::wire::validate::permission::is_account;
+use sqs_client::wire::validate::queue::is_account;
 
 use super::{Config, Problem};
 use crate::http::{is_host, is_origin};

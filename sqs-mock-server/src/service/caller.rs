@@ -3,7 +3,7 @@
 use http::header::{AUTHORIZATION, HOST, HeaderValue};
 use http::request::Parts;
 use sqs_client::wire::sign::Claim;
-use sqs_client::wire::validate::permission::is_account;
+use sqs_client::wire::validate::queue::is_account;
 
 /// The maximum length of a region name in a request; those of AWS have at most 15 characters.
 const MAX_REGION: usize = 32;

@@ -23,28 +23,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod detect;
-mod error;
 mod json;
-mod json_write;
-mod names;
-mod objects;
+mod members;
 mod query;
-mod read;
-mod tree;
-mod unsupported;
-mod walk;
 mod xml;
+
+use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use crate::types::HasMetadata;
-use crate::wire::model::{Input, Operation};
-use crate::wire::service_error::ServiceError;
+use crate::wire::model::{Action, Input, Operation};
+use crate::wire::service_error::{ServiceError, without_session_tokens};
 
-pub use detect::Detected;
-pub use error::{DecodeError, EncodeError, ResponseError};
 pub use query::Form;
 #[doc(hidden)]
 pub use query::parameters;
@@ -243,4 +236,119 @@ fn text_of<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
 /// A header value. Text that is not allowed in a header becomes `?`.
 fn ascii(text: String) -> HeaderValue {
     HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("?"))
+}
+
+/// The protocol of a request and, for AWS JSON, its action.
+///
+/// A request with the header `X-Amz-Target` or the media type of AWS JSON uses AWS JSON. Any other request uses the Query
+/// protocol.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Detected {
+    /// AWS JSON. `Err` contains an unknown `X-Amz-Target`.
+    AwsJson(Result<Action, String>),
+    /// The Query protocol. The form contains the action.
+    Query,
+}
+
+impl Detected {
+    /// Detects the protocol from the headers of a request.
+    pub fn from_headers(headers: &HeaderMap) -> Self {
+        if let Some(target) = headers.get(X_AMZ_TARGET) {
+            let target = String::from_utf8_lossy(target.as_bytes());
+            return Self::AwsJson(json::action(&target).ok_or_else(|| target.into_owned()));
+        }
+        match text_of(headers, &CONTENT_TYPE) {
+            Some(media) if json::is_media_type(media) => Self::AwsJson(Err(String::new())),
+            _ => Self::Query,
+        }
+    }
+}
+
+/// A value cannot be encoded.
+#[derive(Clone, Debug)]
+pub struct EncodeError(Arc<str>);
+
+impl EncodeError {
+    #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes a value")]
+    pub(super) fn new(cause: impl ToString) -> Self {
+        Self(cause.to_string().into())
+    }
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot encode: {}", self.0)
+    }
+}
+
+impl std::error::Error for EncodeError {}
+
+/// Maximum characters of received text that an error quotes.
+const MAX_QUOTE: usize = 300;
+
+/// Received bytes cannot be decoded.
+#[derive(Clone, Debug)]
+pub struct DecodeError(Arc<str>);
+
+impl DecodeError {
+    #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes a value")]
+    pub(crate) fn new(cause: impl ToString) -> Self {
+        // Parsers quote what they cannot read.
+        let text = without_session_tokens(&cause.to_string());
+        Self(text.chars().take(MAX_QUOTE).collect::<String>().into())
+    }
+
+    /// An error response without an error code; its body is quoted.
+    pub(crate) fn no_code(media: Option<&str>, body: &[u8]) -> Self {
+        let media = media.unwrap_or("unknown type");
+        let start = String::from_utf8_lossy(body.get(..MAX_QUOTE).unwrap_or(body));
+        Self::new(format!("an error response without an error code, {media}: {}", start.trim()))
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Why a response has no output.
+#[derive(Clone, Debug)]
+pub enum ResponseError {
+    /// The service returned an error.
+    Service {
+        /// Code and message.
+        error: ServiceError,
+        /// The request id, if there is one.
+        request_id: Option<String>,
+    },
+    /// The response is not a valid response of SQS.
+    Unreadable {
+        /// The decoding error.
+        error: DecodeError,
+        /// The request id, if there is one.
+        request_id: Option<String>,
+    },
+}
+
+impl ResponseError {
+    /// A service error. Without one, the response is unreadable, and the error quotes the start of its body.
+    fn from_service(
+        error: Option<ServiceError>,
+        request_id: Option<String>,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Self {
+        if let Some(error) = error {
+            return Self::Service { error: error.sanitized(), request_id };
+        }
+        let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok());
+        Self::unreadable(DecodeError::no_code(media, body), request_id)
+    }
+
+    pub(super) fn unreadable(error: DecodeError, request_id: Option<String>) -> Self {
+        Self::Unreadable { error, request_id }
+    }
 }

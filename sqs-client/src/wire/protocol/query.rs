@@ -8,13 +8,11 @@ use std::fmt::Write as _;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
 
 use super::DecodeError;
-use super::read::read;
-use super::tree::Node;
-use super::walk::{Sink, walk};
+use super::members::{Node, Sink, read, walk};
 use crate::wire::model::{Action, Input, Operation};
 
 /// API version.
-pub(super) const VERSION: &str = "2012-11-05";
+const VERSION: &str = "2012-11-05";
 /// Maximum number of parameters in a request. The largest valid one has fewer than 1,000.
 const MAX_PARAMETERS: usize = 10_000;
 /// Maximum levels of a parameter name. The deepest valid one has seven.

@@ -7,9 +7,7 @@ use std::borrow::Cow;
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 
-use super::read::read;
-use super::tree::Node;
-use super::walk::{Sink, walk};
+use super::members::{Node, Sink, read, walk};
 use super::{DecodeError, EncodeError};
 use crate::wire::model::{Action, Operation};
 use crate::wire::service_error::{ErrorCode, ServiceError};

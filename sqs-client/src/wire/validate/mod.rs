@@ -25,15 +25,9 @@
 
 pub mod attribute;
 pub mod batch;
-mod characters;
 pub mod error;
 pub mod message;
-pub mod move_task;
-mod number;
-pub mod permission;
 pub mod queue;
-pub mod receive;
-pub mod tags;
 
 pub use batch::BatchEntry;
 pub use message::Draft;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-use sqs_client::wire::validate::permission::is_account;
+use sqs_client::wire::validate::queue::is_account;
 
 use super::condition::Operator;
 

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use serde::Deserialize;
 use sqs_client::wire::service_error::ServiceError;
-use sqs_client::wire::validate::permission::is_account;
+use sqs_client::wire::validate::queue::is_account;
 
 use crate::service::arn::QueueArn;
 use crate::service::caller::is_region;

@@ -10,7 +10,7 @@ use sqs_client::operation::add_permission::AddPermission;
 use sqs_client::operation::remove_permission::RemovePermission;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::Validate;
-use sqs_client::wire::validate::permission::is_shareable;
+use sqs_client::wire::validate::queue::is_shareable;
 
 use super::shared::SharedQueue;
 use super::{Context, Serve, Served, Service};

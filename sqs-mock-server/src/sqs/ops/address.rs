@@ -1,6 +1,6 @@
 //! Parsing and formatting of queue URLs.
 
-use sqs_client::wire::validate::permission::is_account;
+use sqs_client::wire::validate::queue::is_account;
 
 use super::Context;
 

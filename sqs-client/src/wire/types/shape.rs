@@ -4,9 +4,6 @@
 //! list or `{Key: Value}` for a map. The serde names are the JSON member names. [`crate::wire::protocol`] maps them to the
 //! names of the Query protocol.
 
-#[macro_use]
-mod member;
-
 use std::collections::HashMap;
 
 /// Whether the encoder omits a member.
@@ -242,3 +239,270 @@ macro_rules! shape {
         }
     }};
 }
+
+/// Type of a member in the struct.
+macro_rules! member_type {
+    (opt [$t:ident]) => { Option<Vec<$t>> };
+    (req [$t:ident]) => { Vec<$t> };
+    (opt {$k:ident : $v:ident}) => { Option<std::collections::HashMap<$k, $v>> };
+    (opt str) => { Option<String> };
+    (req str) => { String };
+    (opt blob) => { Option<Blob> };
+    (opt $t:ident) => { Option<$t> };
+    (req $t:ident) => { $t };
+}
+
+/// Type of a member in the builder. Every member is optional until `build`.
+macro_rules! stored_type {
+    (req [$t:ident]) => { Option<Vec<$t>> };
+    (req str) => { Option<String> };
+    (req $t:ident) => { Option<$t> };
+    ($card:ident $t:tt) => { member_type!($card $t) };
+}
+
+/// Getter of a member. The signature matches aws-sdk-sqs.
+macro_rules! getter {
+    ([$($m:tt)*] $f:ident opt [$t:ident]) => {
+        $($m)*
+        /// Empty when absent.
+        pub fn $f(&self) -> &[$t] { self.$f.as_deref().unwrap_or_default() }
+    };
+    ([$($m:tt)*] $f:ident req [$t:ident]) => { $($m)* pub fn $f(&self) -> &[$t] { &self.$f } };
+    ([$($m:tt)*] $f:ident opt {$k:ident : $v:ident}) => {
+        $($m)* pub fn $f(&self) -> Option<&std::collections::HashMap<$k, $v>> { self.$f.as_ref() }
+    };
+    ([$($m:tt)*] $f:ident opt str) => { $($m)* pub fn $f(&self) -> Option<&str> { self.$f.as_deref() } };
+    ([$($m:tt)*] $f:ident req str) => { $($m)* pub fn $f(&self) -> &str { &self.$f } };
+    ([$($m:tt)*] $f:ident opt blob) => { $($m)* pub fn $f(&self) -> Option<&Blob> { self.$f.as_ref() } };
+    ([$($m:tt)*] $f:ident opt $t:ident) => { $($m)* pub fn $f(&self) -> Option<$t> { self.$f } };
+    ([$($m:tt)*] $f:ident req $t:ident) => { $($m)* pub fn $f(&self) -> $t { self.$f } };
+}
+
+/// Parameter type of a single value. Text accepts `impl Into<String>`.
+macro_rules! param {
+    (String) => { impl Into<String> };
+    (str) => { impl Into<String> };
+    (blob) => { Blob };
+    ($t:ident) => { $t };
+}
+
+macro_rules! convert {
+    ($value:ident String) => {
+        $value.into()
+    };
+    ($value:ident str) => {
+        $value.into()
+    };
+    ($value:ident $t:ident) => {
+        $value
+    };
+}
+
+/// The setter that takes a value, an element, or a key and a value. `$place` is the path to the builder's fields.
+macro_rules! setter {
+    ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident [$t:ident]) => {
+        $($m)*
+        /// Appends one element. The `set_` method replaces the whole list.
+        pub fn $f(mut $self, input: param!($t)) -> Self {
+            crate::types::shape::push(&mut $($place)*.$f, convert!(input $t));
+            $self
+        }
+    };
+    ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident {$k:ident : $v:ident}) => {
+        $($m)*
+        /// Adds one entry. The `set_` method replaces the whole map.
+        pub fn $f(mut $self, k: param!($k), v: param!($v)) -> Self {
+            crate::types::shape::insert(&mut $($place)*.$f, convert!(k $k), convert!(v $v));
+            $self
+        }
+    };
+    ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident $t:ident) => {
+        $($m)* pub fn $f(mut $self, input: param!($t)) -> Self {
+            $($place)*.$f = Some(convert!(input $t));
+            $self
+        }
+    };
+}
+
+/// The three methods of a member on a builder: `x`, `set_x`, `get_x`.
+macro_rules! builder_methods {
+    ([$($m:tt)*] ($self:ident $($place:tt)*) $f:ident $card:ident $t:tt) => {
+        setter!([$($m)*] ($self $($place)*) $f $card $t);
+        pastey::paste! {
+            #[doc = concat!("Sets or clears `", stringify!($f), "`.")]
+            pub fn [<set_ $f>](mut $self, input: stored_type!($card $t)) -> Self {
+                $($place)*.$f = input;
+                $self
+            }
+            #[doc = concat!("Returns the current value of `", stringify!($f), "`.")]
+            pub fn [<get_ $f>](&$self) -> &stored_type!($card $t) {
+                &$($place)*.$f
+            }
+        }
+    };
+}
+
+/// The value of a member in `build`. A missing required text or list is an error.
+macro_rules! require {
+    ($value:expr, $f:ident, $name:ident, req [$t:ident]) => { require!(@missing $value, $f, $name) };
+    ($value:expr, $f:ident, $name:ident, req str) => { require!(@missing $value, $f, $name) };
+    ($value:expr, $f:ident, $name:ident, $card:ident $t:tt) => { relax!($value, $card $t) };
+    (@missing $value:expr, $f:ident, $name:ident) => {
+        $value.ok_or_else(|| aws_smithy_types::error::operation::BuildError::missing_field(
+            stringify!($f),
+            concat!(stringify!($f), " was not specified but it is required when building ", stringify!($name)),
+        ))?
+    };
+}
+
+/// The value of a member in `build`. A missing required member becomes its default.
+macro_rules! relax {
+    ($value:expr, req $t:tt) => {
+        $value.unwrap_or_default()
+    };
+    ($value:expr, opt $t:tt) => {
+        $value
+    };
+}
+
+/// A member as the setters of aws-sdk-sqs take it: all are optional there.
+#[cfg(feature = "aws-sdk-sqs")]
+macro_rules! to_setter {
+    (opt $value:expr) => {
+        $value
+    };
+    (req $value:expr) => {
+        Some($value)
+    };
+}
+
+/// A name that this version does not know.
+///
+/// Opaque, as in aws-sdk-sqs: use `as_str()` of the enum to read it.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub struct UnknownVariantValue(pub(crate) String);
+
+impl std::fmt::Display for UnknownVariantValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Declares an open enum with the given variants and wire names.
+macro_rules! names {
+    ($(#[$meta:meta])* $name:ident { $( $(#[$vm:meta])* $variant:ident => $wire:literal, )* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        #[non_exhaustive]
+        pub enum $name {
+            $( $(#[$vm])* $variant, )*
+            /// A name that this version does not know. Read it with `as_str()`.
+            Unknown(crate::types::UnknownVariantValue),
+        }
+
+        impl $name {
+            /// The name on the wire.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $( Self::$variant => $wire, )*
+                    Self::Unknown(name) => &name.0,
+                }
+            }
+
+            /// All known wire names.
+            pub const fn values() -> &'static [&'static str] {
+                &[$( $wire ),*]
+            }
+
+            /// Parses a known name.
+            ///
+            /// # Errors
+            /// The name is not one of [`values`](Self::values).
+            pub fn try_parse(value: &str) -> Result<Self, crate::types::UnknownVariantError> {
+                match Self::from(value) {
+                    Self::Unknown(unknown) => Err(crate::types::UnknownVariantError(unknown.0)),
+                    known => Ok(known),
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(name: &str) -> Self {
+                match name {
+                    $( $wire => Self::$variant, )*
+                    other => Self::Unknown(crate::types::UnknownVariantValue(other.to_owned())),
+                }
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = std::convert::Infallible;
+
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                Ok(Self::from(name))
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                self.as_str()
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        #[cfg(feature = "aws-sdk-sqs")]
+        impl crate::types::aws_sdk::Counterpart for $name {
+            type Sdk = aws_sdk_sqs::types::$name;
+
+            fn to_sdk(&self) -> Result<Self::Sdk, aws_smithy_types::error::operation::BuildError> {
+                Ok(self.as_str().into())
+            }
+
+            fn from_sdk(sdk: Self::Sdk) -> Self {
+                sdk.as_str().into()
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Name;
+                impl serde::de::Visitor<'_> for Name {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("a string")
+                    }
+
+                    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<$name, E> {
+                        Ok($name::from(name))
+                    }
+                }
+                deserializer.deserialize_str(Name)
+            }
+        }
+    };
+}
+
+/// The name is not a known value of its type.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct UnknownVariantError(pub(crate) String);
+
+impl std::fmt::Display for UnknownVariantError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "unknown name {:?}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownVariantError {}
