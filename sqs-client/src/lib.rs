@@ -57,8 +57,6 @@ pub mod operation;
 #[doc(hidden)]
 pub mod random;
 mod retry;
-#[cfg(feature = "aws-config")]
-mod runtime_components;
 #[cfg(feature = "sdk")]
 pub mod sdk;
 mod settings;

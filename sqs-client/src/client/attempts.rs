@@ -18,6 +18,7 @@ use crate::credentials::same;
 use crate::error::{Cause, Context, DisplayErrorContext, Error};
 use crate::retry::{Attempt, Decision, Failure, is_outcome_unknown};
 use crate::time::{corrected, skew};
+use crate::transport::TransportError;
 use crate::wire::protocol::{EncodedRequest, ResponseError};
 use crate::wire::service_error::ErrorCode;
 #[cfg(feature = "sdk")]
@@ -190,7 +191,7 @@ impl Shared {
         context.attempts += 1;
         let (deadline, too_late) = plan.exchange_deadline();
         let response = match within(deadline, transport.send(request)).await {
-            Some(response) => response.map_err(Cause::Transport)?,
+            Some(response) => response.map_err(|error| self.broken(error))?,
             None => return Err(too_late.into()),
         };
         context.status = Some(response.status().as_u16());
@@ -207,6 +208,14 @@ impl Shared {
                     .and_then(|millis| millis.parse().ok())
                     .map(Duration::from_millis),
             }
+        })
+    }
+
+    /// An exchange failed. The error of a connection names the host, which a transport need not know.
+    fn broken(&self, error: TransportError) -> Cause {
+        Cause::Transport(match &self.endpoint {
+            Ok(endpoint) => error.to_host(endpoint.host()),
+            Err(_) => error,
         })
     }
 

@@ -36,30 +36,33 @@
 mod answer;
 #[cfg(any(feature = "aws-config", feature = "aws-sdk-sqs"))]
 mod connector_error;
-mod default;
 #[cfg(feature = "hyper")]
 mod hyper;
-mod pool;
 #[cfg(feature = "reqwest")]
 mod reqwest;
+#[cfg(feature = "__rustls")]
+#[cfg_attr(
+    not(any(feature = "reqwest", feature = "hyper")),
+    allow(dead_code, reason = "unused without a transport")
+)]
+mod rustls;
 #[cfg(feature = "aws-config")]
-mod smithy;
+pub(crate) mod smithy;
 mod tls;
 
 use std::error::Error as StdError;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use aws_smithy_types::timeout::TimeoutConfig;
 use bytes::Bytes;
 
 #[cfg(feature = "aws-sdk-sqs")]
 pub(crate) use self::connector_error::was_never_sent;
-pub(crate) use self::default::{DefaultTransport, direct_http};
 #[cfg(feature = "hyper")]
 pub use self::hyper::HyperTransport;
-pub use self::pool::PoolConfig;
-pub(crate) use self::pool::connect_timeout;
 #[cfg(feature = "reqwest")]
 pub use self::reqwest::ReqwestTransport;
 #[cfg(feature = "aws-config")]
@@ -121,12 +124,20 @@ pub enum TransportErrorKind {
 pub struct TransportError {
     kind: TransportErrorKind,
     cause: Arc<dyn StdError + Send + Sync>,
+    /// Where no connection was made, with its port.
+    host: Option<Arc<str>>,
 }
 
 impl TransportError {
     /// An error of the given kind.
     pub fn new(kind: TransportErrorKind, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self { kind, cause: cause.into().into() }
+        Self { kind, cause: cause.into().into(), host: None }
+    }
+
+    /// Names the host, if no connection to it was made.
+    pub(crate) fn to_host(self, host: &str) -> Self {
+        let names_it = matches!(self.kind, TransportErrorKind::Connect | TransportErrorKind::Tls);
+        Self { host: names_it.then(|| host.into()), ..self }
     }
 
     /// How the exchange failed.
@@ -140,8 +151,14 @@ impl TransportError {
 impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            TransportErrorKind::Connect => f.write_str("cannot connect"),
-            TransportErrorKind::Tls => write!(f, "TLS connection failed: {}", self.cause),
+            TransportErrorKind::Connect => match &self.host {
+                Some(host) => write!(f, "cannot connect to {host}"),
+                None => f.write_str("cannot connect"),
+            },
+            TransportErrorKind::Tls => match &self.host {
+                Some(host) => write!(f, "TLS connection to {host} failed: {}", self.cause),
+                None => write!(f, "TLS connection failed: {}", self.cause),
+            },
             TransportErrorKind::TooLarge => f.write_str("the response is too long"),
             TransportErrorKind::Broken => {
                 f.write_str("the connection broke before the response was complete")
@@ -159,5 +176,145 @@ impl StdError for TransportError {
             TransportErrorKind::Tls | TransportErrorKind::Invalid => self.cause.source(),
             _ => Some(&*self.cause),
         }
+    }
+}
+
+/// Creates a transport for the first call. Clients with equal settings get the same transport and share its connections.
+#[derive(Clone)]
+pub(crate) struct DefaultTransport(Arc<Settings>);
+
+struct Settings {
+    pool: PoolConfig,
+    tls: TlsConfig,
+    /// Locked while the transport is created, which takes some milliseconds if certificates are loaded. First calls of
+    /// other clients wait. A failure is not cached: the next call tries again.
+    http: Mutex<Option<Arc<dyn Transport>>>,
+    https: Mutex<Option<Arc<dyn Transport>>>,
+}
+
+impl DefaultTransport {
+    pub(crate) fn new(pool: PoolConfig, tls: TlsConfig) -> Self {
+        Self(Arc::new(Settings { pool, tls, http: Mutex::default(), https: Mutex::default() }))
+    }
+
+    /// Returns this transport if it has these settings, else a new one.
+    pub(crate) fn with(self, pool: PoolConfig, tls: TlsConfig) -> Self {
+        if self.0.pool == pool && self.0.tls.is_same(&tls) { self } else { Self::new(pool, tls) }
+    }
+
+    /// The transport for `https` URLs, or the one for `http` URLs. The latter loads no certificates.
+    pub(crate) fn get(&self, encrypted: bool) -> Result<Arc<dyn Transport>, TransportError> {
+        let slot = if encrypted { &self.0.https } else { &self.0.http };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(transport) = &*slot {
+            return Ok(Arc::clone(transport));
+        }
+        let transport = make(self.0.pool, &self.0.tls, encrypted)?;
+        *slot = Some(Arc::clone(&transport));
+        Ok(transport)
+    }
+}
+
+/// A transport for local `http` URLs, such as those of metadata services. It uses no proxy and keeps no idle connections.
+#[cfg(feature = "reqwest")]
+pub(crate) fn direct_http(connect_timeout: Duration) -> Result<Arc<dyn Transport>, TransportError> {
+    Ok(Arc::new(ReqwestTransport::direct_http(connect_timeout)?))
+}
+
+/// The same over hyper, which never uses a proxy for `http` URLs.
+#[cfg(not(feature = "reqwest"))]
+pub(crate) fn direct_http(connect_timeout: Duration) -> Result<Arc<dyn Transport>, TransportError> {
+    let pool = PoolConfig::default().max_idle_per_host(0).connect_timeout(connect_timeout);
+    make(pool, &TlsConfig::default(), false)
+}
+
+#[cfg(feature = "reqwest")]
+fn make(pool: PoolConfig, tls: &TlsConfig, encrypted: bool) -> Result<Arc<dyn Transport>, TransportError> {
+    let transport =
+        if encrypted { ReqwestTransport::with_tls(pool, tls) } else { ReqwestTransport::plain_http(pool) };
+    Ok(Arc::new(transport?))
+}
+
+#[cfg(all(feature = "hyper", not(feature = "reqwest")))]
+#[cfg_attr(
+    not(feature = "__rustls"),
+    expect(clippy::unnecessary_wraps, reason = "same signature with all features")
+)]
+fn make(pool: PoolConfig, tls: &TlsConfig, encrypted: bool) -> Result<Arc<dyn Transport>, TransportError> {
+    #[cfg(feature = "__rustls")]
+    if encrypted {
+        return Ok(Arc::new(HyperTransport::with_tls(pool, tls)?));
+    }
+    // Without TLS, a request to an `https` URL fails.
+    let _ = (tls, encrypted);
+    Ok(Arc::new(HyperTransport::plain_http(pool)))
+}
+
+#[cfg(not(any(feature = "reqwest", feature = "hyper")))]
+fn make(_: PoolConfig, _: &TlsConfig, _: bool) -> Result<Arc<dyn Transport>, TransportError> {
+    Err(TransportError::new(
+        TransportErrorKind::Invalid,
+        "no transport: enable the feature `reqwest` or `hyper`",
+    ))
+}
+
+impl fmt::Debug for DefaultTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings { pool, tls, .. } = &*self.0;
+        f.debug_struct("DefaultTransport").field("pool", pool).field("tls", tls).finish()
+    }
+}
+
+/// The connection pool settings of a transport.
+///
+/// SQS uses HTTP/1.1, so each request occupies a connection until its response is complete. A long poll occupies one for
+/// up to 20 seconds: a process with 50 receivers and 20 concurrent senders uses 70 connections. With a lower limit on idle
+/// connections, requests above it need a new TLS handshake. If idle connections are kept longer than the service keeps
+/// them, requests occasionally fail and are retried.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct PoolConfig {
+    /// The maximum number of idle connections per host; unlimited by default.
+    pub max_idle_per_host: usize,
+    /// How long an idle connection is kept: 20 seconds by default, shorter than on AWS load balancers.
+    pub idle_timeout: Duration,
+    /// The connect timeout: 3.1 seconds by default, as in the AWS SDKs. [`Duration::MAX`] disables it.
+    pub connect_timeout: Duration,
+}
+
+/// The connect timeout of `timeouts`, else the default; `None` if it is disabled.
+pub(crate) fn connect_timeout(timeouts: &TimeoutConfig, default: Duration) -> Option<Duration> {
+    let default = TimeoutConfig::builder().connect_timeout(default).build();
+    // The getter returns `None` for unset and for disabled timeouts. `take_defaults_from` replaces only unset ones.
+    timeouts.clone().take_defaults_from(&default).connect_timeout()
+}
+
+impl Default for PoolConfig {
+    fn default() -> Self {
+        Self {
+            max_idle_per_host: usize::MAX,
+            idle_timeout: Duration::from_secs(20),
+            connect_timeout: Duration::from_millis(3_100),
+        }
+    }
+}
+
+impl PoolConfig {
+    /// Sets the maximum number of idle connections per host.
+    pub fn max_idle_per_host(mut self, connections: usize) -> Self {
+        self.max_idle_per_host = connections;
+        self
+    }
+
+    /// Sets how long an idle connection is kept.
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = timeout;
+        self
+    }
+
+    /// Sets the connect timeout.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
     }
 }

@@ -118,7 +118,7 @@ fn encrypted(
 #[cfg(feature = "__rustls")]
 fn unencrypted(builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder, TransportError> {
     // Otherwise reqwest would load the platform's certificates.
-    Ok(builder.tls_backend_preconfigured(super::tls::unused()?))
+    Ok(builder.tls_backend_preconfigured(super::rustls::unused()?))
 }
 
 #[cfg(not(feature = "__rustls"))]
@@ -159,7 +159,7 @@ fn failed(cause: reqwest::Error) -> TransportError {
     let cause = cause.without_url();
     let kind = if cause.is_connect() {
         #[cfg(feature = "__rustls")]
-        if let Some(error) = super::tls::handshake_error(&cause) {
+        if let Some(error) = super::rustls::handshake_error(&cause) {
             return error;
         }
         TransportErrorKind::Connect

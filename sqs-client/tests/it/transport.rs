@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
+use sqs_client::Client;
 use sqs_client::transport::{
     PoolConfig, ReqwestTransport, TlsConfig, Transport, TransportError, TransportErrorKind,
 };
 use wiremock::matchers::{body_bytes, header, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::service::{Act, raw_service};
+use crate::service::{Act, raw_service, settings};
 use crate::transport_service::Service;
 
 /// Creates a transport.
@@ -70,7 +71,7 @@ with_each_transport! {
     no_connection_is_reused_if_the_pool_allows_no_idle_ones
     connection_with_outstanding_response_is_not_reused
     redirect_is_returned
-    refused_connection_is_of_kind_connect
+    refused_connection_is_of_kind_connect_and_names_the_address
     closed_connection_and_truncated_response_are_of_kind_broken
     response_that_is_not_http_is_of_kind_broken
     endless_headers_are_of_kind_broken
@@ -176,12 +177,17 @@ async fn redirect_is_returned<T: Make>() {
     assert_eq!(answer.status(), StatusCode::TEMPORARY_REDIRECT);
 }
 
-async fn refused_connection_is_of_kind_connect<T: Make>() {
+async fn refused_connection_is_of_kind_connect_and_names_the_address<T: Make>() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
     drop(listener);
     let error = send(&T::plain(PoolConfig::default()), &url).await.expect_err("connection refused");
     assert_eq!(error.kind(), TransportErrorKind::Connect);
+
+    let client = Client::from_conf(settings(&url).transport(T::plain(PoolConfig::default())).build());
+    let error = client.list_queues().send().await.expect_err("connection refused").to_string();
+    let address = url.trim_start_matches("http://");
+    assert!(error.starts_with(&format!("ListQueues: cannot connect to {address} (")), "{error}");
 }
 
 async fn closed_connection_and_truncated_response_are_of_kind_broken<T: Make>() {

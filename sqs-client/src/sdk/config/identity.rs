@@ -11,7 +11,7 @@ use aws_smithy_runtime_api::client::identity::{
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
 
-use crate::runtime_components::runtime_components;
+use crate::transport::smithy::runtime_components;
 
 #[derive(Debug)]
 pub(super) struct CachedCredentials {

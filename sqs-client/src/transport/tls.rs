@@ -1,35 +1,8 @@
 //! TLS settings: the trusted root certificates.
 
-#[cfg(feature = "__rustls")]
-#[cfg_attr(
-    not(any(feature = "reqwest", feature = "hyper")),
-    allow(dead_code, reason = "unused without a transport")
-)]
-mod pem;
-#[cfg(feature = "__rustls")]
-#[cfg_attr(
-    not(any(feature = "reqwest", feature = "hyper")),
-    allow(dead_code, reason = "unused without a transport")
-)]
-mod rustls;
-
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
-
-#[cfg(all(feature = "__rustls", any(feature = "reqwest", feature = "hyper")))]
-pub(super) use self::rustls::handshake_error;
-#[cfg(all(feature = "__rustls", feature = "reqwest"))]
-pub(super) use self::rustls::unused;
-
-/// The most frequent solution for an untrusted certificate.
-#[cfg(feature = "__rustls")]
-const TRUST: &str = "To trust a private root certificate, use TlsConfig::add_root_file(..) or AWS_CA_BUNDLE";
-
-/// The error for settings without any certificate.
-#[cfg(feature = "__rustls")]
-const NO_ROOTS: &str =
-    "TlsConfig::no_roots() trusts no certificate: add one with add_root_file(..) or add_root_pem(..)";
 
 /// The trusted root certificates: those of the platform by default.
 ///
@@ -45,17 +18,17 @@ const NO_ROOTS: &str =
 /// let config = sqs_client::Config::builder().tls_config(with_company_proxy).build();
 /// ```
 #[derive(Clone)]
-pub struct TlsConfig(Arc<Settings>);
+pub struct TlsConfig(pub(super) Arc<Settings>);
 
-struct Settings {
-    roots: Roots,
-    added: Vec<Pem>,
+pub(super) struct Settings {
+    pub(super) roots: Roots,
+    pub(super) added: Vec<Pem>,
     #[cfg(feature = "__rustls")]
-    loaded: self::rustls::Loaded,
+    pub(super) loaded: super::rustls::Loaded,
 }
 
 #[derive(Clone, Debug)]
-enum Roots {
+pub(super) enum Roots {
     Platform,
     #[cfg(all(feature = "__rustls", feature = "webpki-roots"))]
     Bundled,
@@ -68,7 +41,7 @@ enum Roots {
 /// A configuration of rustls, without its content in `Debug`: it may have a private key.
 #[cfg(feature = "__rustls")]
 #[derive(Clone)]
-struct GivenConfig(Arc<::rustls::ClientConfig>);
+pub(super) struct GivenConfig(pub(super) Arc<::rustls::ClientConfig>);
 
 #[cfg(feature = "__rustls")]
 impl fmt::Debug for GivenConfig {
@@ -79,18 +52,18 @@ impl fmt::Debug for GivenConfig {
 
 /// Certificates in PEM format, not yet parsed.
 #[derive(Clone)]
-enum Pem {
+pub(super) enum Pem {
     Bytes(Arc<[u8]>),
     File(PathBuf),
 }
 
 impl TlsConfig {
-    fn new(roots: Roots, added: Vec<Pem>) -> Self {
+    pub(super) fn new(roots: Roots, added: Vec<Pem>) -> Self {
         Self(Arc::new(Settings {
             roots,
             added,
             #[cfg(feature = "__rustls")]
-            loaded: self::rustls::Loaded::default(),
+            loaded: super::rustls::Loaded::default(),
         }))
     }
 

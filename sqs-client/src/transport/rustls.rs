@@ -1,16 +1,26 @@
-//! TLS settings for rustls.
+//! The rustls configuration of TLS settings, and root certificates from PEM files.
 
 use std::error::Error as StdError;
-use std::io;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ::rustls::crypto::CryptoProvider;
 use ::rustls::{CertificateError, ClientConfig, ConfigBuilder, RootCertStore, WantsVerifier};
 use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject as _;
 use rustls_platform_verifier::Verifier;
 
-use super::{GivenConfig, Pem, Roots, TlsConfig};
-use crate::transport::{TransportError, TransportErrorKind};
+use super::tls::{GivenConfig, Pem, Roots, TlsConfig};
+use super::{TransportError, TransportErrorKind};
+
+/// The most frequent solution for an untrusted certificate.
+const TRUST: &str = "To trust a private root certificate, use TlsConfig::add_root_file(..) or AWS_CA_BUNDLE";
+/// The error for settings without any certificate.
+const NO_ROOTS: &str =
+    "TlsConfig::no_roots() trusts no certificate: add one with add_root_file(..) or add_root_pem(..)";
 
 /// Locked while certificates are loaded, which takes some milliseconds. First requests of other clients wait.
 pub(super) type Loaded = Mutex<Option<Arc<ClientConfig>>>;
@@ -27,7 +37,7 @@ impl TlsConfig {
     }
 
     /// The rustls configuration. The first successful call loads it.
-    pub(in crate::transport) fn client_config(&self) -> Result<Arc<ClientConfig>, TransportError> {
+    pub(super) fn client_config(&self) -> Result<Arc<ClientConfig>, TransportError> {
         let mut loaded = self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(config) = &*loaded {
             return Ok(Arc::clone(config));
@@ -40,7 +50,7 @@ impl TlsConfig {
 
 /// The configuration for a transport without TLS connections.
 #[cfg(any(feature = "reqwest", test))]
-pub(in crate::transport) fn unused() -> Result<ClientConfig, TransportError> {
+pub(super) fn unused() -> Result<ClientConfig, TransportError> {
     Ok(builder(provider())?.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
 }
 
@@ -85,7 +95,7 @@ fn load(roots: &Roots, added: &[Pem]) -> Result<Arc<ClientConfig>, TransportErro
             store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
             builder.with_root_certificates(store)
         }
-        Roots::None if certificates.is_empty() => return Err(unusable(super::NO_ROOTS)),
+        Roots::None if certificates.is_empty() => return Err(unusable(NO_ROOTS)),
         Roots::None => builder.with_root_certificates(store(certificates)),
         Roots::Given(GivenConfig(config)) => return Ok(Arc::clone(config)),
     };
@@ -117,11 +127,11 @@ fn no_platform_roots(cause: &::rustls::Error) -> TransportError {
 }
 
 /// Searches the chain of sources for a TLS error.
-pub(in crate::transport) fn handshake_error(cause: &(dyn StdError + 'static)) -> Option<TransportError> {
+pub(super) fn handshake_error(cause: &(dyn StdError + 'static)) -> Option<TransportError> {
     let error = find(cause)?;
     Some(match error {
         ::rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
-            unusable(format!("{error}: no trusted root signed the server's certificate. {}", super::TRUST))
+            unusable(format!("{error}: no trusted root signed the server's certificate. {}", TRUST))
         }
         _ => unusable(error.clone()),
     })
@@ -133,8 +143,81 @@ fn find<'e>(cause: &'e (dyn StdError + 'static)) -> Option<&'e ::rustls::Error> 
     found.or_else(|| find(cause.source()?))
 }
 
+/// The bundles of the major Linux distributions are smaller than 1 MiB.
+const MAX_FILE_BYTES: u64 = 16 * 1_048_576;
+
+impl Pem {
+    /// The usable root certificates, at least one. Real bundles contain certificates that a TLS library cannot parse; those
+    /// are skipped.
+    pub(super) fn roots<E: fmt::Display>(
+        &self,
+        check: impl Fn(&CertificateDer<'static>) -> Result<(), E>,
+    ) -> Result<Vec<CertificateDer<'static>>, TransportError> {
+        let mut certificates = self.certificates()?;
+        let mut skipped = None;
+        certificates.retain(|certificate| {
+            let problem = check(certificate).err();
+            let usable = problem.is_none();
+            skipped = problem.or(skipped.take());
+            usable
+        });
+        if let Some(problem) = skipped {
+            let error = self.unusable(format!("not a root certificate: {problem}"));
+            if certificates.is_empty() {
+                return Err(error);
+            }
+            tracing::warn!(%error, "skipped a root certificate");
+        }
+        Ok(certificates)
+    }
+
+    fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, TransportError> {
+        match self {
+            Self::Bytes(bytes) => parse(bytes).map_err(|problem| self.unusable(problem)),
+            Self::File(path) => {
+                let bytes = read(path).map_err(|error| self.unusable(format!("cannot be read: {error}")))?;
+                parse(&bytes).map_err(|problem| self.unusable(problem))
+            }
+        }
+    }
+
+    /// An error with the name of the file.
+    fn unusable(&self, problem: impl fmt::Display) -> TransportError {
+        let text = match self {
+            Self::Bytes(_) => format!("added root certificates: {problem}"),
+            Self::File(path) => format!("root certificate file {}: {problem}", path.display()),
+        };
+        TransportError::new(TransportErrorKind::Tls, text)
+    }
+}
+
+/// Reads regular files only, because opening a pipe could block forever.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "longer than 16 MiB"));
+    }
+    Ok(bytes)
+}
+
+fn parse(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let mut certificates = Vec::new();
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let number = certificates.len() + 1;
+        certificates.push(certificate.map_err(|error| format!("certificate {number} is damaged: {error}"))?);
+    }
+    if certificates.is_empty() {
+        return Err("no PEM section `-----BEGIN CERTIFICATE-----` found".to_owned());
+    }
+    Ok(certificates)
+}
+
 #[cfg(test)]
-mod tests {
+mod rustls_tests {
     use super::*;
 
     #[test]
