@@ -41,6 +41,7 @@ use crate::wire::service_error::{ServiceError, without_session_tokens};
 pub use query::Form;
 #[doc(hidden)]
 pub use query::parameters;
+pub(crate) use xml::Document;
 
 const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
 const X_AMZN_QUERY_MODE: HeaderName = HeaderName::from_static("x-amzn-query-mode");

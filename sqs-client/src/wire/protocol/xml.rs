@@ -101,14 +101,14 @@ impl Sink for XmlSink {
 }
 
 /// A parsed response: the name and content of the root element.
-pub(super) struct Document<'a> {
+pub(crate) struct Document<'a> {
     name: Cow<'a, str>,
     root: Node<'a>,
 }
 
 impl<'a> Document<'a> {
     /// Parses a success or error response.
-    pub(super) fn parse(body: &'a [u8]) -> Result<Self, DecodeError> {
+    pub(crate) fn parse(body: &'a [u8]) -> Result<Self, DecodeError> {
         let text = std::str::from_utf8(body).map_err(DecodeError::new)?;
         let mut reader = Reader::from_str(text);
         reader.config_mut().expand_empty_elements = true;
@@ -151,6 +151,15 @@ impl<'a> Document<'a> {
             return Err(DecodeError::new("the body is not an XML document with one root element"));
         };
         Ok(Self { name, root })
+    }
+
+    /// The text of the first element with this name, at any depth.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        fn find<'n>(node: &'n Node<'_>, name: &str) -> Option<&'n str> {
+            let found = node.child(name).map(|child| child.text.trim());
+            found.or_else(|| node.members.iter().find_map(|(_, child)| find(child, name)))
+        }
+        find(&self.root, name)
     }
 
     /// Reads the output of an operation.
