@@ -214,7 +214,7 @@ impl Shared {
     /// An exchange failed. The error of a connection names the host, which a transport need not know.
     fn broken(&self, error: TransportError) -> Cause {
         Cause::Transport(match &self.endpoint {
-            Ok(endpoint) => error.to_host(endpoint.host()),
+            Ok(endpoint) => error.with_host(endpoint.host()),
             Err(_) => error,
         })
     }

@@ -135,7 +135,7 @@ impl TransportError {
     }
 
     /// Names the host, if no connection to it was made.
-    pub(crate) fn to_host(self, host: &str) -> Self {
+    pub(crate) fn with_host(self, host: &str) -> Self {
         let names_it = matches!(self.kind, TransportErrorKind::Connect | TransportErrorKind::Tls);
         Self { host: names_it.then(|| host.into()), ..self }
     }

@@ -131,7 +131,7 @@ pub(super) fn handshake_error(cause: &(dyn StdError + 'static)) -> Option<Transp
     let error = find(cause)?;
     Some(match error {
         ::rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
-            unusable(format!("{error}: no trusted root signed the server's certificate. {}", TRUST))
+            unusable(format!("{error}: no trusted root signed the server's certificate. {TRUST}"))
         }
         _ => unusable(error.clone()),
     })
