@@ -136,7 +136,7 @@ impl Endpoint {
         &self.host
     }
 
-    fn from_url(url: &str) -> Result<Self, EndpointError> {
+    pub(crate) fn from_url(url: &str) -> Result<Self, EndpointError> {
         let invalid = || EndpointError::InvalidUrl(redacted(url));
         let uri: Uri = url.trim().parse().map_err(|_| invalid())?;
         let default_port = match uri.scheme_str() {
@@ -185,7 +185,7 @@ pub(crate) fn is_url(url: &str) -> bool {
 
 /// The URL with `***` in place of user name and password. A password may contain any character, so everything before the
 /// last `@` is replaced.
-pub(crate) fn redacted(url: &str) -> String {
+pub fn redacted(url: &str) -> String {
     let Some((before, after)) = url.rsplit_once('@') else { return url.to_owned() };
     let scheme = before.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));
     format!("{scheme}***@{after}")

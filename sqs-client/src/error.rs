@@ -149,15 +149,17 @@ impl Error {
         self.0.context.request_id.as_deref()
     }
 
-    /// The cause.
-    #[cfg(feature = "sdk")]
-    pub(crate) fn cause(&self) -> &Cause {
-        &self.0.cause
+    /// Whether the operation timed out, not an attempt.
+    #[cfg(feature = "aws-config")]
+    #[doc(hidden)]
+    pub fn is_operation_timeout(&self) -> bool {
+        matches!(self.0.cause, Cause::OperationTimeout(_))
     }
 
     /// The response to the last attempt, if it had no output, with at most 64 KiB of its body.
-    #[cfg(feature = "sdk")]
-    pub(crate) fn response(&self) -> Option<&http::Response<bytes::Bytes>> {
+    #[cfg(feature = "aws-config")]
+    #[doc(hidden)]
+    pub fn response(&self) -> Option<&http::Response<bytes::Bytes>> {
         self.0.context.response.as_ref()
     }
 
@@ -329,7 +331,7 @@ pub(crate) struct Context {
     /// Of the latest attempt.
     pub(crate) status: Option<u16>,
     /// The response to the latest attempt, if it had no output.
-    #[cfg(feature = "sdk")]
+    #[cfg(feature = "aws-config")]
     pub(crate) response: Option<http::Response<bytes::Bytes>>,
     /// Whether the service may have executed any attempt without a response that confirms it.
     pub(crate) outcome_unknown: bool,

@@ -9,7 +9,7 @@
 //! [`observe`]: crate::observe
 //! [sqs-buffered]: https://docs.rs/sqs-buffered
 //! [sqs-extended]: https://docs.rs/sqs-extended
-#![cfg_attr(feature = "sdk", doc = "[migration]: crate::sdk")]
+//! [migration]: https://docs.rs/sqs-sdk
 #![cfg_attr(feature = "aws-sdk-sqs", doc = "[aws-sdk]: crate::guide::aws_sdk")]
 //!
 #![doc = include_str!("../README.md")]
@@ -57,8 +57,6 @@ pub mod operation;
 #[doc(hidden)]
 pub mod random;
 mod retry;
-#[cfg(feature = "sdk")]
-pub mod sdk;
 mod settings;
 pub mod time;
 pub mod transport;

@@ -63,6 +63,13 @@ macro_rules! modules {
 
                 paginator!($op [<$op InputBuilder>]);
 
+                #[cfg(feature = "aws-config")]
+                impl aws_types::request_id::RequestId for [<$op Output>] {
+                    fn request_id(&self) -> Option<&str> {
+                        crate::types::RequestId::request_id(self)
+                    }
+                }
+
                 #[doc = concat!("Builders of `", stringify!($op), "`: for its input, for its output, and the fluent builder.")]
                 pub mod builders {
                     pub use crate::types::$family::{[<$op InputBuilder>], [<$op OutputBuilder>]};

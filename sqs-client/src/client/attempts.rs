@@ -14,14 +14,16 @@ use tokio::time::Instant;
 
 use super::Retries;
 use super::Shared;
+use crate::config::Classified;
 use crate::credentials::same;
+use crate::endpoint::Endpoint;
 use crate::error::{Cause, Context, DisplayErrorContext, Error};
 use crate::retry::{Attempt, Decision, Failure, is_outcome_unknown};
 use crate::time::{corrected, skew};
-use crate::transport::TransportError;
+use crate::transport::{TransportError, TransportErrorKind};
 use crate::wire::protocol::{EncodedRequest, ResponseError};
 use crate::wire::service_error::ErrorCode;
-#[cfg(feature = "sdk")]
+#[cfg(feature = "aws-config")]
 use crate::wire::service_error::without_session_tokens;
 use crate::wire::sign::Signable;
 
@@ -34,7 +36,7 @@ const RETRY_AFTER: HeaderName = HeaderName::from_static("x-amz-retry-after");
 const TRACE_ID: HeaderName = HeaderName::from_static("x-amzn-trace-id");
 
 /// Bytes of a failed attempt's body that an error keeps for `SdkError::raw_response`. Errors of SQS are shorter.
-#[cfg(feature = "sdk")]
+#[cfg(feature = "aws-config")]
 const MAX_KEPT_BYTES: usize = 65_536;
 
 /// What the loop needs to know about a request.
@@ -139,7 +141,7 @@ impl Shared {
                 if !was_sent {
                     return Err(error);
                 }
-                let failure = error.failure();
+                let (failure, retry_after) = self.classified(&error, failed.retry_after);
                 last_failure = Some(failure);
                 let may_retry = self.policy.allows_another(context.attempts);
                 let corrected = !was_corrected && self.correct(plan, failure, &failed, may_retry).await;
@@ -151,7 +153,7 @@ impl Shared {
                     number: context.attempts,
                     failure,
                     corrected,
-                    retry_after: failed.retry_after,
+                    retry_after,
                     is_polling: plan.is_polling,
                     time_left: plan.time_left(),
                 };
@@ -180,7 +182,7 @@ impl Shared {
     /// One exchange. It counts as an attempt once the request is handed to the transport.
     async fn attempt(&self, plan: &Plan, context: &mut Context, accept: Accept<'_>) -> Result<(), Failed> {
         context.status = None;
-        #[cfg(feature = "sdk")]
+        #[cfg(feature = "aws-config")]
         (context.response = None);
         context.request_id = None;
         let (request, signed) = match within(plan.deadline(), self.signed(plan)).await {
@@ -197,7 +199,7 @@ impl Shared {
         context.status = Some(response.status().as_u16());
         accept(&response).map_err(|Refused { cause, request_id }| {
             context.request_id = request_id;
-            #[cfg(feature = "sdk")]
+            #[cfg(feature = "aws-config")]
             (context.response = Some(kept(&response)));
             let text = |name| response.headers().get(name)?.to_str().ok();
             Failed {
@@ -209,6 +211,20 @@ impl Shared {
                     .map(Duration::from_millis),
             }
         })
+    }
+
+    /// What the failure means, and the pause before a retry that was requested.
+    fn classified(&self, error: &Error, retry_after: Option<Duration>) -> (Failure, Option<Duration>) {
+        match self.config.hooks.classify.as_ref().and_then(|classify| classify(error)) {
+            Some(Classified::Retry { is_throttle: true, after }) => {
+                (Failure::Throttle, after.or(retry_after))
+            }
+            Some(Classified::Retry { is_throttle: false, after }) => {
+                (Failure::Transient, after.or(retry_after))
+            }
+            Some(Classified::Forbidden) => (Failure::Fatal, None),
+            None => (error.failure(), retry_after),
+        }
     }
 
     /// An exchange failed. The error of a connection names the host, which a transport need not know.
@@ -233,6 +249,20 @@ impl Shared {
         if let Some(trace) = lambda_trace() {
             headers.insert(TRACE_ID, trace);
         }
+        for map in &self.config.hooks.requests {
+            request = map(request)
+                .map_err(|error| Cause::Transport(TransportError::new(TransportErrorKind::Invalid, error)))?;
+        }
+        let changed = if self.config.hooks.requests.is_empty() {
+            None
+        } else {
+            Some(Endpoint::from_url(&request.uri().to_string()).map_err(Cause::Endpoint)?)
+        };
+        let endpoint = changed.as_ref().unwrap_or(endpoint);
+        if changed.is_some() {
+            let host = HeaderValue::from_str(endpoint.host()).unwrap_or_else(|_| self.host.clone());
+            request.headers_mut().insert(HOST, host);
+        }
         let credentials = match (&self.credentials, self.config.allow_no_auth) {
             (Some(cache), false) => {
                 cache.get(self.now().0).await.map_err(|error| Cause::Credentials(error.into()))?
@@ -246,11 +276,11 @@ impl Shared {
             (None, false) => return Err(Cause::NoCredentials),
         };
         let region = self.config.region().map(AsRef::as_ref).or(endpoint.region());
-        let signable =
-            Signable { host: endpoint.host(), path: endpoint.uri().path(), body: &plan.encoded.body };
         let region = region.unwrap_or("us-east-1");
         // Loading credentials can take minutes, for example with a device for MFA.
         let (now, skew) = self.now();
+        let (path, body) = (endpoint.uri().path(), request.body().clone());
+        let signable = Signable { host: endpoint.host(), path, body: &body };
         self.signer.sign(signable, request.headers_mut(), &credentials, region, now).map_err(Cause::Sign)?;
         Ok((request, Signed { credentials: Some(credentials), skew }))
     }
@@ -328,7 +358,7 @@ async fn within<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Ou
 
 /// A response with the beginning of its body, without session tokens: programs print errors with it. The body is copied,
 /// since a slice of it would keep it all.
-#[cfg(feature = "sdk")]
+#[cfg(feature = "aws-config")]
 fn kept(response: &http::Response<Bytes>) -> http::Response<Bytes> {
     let mut kept = response.clone();
     let body = response.body();

@@ -129,8 +129,9 @@ impl Client {
     }
 
     /// The same client with other settings. It shares everything that the new settings do not replace.
-    #[cfg(feature = "sdk")]
-    pub(crate) fn with_config(&self, config: Config, same_credentials: bool) -> Self {
+    #[cfg(feature = "aws-config")]
+    #[doc(hidden)]
+    pub fn with_config(&self, config: Config, same_credentials: bool) -> Self {
         Self { shared: Arc::new(self.shared.with_config(config, same_credentials)) }
     }
 
@@ -395,7 +396,7 @@ impl Shared {
 
     /// The same client with other settings. It shares the retry budget, the clock correction and, with
     /// `same_credentials`, the credentials. Connections are shared through the configuration.
-    #[cfg(feature = "sdk")]
+    #[cfg(feature = "aws-config")]
     pub(super) fn with_config(&self, config: Config, same_credentials: bool) -> Self {
         let mut derived = Self::new(config);
         if same_credentials {
@@ -668,6 +669,25 @@ impl OperationError for Error {
 pub(crate) type OperationOf<B> = <<B as InputBuilder>::Input as Input>::Operation;
 /// Its output.
 pub(crate) type OutputOf<B> = <OperationOf<B> as Operation>::Output;
+
+/// A client whose calls can have their own settings. The crate `sqs-sdk` implements it.
+#[cfg(feature = "aws-config")]
+#[doc(hidden)]
+pub trait Customize<B>: Sized {
+    /// A call with its own settings.
+    type Customized;
+
+    /// Returns a builder for a call with its own settings.
+    fn customize(request: FluentBuilder<B, Self>) -> Self::Customized;
+}
+
+#[cfg(feature = "aws-config")]
+impl<B, H: Customize<B>> FluentBuilder<B, H> {
+    /// Returns a builder for a call with its own settings. For the client of the crate `sqs-sdk`.
+    pub fn customize(self) -> H::Customized {
+        H::customize(self)
+    }
+}
 
 impl<B: InputBuilder, H: Call<OperationOf<B>>> FluentBuilder<B, H> {
     /// Sends the request and returns the output.

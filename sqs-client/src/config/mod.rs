@@ -43,6 +43,8 @@ use crate::time::{SharedTimeSource, SystemClock, TimeSource};
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport, connect_timeout};
 
 pub use crate::credentials::EnvironmentCredentials;
+#[doc(hidden)]
+pub use crate::endpoint::redacted;
 pub use crate::settings::ConfigError;
 pub use crate::wire::checksum::ChecksumPolicy;
 pub use crate::wire::protocol::Protocol;
@@ -50,8 +52,9 @@ pub use aws_credential_types::Credentials;
 pub use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
 pub use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
 pub use aws_smithy_runtime_api::client::stalled_stream_protection::StalledStreamProtectionConfig;
-#[cfg(feature = "sdk")]
-pub(crate) use sdk_config::endpoint_url;
+#[cfg(feature = "aws-config")]
+#[doc(hidden)]
+pub use sdk_config::endpoint_url;
 
 /// Retry settings: the types of the AWS SDK.
 ///
@@ -142,6 +145,43 @@ pub struct Config {
     /// Created by `build()` from the settings above. A derived configuration that does not change them shares it.
     pub(crate) default_transport: DefaultTransport,
     pub(crate) observer: Option<Arc<dyn Observe>>,
+    pub(crate) hooks: Hooks,
+}
+
+/// What the crate `sqs-sdk` adds to a call.
+#[doc(hidden)]
+#[derive(Clone, Default)]
+pub struct Hooks {
+    /// Each changes the request of an attempt before it is signed.
+    pub requests: Vec<MapRequest>,
+    /// Classifies a failed attempt. `None` leaves the decision to this crate.
+    pub classify: Option<Classify>,
+}
+
+/// Returns the changed request, or the reason why it cannot be sent.
+#[doc(hidden)]
+pub type MapRequest =
+    Arc<dyn Fn(http::Request<bytes::Bytes>) -> Result<http::Request<bytes::Bytes>, BoxError> + Send + Sync>;
+
+/// Takes the error of an attempt.
+#[doc(hidden)]
+pub type Classify = Arc<dyn Fn(&crate::Error) -> Option<Classified> + Send + Sync>;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The class of a failed attempt.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub enum Classified {
+    /// Retry, if the retry settings allow it.
+    Retry {
+        /// Whether the service throttles the client.
+        is_throttle: bool,
+        /// The shortest pause before the retry.
+        after: Option<Duration>,
+    },
+    /// Do not retry.
+    Forbidden,
 }
 
 /// Settings that SQS shares with STS, which issues its credentials.
@@ -224,6 +264,14 @@ impl Config {
 
     pub(crate) fn endpoint(&self) -> Result<Endpoint, EndpointError> {
         Endpoint::resolve(self.common.endpoint_parameters(self.endpoint_url.as_deref()))
+    }
+
+    /// The URL that requests are sent to.
+    #[cfg(feature = "aws-config")]
+    #[doc(hidden)]
+    pub fn resolved_url(&self) -> Result<String, BoxError> {
+        let url = self.endpoint()?.uri().to_string();
+        Ok(url.strip_suffix('/').map(str::to_owned).unwrap_or(url))
     }
 
     /// The protocol.
@@ -412,6 +460,7 @@ impl Default for Builder {
             pool: PoolConfig::default(),
             default_transport: DefaultTransport::new(PoolConfig::default(), TlsConfig::default()),
             observer: None,
+            hooks: Hooks::default(),
         })
     }
 }
@@ -500,10 +549,26 @@ impl Builder {
     }
 
     /// Sets a provider that has a cache: the client calls it for each request.
-    #[cfg(feature = "sdk")]
-    pub(crate) fn uncached_credentials(mut self, provider: SharedCredentialsProvider) -> Self {
+    #[cfg(feature = "aws-config")]
+    #[doc(hidden)]
+    pub fn uncached_credentials(mut self, provider: SharedCredentialsProvider) -> Self {
         self.0.credentials = Some(CredentialsSource::Uncached(provider));
         self.0.environment = None;
+        self
+    }
+
+    /// Sets what the crate `sqs-sdk` adds to a call.
+    #[doc(hidden)]
+    pub fn hooks(mut self, hooks: Hooks) -> Self {
+        self.0.hooks = hooks;
+        self
+    }
+
+    /// A configured attempt timeout also limits long polls, as in aws-sdk-sqs.
+    #[cfg(feature = "aws-config")]
+    #[doc(hidden)]
+    pub fn exact_timeouts(mut self) -> Self {
+        self.0.exact_timeouts = true;
         self
     }
 

@@ -43,7 +43,7 @@ fn transport(client: &SharedHttpClient, sdk: &SdkConfig) -> Arc<dyn Transport> {
 }
 
 /// The endpoint URL set in code, else the SQS-specific one of the environment or profile, else their general one.
-pub(crate) fn endpoint_url(sdk: &SdkConfig) -> Option<String> {
+pub fn endpoint_url(sdk: &SdkConfig) -> Option<String> {
     if sdk.get_origin("endpoint_url").is_client_config() {
         return sdk.endpoint_url().map(str::to_owned);
     }

@@ -32,7 +32,7 @@ const STALLED_AFTER: Duration = Duration::from_secs(1);
 pub(crate) enum CredentialsSource {
     Cached(Arc<CredentialsCache>),
     /// The client calls the provider for each request: the provider has a cache, with its own rules.
-    #[cfg(feature = "sdk")]
+    #[cfg(feature = "aws-config")]
     Uncached(SharedCredentialsProvider),
 }
 
@@ -50,7 +50,7 @@ impl CredentialsSource {
     pub(crate) fn provider(&self) -> SharedCredentialsProvider {
         match self {
             Self::Cached(cache) => cache.provider(),
-            #[cfg(feature = "sdk")]
+            #[cfg(feature = "aws-config")]
             Self::Uncached(provider) => provider.clone(),
         }
     }
@@ -59,7 +59,7 @@ impl CredentialsSource {
     pub(crate) async fn get(&self, now: SystemTime) -> provider::Result {
         match self {
             Self::Cached(cache) => cache.get(now).await,
-            #[cfg(feature = "sdk")]
+            #[cfg(feature = "aws-config")]
             Self::Uncached(provider) => call(provider, PROVIDER_TIMEOUT).await,
         }
     }
@@ -68,7 +68,7 @@ impl CredentialsSource {
     pub(crate) fn forget(&self, expired: &Credentials) {
         match self {
             Self::Cached(cache) => cache.forget(expired),
-            #[cfg(feature = "sdk")]
+            #[cfg(feature = "aws-config")]
             Self::Uncached(_) => {}
         }
     }

@@ -47,7 +47,8 @@ mod reqwest;
 )]
 mod rustls;
 #[cfg(feature = "aws-config")]
-pub(crate) mod smithy;
+#[doc(hidden)]
+pub mod smithy;
 mod tls;
 
 use std::error::Error as StdError;

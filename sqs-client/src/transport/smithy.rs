@@ -57,7 +57,8 @@ impl SmithyTransport {
 
     /// Like [`new`](Self::new), with this read timeout, clock and timer. If the client cannot be used, every call fails with
     /// the reason.
-    pub(crate) fn shared(
+    #[doc(hidden)]
+    pub fn shared(
         client: &impl HttpClient,
         timeouts: &TimeoutConfig,
         read_timeout: Option<Duration>,
@@ -143,7 +144,7 @@ fn failed(cause: ConnectorError) -> TransportError {
 ///
 /// # Errors
 /// This version of `aws-smithy-runtime-api` requires a component that is missing here.
-pub(crate) fn runtime_components(
+pub fn runtime_components(
     time_source: SharedTimeSource,
     sleep: Option<SharedAsyncSleep>,
 ) -> Result<RuntimeComponents, BuildError> {

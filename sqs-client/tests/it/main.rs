@@ -25,14 +25,6 @@ mod protocol_round_trip;
 mod protocol_wire;
 mod protocol_xml;
 mod retries;
-#[cfg(feature = "sdk")]
-mod sdk_constructs;
-#[cfg(feature = "sdk")]
-mod sdk_errors;
-#[cfg(feature = "sdk")]
-mod sdk_http_client;
-#[cfg(feature = "sdk")]
-mod sdk_settings;
 mod service;
 mod shapes;
 mod shapes_arbitrary;
