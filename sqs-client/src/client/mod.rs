@@ -79,7 +79,7 @@ pub use queue::Queue;
 /// ```
 ///
 /// # Errors
-/// Every call fails with an [`Error`](crate::Error), after as many attempts as are [configured](crate::config::retry).
+/// Every call fails with an [`Error`], after as many attempts as are [configured](crate::config::retry).
 ///
 /// # Panics
 /// A call panics outside of a tokio runtime with timers.

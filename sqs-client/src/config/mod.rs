@@ -585,7 +585,7 @@ impl Builder {
         self
     }
 
-    /// The retry settings: 3 attempts in standard mode by default. See [`retry`](super::retry).
+    /// The retry settings: 3 attempts in standard mode by default. See [`retry`].
     pub fn retry_config(mut self, config: RetryConfig) -> Self {
         self.0.retry_config = config;
         self
@@ -597,7 +597,7 @@ impl Builder {
         self
     }
 
-    /// The timeouts of operations and attempts. See [`timeout`](super::timeout).
+    /// The timeouts of operations and attempts. See [`timeout`].
     pub fn timeout_config(mut self, config: TimeoutConfig) -> Self {
         self.0.timeout_config = config;
         self
