@@ -12,8 +12,7 @@ use http::header::{DATE, HOST, HeaderName, HeaderValue, USER_AGENT};
 use percent_encoding::{CONTROLS, utf8_percent_encode};
 use tokio::time::Instant;
 
-use super::Retries;
-use super::Shared;
+use super::{Retries, Shared};
 use crate::config::Classified;
 use crate::credentials::same;
 use crate::endpoint::Endpoint;
@@ -193,7 +192,7 @@ impl Shared {
         context.attempts += 1;
         let (deadline, too_late) = plan.exchange_deadline();
         let response = match within(deadline, transport.send(request)).await {
-            Some(response) => response.map_err(|error| self.broken(error))?,
+            Some(response) => response.map_err(|error| self.exchange_failed(error))?,
             None => return Err(too_late.into()),
         };
         context.status = Some(response.status().as_u16());
@@ -227,8 +226,8 @@ impl Shared {
         }
     }
 
-    /// An exchange failed. The error of a connection names the host, which a transport need not know.
-    fn broken(&self, error: TransportError) -> Cause {
+    /// The error of a failed connection names the host, which a transport need not know.
+    fn exchange_failed(&self, error: TransportError) -> Cause {
         Cause::Transport(match &self.endpoint {
             Ok(endpoint) => error.with_host(endpoint.host()),
             Err(_) => error,
@@ -237,6 +236,19 @@ impl Shared {
 
     async fn signed(&self, plan: &Plan) -> Result<(http::Request<Bytes>, Signed), Cause> {
         let endpoint = self.endpoint.as_ref().map_err(|error| Cause::Endpoint(error.clone()))?;
+        let (mut request, moved) = self.changed(self.unsigned(plan, endpoint))?;
+        let endpoint = moved.as_ref().unwrap_or(endpoint);
+        let Some(credentials) = self.credentials().await? else { return Ok((request, Signed::default())) };
+        let region = self.config.region().map(AsRef::as_ref).or(endpoint.region()).unwrap_or("us-east-1");
+        // Loading credentials can take minutes, for example with a device for MFA.
+        let (now, skew) = self.now();
+        let (path, body) = (endpoint.uri().path(), request.body().clone());
+        let signable = Signable { host: endpoint.host(), path, body: &body };
+        self.signer.sign(signable, request.headers_mut(), &credentials, region, now).map_err(Cause::Sign)?;
+        Ok((request, Signed { credentials: Some(credentials), skew }))
+    }
+
+    fn unsigned(&self, plan: &Plan, endpoint: &Endpoint) -> http::Request<Bytes> {
         let mut request = http::Request::new(plan.encoded.body.clone());
         *request.method_mut() = http::Method::POST;
         *request.uri_mut() = endpoint.uri().clone();
@@ -249,40 +261,37 @@ impl Shared {
         if let Some(trace) = lambda_trace() {
             headers.insert(TRACE_ID, trace);
         }
-        for map in &self.config.hooks.requests {
-            request = map(request)
-                .map_err(|error| Cause::Transport(TransportError::new(TransportErrorKind::Invalid, error)))?;
+        request
+    }
+
+    /// The request after the hooks, and its endpoint if there are any: they may send it elsewhere.
+    fn changed(
+        &self,
+        mut request: http::Request<Bytes>,
+    ) -> Result<(http::Request<Bytes>, Option<Endpoint>), Cause> {
+        let hooks = &self.config.hooks.requests;
+        if hooks.is_empty() {
+            return Ok((request, None));
         }
-        let changed = if self.config.hooks.requests.is_empty() {
-            None
-        } else {
-            Some(Endpoint::from_url(&request.uri().to_string()).map_err(Cause::Endpoint)?)
-        };
-        let endpoint = changed.as_ref().unwrap_or(endpoint);
-        if changed.is_some() {
-            let host = HeaderValue::from_str(endpoint.host()).unwrap_or_else(|_| self.host.clone());
-            request.headers_mut().insert(HOST, host);
+        let unsendable = |error| Cause::Transport(TransportError::new(TransportErrorKind::Invalid, error));
+        for change in hooks {
+            request = change(request).map_err(unsendable)?;
         }
-        let credentials = match (&self.credentials, self.config.allow_no_auth) {
-            (Some(cache), false) => {
-                cache.get(self.now().0).await.map_err(|error| Cause::Credentials(error.into()))?
-            }
-            (Some(cache), true) => match cache.get(self.now().0).await {
-                Ok(credentials) => credentials,
-                Err(CredentialsError::CredentialsNotLoaded(_)) => return Ok((request, Signed::default())),
-                Err(error) => return Err(Cause::Credentials(error.into())),
-            },
-            (None, true) => return Ok((request, Signed::default())),
-            (None, false) => return Err(Cause::NoCredentials),
+        let endpoint = Endpoint::from_url(&request.uri().to_string()).map_err(Cause::Endpoint)?;
+        let host = HeaderValue::from_str(endpoint.host()).unwrap_or_else(|_| self.host.clone());
+        request.headers_mut().insert(HOST, host);
+        Ok((request, Some(endpoint)))
+    }
+
+    /// `None` if the request is sent without a signature.
+    async fn credentials(&self) -> Result<Option<Credentials>, Cause> {
+        let Some(source) = &self.credentials else {
+            return if self.config.allow_no_auth { Ok(None) } else { Err(Cause::NoCredentials) };
         };
-        let region = self.config.region().map(AsRef::as_ref).or(endpoint.region());
-        let region = region.unwrap_or("us-east-1");
-        // Loading credentials can take minutes, for example with a device for MFA.
-        let (now, skew) = self.now();
-        let (path, body) = (endpoint.uri().path(), request.body().clone());
-        let signable = Signable { host: endpoint.host(), path, body: &body };
-        self.signer.sign(signable, request.headers_mut(), &credentials, region, now).map_err(Cause::Sign)?;
-        Ok((request, Signed { credentials: Some(credentials), skew }))
+        match source.get(self.now().0).await {
+            Err(CredentialsError::CredentialsNotLoaded(_)) if self.config.allow_no_auth => Ok(None),
+            loaded => loaded.map(Some).map_err(|error| Cause::Credentials(error.into())),
+        }
     }
 
     /// The time of the service, and the correction of the local clock that it contains.
