@@ -21,6 +21,7 @@ use crate::error::{SdkError, TypedOperation, orchestrator_error, sdk_error};
 use sqs_client::client::Call;
 use sqs_client::error::BuildError;
 use sqs_client::types::FluentBuilder;
+use tokio::time::timeout;
 
 /// A client with the methods, settings and errors of `aws_sdk_sqs::Client`.
 ///
@@ -70,7 +71,8 @@ impl Client {
     fn with_override(&self, settings: Builder) -> Self {
         let settings = settings.into_settings();
         let config = Config::from_settings(self.config.settings().overridden_by(&settings));
-        let transport = if settings.keeps_http_client() { None } else { config.settings().transport() };
+        let is_same = config.settings().has_http_client_of(self.config.settings(), &settings);
+        let transport = if is_same { None } else { config.settings().transport() };
         let plain = config.settings().apply_to(self.plain.config().to_builder(), transport);
         let plain = self.plain.with_config(plain, settings.keeps_credentials());
         Self { plain, config: Arc::new(config), requests: Vec::new() }
@@ -91,7 +93,11 @@ impl Client {
         let mut builder = self.plain.config().to_builder();
         if let Some(resolver) = &settings.endpoint_resolver {
             let params = settings.endpoint_params();
-            let resolved = resolver.resolve_endpoint(&params).await;
+            let resolving = resolver.resolve_endpoint(&params);
+            let resolved = match settings.longest_call() {
+                Some(limit) => timeout(limit, resolving).await.map_err(SdkError::timeout_error)?,
+                None => resolving.await,
+            };
             let failed = |error| SdkError::dispatch_failure(ConnectorError::other(error, None));
             builder =
                 builder.endpoint_url(resolved.map_err(failed)?.url()).use_fips(false).use_dual_stack(false);
@@ -112,15 +118,21 @@ fn classify<O: TypedOperation>(mut classifiers: Vec<SharedRetryClassifier>) -> C
             context.set_response(response);
         }
         context.set_output_or_error(Err(failure));
-        let mut action = RetryAction::NoActionIndicated;
+        // The rules of the plain client, which are no classifiers.
+        let mut previous = match error {
+            error if error.is_throttle() => RetryAction::throttling_error(),
+            error if error.is_retryable() => RetryAction::transient_error(),
+            _ => RetryAction::NoActionIndicated,
+        };
+        let mut indicated = None;
         for classifier in &classifiers {
-            match classifier.classify_retry(&context) {
+            match classifier.classify_retry_v2(&context, &previous) {
                 RetryAction::NoActionIndicated => {}
                 RetryAction::RetryForbidden => return Some(Classified::Forbidden),
-                indicated => action = indicated,
+                action => previous = indicated.insert(action).clone(),
             }
         }
-        match action {
+        match indicated? {
             RetryAction::RetryIndicated(RetryReason::RetryableError { kind, retry_after }) => {
                 let is_throttle = kind == ErrorKind::ThrottlingError;
                 Some(Classified::Retry { is_throttle, after: retry_after })

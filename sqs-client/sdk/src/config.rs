@@ -7,6 +7,7 @@ pub mod endpoint;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{Result as Provided, future};
@@ -163,8 +164,8 @@ impl From<&SdkConfig> for Config {
     }
 }
 
-/// Converts from the configuration of the plain client. Keeps settings that have no method here, such as the checksum
-/// policy.
+/// Converts from the configuration of the plain client. A client keeps settings that have no method here, such as the checksum
+/// policy; an override of one call does not.
 impl From<sqs_client::Config> for Config {
     fn from(plain: sqs_client::Config) -> Self {
         Self(Settings::from(plain))
@@ -575,7 +576,9 @@ pub(crate) struct Settings {
 impl Settings {
     /// The equivalent configuration of the plain client.
     pub(crate) fn to_plain(&self) -> PlainConfig {
-        let plain = self.plain.as_ref().map_or_else(PlainConfig::builder, |plain| plain.to_builder());
+        let mut plain = self.plain.as_ref().map_or_else(PlainConfig::builder, |plain| plain.to_builder());
+        // Those that are set follow; the others may have been cleared since.
+        plain.set_region(None).set_endpoint_url(None).set_credentials_provider(None);
         self.apply_to(plain.exact_timeouts(), self.transport())
     }
 
@@ -647,10 +650,21 @@ impl Settings {
         self.credentials_provider.is_none() && self.identity_cache.is_none()
     }
 
-    /// Whether an override with these settings keeps the HTTP client and its settings.
-    pub(crate) fn keeps_http_client(&self) -> bool {
-        let has_timeouts = |set: &TimeoutConfig| set.connect_timeout().or(set.read_timeout()).is_some();
-        self.http_client.is_none() && !self.timeout_config.as_ref().is_some_and(has_timeouts)
+    /// Whether these settings, which `before` has become by an override, have its HTTP client with the same settings.
+    pub(crate) fn has_http_client_of(&self, before: &Self, by: &Self) -> bool {
+        let timeouts = |settings: &Self| {
+            settings.timeout_config.as_ref().map(|set| (set.connect_timeout(), set.read_timeout()))
+        };
+        by.http_client.is_none()
+            && by.time_source.is_none()
+            && by.sleep_impl.is_none()
+            && timeouts(self).unwrap_or_default() == timeouts(before).unwrap_or_default()
+    }
+
+    /// How long a call takes at most, if it has a timeout.
+    pub(crate) fn longest_call(&self) -> Option<Duration> {
+        let timeouts = self.timeout_config.as_ref()?;
+        timeouts.operation_timeout().or(timeouts.operation_attempt_timeout())
     }
 
     /// The HTTP client as a transport.

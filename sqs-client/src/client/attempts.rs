@@ -1,5 +1,6 @@
 //! The loop over attempts, the same for all operations.
 
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -184,15 +185,18 @@ impl Shared {
         #[cfg(feature = "aws-config")]
         (context.response = None);
         context.request_id = None;
-        let (request, signed) = match within(plan.deadline(), self.signed(plan)).await {
+        let (request, signed, endpoint) = match within(plan.deadline(), self.signed(plan)).await {
             Some(request) => request?,
             None => return Err(plan.out_of_time().into()),
         };
-        let transport = self.transport()?;
+        let transport = self.transport(&endpoint)?;
         context.attempts += 1;
         let (deadline, too_late) = plan.exchange_deadline();
         let response = match within(deadline, transport.send(request)).await {
-            Some(response) => response.map_err(|error| self.exchange_failed(error))?,
+            Some(response) => {
+                // A transport need not know the host.
+                response.map_err(|error| Cause::Transport(error.with_host(endpoint.host())))?
+            }
             None => return Err(too_late.into()),
         };
         context.status = Some(response.status().as_u16());
@@ -226,26 +230,27 @@ impl Shared {
         }
     }
 
-    /// The error of a failed connection names the host, which a transport need not know.
-    fn exchange_failed(&self, error: TransportError) -> Cause {
-        Cause::Transport(match &self.endpoint {
-            Ok(endpoint) => error.with_host(endpoint.host()),
-            Err(_) => error,
-        })
-    }
-
-    async fn signed(&self, plan: &Plan) -> Result<(http::Request<Bytes>, Signed), Cause> {
+    /// The request, and the endpoint that it goes to.
+    async fn signed(&self, plan: &Plan) -> Result<(http::Request<Bytes>, Signed, Cow<'_, Endpoint>), Cause> {
         let endpoint = self.endpoint.as_ref().map_err(|error| Cause::Endpoint(error.clone()))?;
-        let (mut request, moved) = self.changed(self.unsigned(plan, endpoint))?;
-        let endpoint = moved.as_ref().unwrap_or(endpoint);
-        let Some(credentials) = self.credentials().await? else { return Ok((request, Signed::default())) };
+        let (mut request, changed) = self.changed(self.unsigned(plan, endpoint))?;
+        let is_changed = changed.is_some();
+        let endpoint = changed.map_or(Cow::Borrowed(endpoint), Cow::Owned);
+        let Some(credentials) = self.credentials().await? else {
+            return Ok((request, Signed::default(), endpoint));
+        };
         let region = self.config.region().map(AsRef::as_ref).or(endpoint.region()).unwrap_or("us-east-1");
         // Loading credentials can take minutes, for example with a device for MFA.
         let (now, skew) = self.now();
-        let (path, body) = (endpoint.uri().path(), request.body().clone());
-        let signable = Signable { host: endpoint.host(), path, body: &body };
-        self.signer.sign(signable, request.headers_mut(), &credentials, region, now).map_err(Cause::Sign)?;
-        Ok((request, Signed { credentials: Some(credentials), skew }))
+        if is_changed {
+            self.signer.sign_any(&mut request, &credentials, region, now).map_err(Cause::Sign)?;
+        } else {
+            let (path, body) = (endpoint.uri().path(), request.body().clone());
+            let signable = Signable { host: endpoint.host(), path, body: &body };
+            let headers = request.headers_mut();
+            self.signer.sign(signable, headers, &credentials, region, now).map_err(Cause::Sign)?;
+        }
+        Ok((request, Signed { credentials: Some(credentials), skew }, endpoint))
     }
 
     fn unsigned(&self, plan: &Plan, endpoint: &Endpoint) -> http::Request<Bytes> {

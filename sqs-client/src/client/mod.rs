@@ -97,6 +97,11 @@ impl Client {
     ///
     /// If the configuration has no region or no credentials, calls fail with an error that names the missing setting.
     pub fn from_conf(config: Config) -> Self {
+        if config.retry_config.mode() == RetryMode::Adaptive {
+            tracing::info!(
+                "retry mode adaptive: retries as in standard mode, without a limit of the request rate"
+            );
+        }
         Self { shared: Arc::new(Shared::new(config)) }
     }
 
@@ -361,7 +366,7 @@ pub(super) struct Shared {
     /// Created by the first call.
     transport: OnceLock<Arc<dyn Transport>>,
     pub(super) credentials: Option<CredentialsSource>,
-    pub(super) signer: Signer,
+    pub(super) signer: Arc<Signer>,
     pub(super) policy: Policy,
     /// Locked for a few instructions after each call and each failed attempt; never held across an await.
     pub(super) bucket: Arc<Mutex<TokenBucket>>,
@@ -374,15 +379,10 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(config: Config) -> Self {
         let endpoint = config.endpoint();
-        if config.retry_config.mode() == RetryMode::Adaptive {
-            tracing::info!(
-                "retry mode adaptive: retries as in standard mode, without a limit of the request rate"
-            );
-        }
         Self {
             transport: OnceLock::new(),
             credentials: config.credentials.clone(),
-            signer: Signer::default(),
+            signer: Arc::default(),
             policy: Policy::from(&config.retry_config),
             bucket: Arc::default(),
             skew: Arc::default(),
@@ -402,25 +402,25 @@ impl Shared {
         if same_credentials {
             derived.credentials.clone_from(&self.credentials);
         }
+        derived.signer = Arc::clone(&self.signer);
         derived.bucket = Arc::clone(&self.bucket);
         derived.skew = Arc::clone(&self.skew);
         derived
     }
 
     /// The transport. The first call creates it.
-    pub(super) fn transport(&self) -> Result<&Arc<dyn Transport>, Cause> {
+    pub(super) fn transport(&self, endpoint: &Endpoint) -> Result<&Arc<dyn Transport>, Cause> {
         if let Some(transport) = self.transport.get() {
             return Ok(transport);
         }
         let transport = match &self.config.transport {
             Some(transport) => Arc::clone(transport),
-            None => self.default_transport()?,
+            None => self.default_transport(endpoint)?,
         };
         Ok(self.transport.get_or_init(|| transport))
     }
 
-    fn default_transport(&self) -> Result<Arc<dyn Transport>, Cause> {
-        let endpoint = self.endpoint.as_ref().map_err(|error| Cause::Endpoint(error.clone()))?;
+    fn default_transport(&self, endpoint: &Endpoint) -> Result<Arc<dyn Transport>, Cause> {
         let encrypted = endpoint.uri().scheme_str() == Some("https");
         if cfg!(not(any(feature = "reqwest", feature = "hyper"))) {
             return Err(Cause::NoTransport);
@@ -647,8 +647,8 @@ pub trait OperationError: std::error::Error + Clone + From<Error> + Send + Sync 
     }
 
     /// Whether the service may have executed the request although no response confirms it. For an error without a
-    /// [`client_error`](Self::client_error), such as the timeout of a layer, that is true by default: who assumes otherwise
-    /// deletes the payload of a message that was sent.
+    /// [`client_error`](Self::client_error), such as the timeout of a layer, that is true by default. If it were false, a layer
+    /// could delete the payload of a message that SQS has.
     fn is_outcome_unknown(&self) -> bool {
         self.client_error().is_none_or(Error::is_outcome_unknown)
     }

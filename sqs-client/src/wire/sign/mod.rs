@@ -37,7 +37,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use aws_credential_types::Credentials;
+use aws_sigv4::http_request::{
+    SignableBody, SignableRequest, SigningSettings, UriPathNormalizationMode, sign,
+};
+use aws_sigv4::sign::v4;
 use aws_sigv4::sign::v4::{calculate_signature, generate_signing_key};
+use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use time::OffsetDateTime;
@@ -161,6 +166,47 @@ impl Signer {
         Ok(())
     }
 
+    /// Signs any request, with its method, query and all headers that the AWS SDK signs.
+    ///
+    /// # Errors
+    /// See [`SignError`].
+    pub(crate) fn sign_any(
+        &self,
+        request: &mut http::Request<Bytes>,
+        credentials: &Credentials,
+        region: &str,
+        time: SystemTime,
+    ) -> Result<(), SignError> {
+        let identity = credentials.clone().into();
+        let mut settings = SigningSettings::default();
+        settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+        let params = v4::SigningParams::builder()
+            .identity(&identity)
+            .region(region)
+            .name(self.service)
+            .time(time)
+            .settings(settings)
+            .build()
+            .map_err(|_| SignError::Credentials)?
+            .into();
+        let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
+        let headers: Vec<_> = request
+            .headers()
+            .iter()
+            .filter_map(|(name, value)| Some((name.as_str(), text(value)?)))
+            .collect();
+        let signable = SignableRequest::new(
+            request.method().as_str(),
+            request.uri().to_string(),
+            headers.iter().map(|(name, value)| (*name, value.as_str())),
+            SignableBody::Bytes(request.body()),
+        );
+        let signed = sign(signable.map_err(|_| SignError::Credentials)?, &params);
+        let (instructions, _) = signed.map_err(|_| SignError::Credentials)?.into_parts();
+        instructions.apply_to_request_http1x(request);
+        Ok(())
+    }
+
     fn key(&self, credentials: &Credentials, region: &str, date: &str, time: SystemTime) -> Arc<SigningKey> {
         let is_current = |key: &SigningKey| {
             key.date == date
@@ -267,9 +313,7 @@ fn secret_header(text: String) -> Result<HeaderValue, SignError> {
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
-    use aws_sigv4::http_request::{
-        PercentEncodingMode, SignableBody, SignableRequest, SigningSettings, UriPathNormalizationMode,
-    };
+    use aws_sigv4::http_request::PercentEncodingMode;
     use aws_sigv4::sign::v4::SigningParams;
     use aws_smithy_runtime_api::client::identity::Identity;
 
@@ -425,5 +469,27 @@ mod tests {
         let result =
             Signer::default().sign(request, &mut request_headers(), &credentials, "eu-west-1", early);
         assert_eq!(result, Err(SignError::Time));
+    }
+
+    #[test]
+    fn signature_of_any_request_covers_method_query_and_added_headers() {
+        let credentials = Credentials::new("AKID", "secret", Some("token".to_owned()), None, "test");
+        let time = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        let mut request = http::Request::new(Bytes::from_static(b"{}"));
+        *request.method_mut() = http::Method::PUT;
+        *request.uri_mut() = "https://sqs.example.com/a%2Fb?z=1&a=x%20y".parse().expect("a URI");
+        request.headers_mut().insert("host", HeaderValue::from_static("sqs.example.com"));
+        request.headers_mut().insert("x-amz-tenant", HeaderValue::from_static("orders"));
+        Signer::default().sign_any(&mut request, &credentials, "eu-west-1", time).expect("it can be signed");
+        let keys = std::collections::HashMap::from([("AKID".to_owned(), "secret".to_owned())]);
+        let verified = |request: &http::Request<Bytes>| {
+            let (method, uri) = (request.method().as_str(), request.uri());
+            let query = uri.query().unwrap_or_default();
+            let (headers, body) = (request.headers(), request.body());
+            verify::verify(verify::Verifiable { method, path: uri.path(), query, headers, body }, &keys, time)
+        };
+        assert_eq!(verified(&request).map(|claim| claim.region), Ok("eu-west-1".to_owned()));
+        request.headers_mut().insert("x-amz-tenant", HeaderValue::from_static("others"));
+        assert!(verified(&request).is_err());
     }
 }

@@ -65,11 +65,17 @@ pub(super) async fn resolves(config: aws_sdk_sqs::config::Builder, to: &str) -> 
 struct OfTenant(Arc<AtomicU32>);
 
 impl ClassifyRetry for OfTenant {
-    fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
+    fn classify_retry(&self, _: &InterceptorContext) -> RetryAction {
+        RetryAction::NoActionIndicated
+    }
+
+    fn classify_retry_v2(&self, context: &InterceptorContext, previous: &RetryAction) -> RetryAction {
         self.0.fetch_add(1, Ordering::SeqCst);
         let status = context.response().map_or(0, |response| response.status().as_u16());
         let Some(Err(error)) = context.output_or_error() else { return RetryAction::NoActionIndicated };
         let error = error.as_operation_error().and_then(|error| error.downcast_ref::<ListQueuesError>());
+        let is_ruled = *previous != RetryAction::NoActionIndicated;
+        assert!(is_ruled || status < 500, "the rules of the client come first: {previous:?}");
         match (status, error.and_then(|error| error.meta().code().map(str::to_owned)).as_deref()) {
             (400, Some("Tenant.Busy")) => RetryAction::transient_error(),
             (500, _) => RetryAction::RetryForbidden,
