@@ -59,8 +59,8 @@ pub use sdk_config::endpoint_url;
 /// Retry settings: the types of the AWS SDK.
 ///
 /// The client retries a failed attempt if the error is retryable and the retry budget is not exhausted. The budget has
-/// 500 tokens: a retry costs 5, or 10 after a timeout. A success returns 1, or what its last retry took. So retries do not multiply the
-/// load during an outage.
+/// 500 tokens: a retry costs 5, or 10 after a timeout. A success returns 1, or what its last retry took.
+/// So retries do not multiply the load during an outage.
 ///
 /// `standard` makes 3 attempts. The first pause is random: up to 1 s after throttling, up to 50 ms otherwise. A
 /// configured `initial_backoff` other than 1 s (its default) replaces both limits. The limit doubles per attempt up to
@@ -247,7 +247,8 @@ impl Config {
     /// A builder that starts from this configuration.
     ///
     /// Clients with the new configuration share connections with clients of this one, unless you change the transport,
-    /// the pool, the TLS settings or the connect timeout.
+    /// the pool, the TLS settings or the connect timeout. The credentials stay too: requests of the default chain to STS keep
+    /// the region, FIPS, dual-stack, TLS and clock settings of the first build.
     pub fn to_builder(&self) -> Builder {
         Builder::from_config(self.clone())
     }
@@ -734,7 +735,8 @@ impl Builder {
             // Otherwise, STS would take a variant of its own from the variables.
             common.use_fips.get_or_insert_default();
             common.use_dual_stack.get_or_insert_default();
-            environment.common = environment.common.or(&common);
+            let common = environment.common.clone().or(&common);
+            environment.set_common(common);
             self.0.credentials = Some(CredentialsSource::chain(&environment));
         }
         self.0

@@ -60,7 +60,8 @@ impl CredentialsSource {
         match self {
             Self::Cached(cache) => cache.get(now).await,
             #[cfg(feature = "aws-config")]
-            Self::Uncached(provider) => call(provider, PROVIDER_TIMEOUT).await,
+            // The identity cache has a timeout of its own.
+            Self::Uncached(provider) => provider.provide_credentials().await,
         }
     }
 

@@ -41,9 +41,12 @@ pub struct Environment {
     pub(super) instance: Presence,
 }
 
-/// A transport that is set by the caller, or created for the first request.
+/// A transport that is set by the caller, or created for the first request. Clones share it.
 #[derive(Clone, Default)]
-struct LazyTransport(Arc<OnceLock<Arc<dyn Transport>>>);
+struct LazyTransport {
+    transport: Arc<OnceLock<Arc<dyn Transport>>>,
+    is_given: bool,
+}
 
 impl Default for Environment {
     fn default() -> Self {
@@ -90,7 +93,7 @@ impl Environment {
     /// The TLS settings of the default transport to STS. They override `AWS_CA_BUNDLE`, and a config builder that uses this
     /// environment takes them over. By default, the TLS settings of the config builder, else `AWS_CA_BUNDLE`.
     pub fn tls(mut self, tls: TlsConfig) -> Self {
-        self.common.tls = Some(tls);
+        self.set_common(CommonSettings { tls: Some(tls), ..self.common.clone() });
         self
     }
 
@@ -118,6 +121,7 @@ impl Environment {
     /// to 3 attempts.
     pub fn metadata_timeout(mut self, timeout: Duration) -> Self {
         self.metadata_timeout = timeout;
+        self.metadata = self.metadata.separate();
         self
     }
 
@@ -132,6 +136,12 @@ impl Environment {
     pub fn retry_pause(mut self, pause: Duration) -> Self {
         self.retry_pause = pause;
         self
+    }
+
+    /// Replaces the common settings. Clones with other settings keep their transport.
+    pub(crate) fn set_common(&mut self, common: CommonSettings) {
+        self.common = common;
+        self.service = self.service.separate();
     }
 
     pub(crate) fn now(&self) -> std::time::SystemTime {
@@ -151,7 +161,8 @@ impl Environment {
 
     /// With the settings of variables and the profile where it has none.
     pub(super) fn completed(mut self, settings: &Settings) -> Result<Self, ConfigError> {
-        self.common = self.common.or(&CommonSettings::read(settings)?);
+        let common = self.common.or(&CommonSettings::read(settings)?);
+        self.common = common;
         Ok(self)
     }
 
@@ -181,7 +192,7 @@ impl Environment {
     /// Requests to an AWS service. Tests use plain `http` URLs, which need no TLS.
     pub(super) fn service_exchange(&self, uri: &Uri) -> Result<Exchange, CredentialsError> {
         let is_plain = uri.scheme_str() == Some("http");
-        let transport = if is_plain && self.service.0.get().is_none() {
+        let transport = if is_plain && self.service.transport.get().is_none() {
             self.metadata.get(|| direct(self.metadata_timeout))?
         } else {
             self.service.get(|| encrypted(self.common.tls.as_ref()))?
@@ -192,7 +203,13 @@ impl Environment {
 
 impl LazyTransport {
     fn given(transport: impl Transport) -> Self {
-        Self(Arc::new(OnceLock::from(Arc::new(transport) as Arc<dyn Transport>)))
+        let transport = Arc::new(OnceLock::from(Arc::new(transport) as Arc<dyn Transport>));
+        Self { transport, is_given: true }
+    }
+
+    /// One that creates its own transport, unless the caller has set one.
+    fn separate(&self) -> Self {
+        if self.is_given { self.clone() } else { Self::default() }
     }
 
     /// A failure to create the transport is not cached, so the next call tries again.
@@ -200,9 +217,9 @@ impl LazyTransport {
         &self,
         make: impl FnOnce() -> Result<Arc<dyn Transport>, CredentialsError>,
     ) -> Result<Arc<dyn Transport>, CredentialsError> {
-        match self.0.get() {
+        match self.transport.get() {
             Some(transport) => Ok(Arc::clone(transport)),
-            None => make().map(|made| Arc::clone(self.0.get_or_init(|| made))),
+            None => make().map(|made| Arc::clone(self.transport.get_or_init(|| made))),
         }
     }
 }
@@ -259,3 +276,20 @@ pub(super) fn named<T>(name: &str, result: Result<T, CredentialsError>) -> Resul
 
 /// The result of a provider.
 pub(super) type Provided = provider::Result;
+
+#[cfg(all(test, any(feature = "reqwest", feature = "hyper")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clone_with_other_settings_does_not_share_the_transport_that_they_make() {
+        let first = Environment::default();
+        let shares = |other: &Environment, of: fn(&Environment) -> &LazyTransport| {
+            Arc::ptr_eq(&of(&first).transport, &of(other).transport)
+        };
+        assert!(shares(&first.clone(), |environment| &environment.service));
+        assert!(!shares(&first.clone().tls(TlsConfig::default()), |environment| &environment.service));
+        let slow = first.clone().metadata_timeout(Duration::from_secs(9));
+        assert!(!shares(&slow, |environment| &environment.metadata));
+    }
+}

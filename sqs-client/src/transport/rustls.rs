@@ -97,15 +97,18 @@ fn load(roots: &Roots, added: &[Pem]) -> Result<Arc<ClientConfig>, TransportErro
         }
         Roots::None if certificates.is_empty() => return Err(unusable(NO_ROOTS)),
         Roots::None => builder.with_root_certificates(store(certificates)),
-        Roots::Given(GivenConfig(config)) => return Ok(Arc::clone(config)),
+        Roots::Given(GivenConfig(config)) => return validated(Arc::clone(config)),
     };
-    let config = config.with_no_client_auth();
+    validated(Arc::new(config.with_no_client_auth()))
+}
+
+fn validated(config: Arc<ClientConfig>) -> Result<Arc<ClientConfig>, TransportError> {
     if cfg!(feature = "fips") && !config.fips() {
         return Err(unusable(
             "the feature `fips` is enabled, but the TLS configuration is not FIPS validated",
         ));
     }
-    Ok(Arc::new(config))
+    Ok(config)
 }
 
 fn store(certificates: Vec<CertificateDer<'static>>) -> RootCertStore {

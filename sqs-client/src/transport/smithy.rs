@@ -39,9 +39,16 @@ use crate::time::SystemClock;
 /// Sends requests with an HTTP client of the AWS SDK, such as one of `aws-smithy-http-client`.
 ///
 /// That client determines connections, proxies and TLS.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SmithyTransport {
     connector: SharedHttpConnector,
+}
+
+/// Without the connector, whose `Debug` may show anything.
+impl std::fmt::Debug for SmithyTransport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SmithyTransport").finish_non_exhaustive()
+    }
 }
 
 impl SmithyTransport {

@@ -9,8 +9,7 @@
 //! ```
 //!
 //! Each shape is declared once, in [`types`](crate::types), with serde impls for AWS JSON. The forms and XML of the Query
-//! protocol use the same impls: `walk` is a generic serializer, `read` a generic deserializer, and `names` maps the member
-//! names that differ.
+//! protocol use the same impls: `members` has a generic serializer and deserializer, and maps the member names that differ.
 //!
 //! ```
 //! use sqs_client::operation::get_queue_url::GetQueueUrlInput;

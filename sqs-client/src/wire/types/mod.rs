@@ -37,9 +37,8 @@ pub use batch::{
     DeleteMessageBatchRequestEntry, DeleteMessageBatchResultEntry, SendMessageBatchRequestEntry,
     SendMessageBatchResultEntry,
 };
-pub use message::Message;
 pub use message::{
-    MessageAttributeValue, MessageSystemAttributeName, MessageSystemAttributeNameForSends,
+    Message, MessageAttributeValue, MessageSystemAttributeName, MessageSystemAttributeNameForSends,
     MessageSystemAttributeValue, QueueAttributeName,
 };
 pub use queue::ListMessageMoveTasksResultEntry;
