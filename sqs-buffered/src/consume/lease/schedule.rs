@@ -54,11 +54,13 @@ impl Schedule {
         self.visibility
     }
 
-    /// When to renew: half-way, a bit earlier or later by `chance` from 0 to 1, so that leases that began together do
-    /// not end together.
-    pub(crate) fn renew_at(since: Instant, granted: Duration, chance: f64) -> Instant {
-        let factor = 1.0 - JITTER + 2.0 * JITTER * chance.clamp(0.0, 1.0);
-        since + (granted / 2).mul_f64(factor)
+    /// When to renew what was granted: half-way. After an extension, half a visibility timeout before its end, because an
+    /// earlier renewal would not make the lease longer. A bit earlier or later by `chance` from 0 to 1, so that leases that
+    /// began together do not end together.
+    pub(crate) fn renew_at(&self, since: Instant, granted: Duration, chance: f64) -> Instant {
+        let half = granted.min(self.visibility) / 2;
+        let factor = 1.0 + JITTER - 2.0 * JITTER * chance.clamp(0.0, 1.0);
+        since + granted.saturating_sub(half.mul_f64(factor))
     }
 
     /// The longest time between the renewals of leases that began together.
@@ -210,7 +212,7 @@ mod tests {
             let mut term = term(schedule, start);
             let (mut since, mut granted) = (start, schedule.first_grant());
             for chance in chances {
-                let at = Schedule::renew_at(since, granted, chance);
+                let at = schedule.renew_at(since, granted, chance);
                 prop_assert!(at > since && at < term.deadline, "{at:?} {term:?}");
                 let half = (granted / 2).as_secs_f64();
                 let from_half = ((at - since).as_secs_f64() - half).abs();

@@ -105,6 +105,11 @@ impl<T: Clone> LeaseState<T> {
 }
 
 /// The time of the next renewal, and the earliest time at which it may join others.
-pub(super) fn moments(since: Instant, granted: Duration, chance: f64) -> (Instant, Instant) {
-    (Schedule::renew_at(since, granted, chance), Schedule::renew_at(since, granted, 0.0))
+pub(super) fn moments(
+    schedule: &Schedule,
+    since: Instant,
+    granted: Duration,
+    chance: f64,
+) -> (Instant, Instant) {
+    (schedule.renew_at(since, granted, chance), schedule.renew_at(since, granted, 0.0))
 }

@@ -48,7 +48,7 @@ impl<T: Clone> LeaseTable<T> {
         let granted = self.schedule.first_grant();
         let deadline = Schedule::deadline(now, granted);
         let term = LeaseTerm { received: now, deadline, limit: self.schedule.limit(now) };
-        let (usual, earliest) = moments(now, granted, chance);
+        let (usual, earliest) = moments(&self.schedule, now, granted, chance);
         self.timers.insert((usual, number));
         let (holder_of, phase) = (holder.clone(), Phase::Held);
         let lease = LeaseState {
@@ -132,7 +132,7 @@ impl<T: Clone> LeaseTable<T> {
                 let granted = Duration::from_secs(seconds.into());
                 lease.term.deadline = Schedule::deadline(asked, granted);
                 lease.served = request.map_or(lease.served, |request| request.number);
-                (lease.usual, lease.earliest) = moments(asked, granted, chance);
+                (lease.usual, lease.earliest) = moments(&self.schedule, asked, granted, chance);
                 if lease.request.is_some() { now } else { lease.usual }
             }
             Renewed::Failed => {

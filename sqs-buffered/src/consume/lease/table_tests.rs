@@ -105,7 +105,11 @@ fn extension_replaces_the_next_renewal_and_is_retried_if_it_fails() {
     assert_eq!(table.granted(number, request), Ok(Some(start + secs(7_199))));
     let less = table.extend(number, secs(5), start + secs(4)).expect("it is open");
     assert_eq!(table.granted(number, less), Ok(Some(start + secs(7_199))), "it has more than that");
-    assert_eq!(table.next_look(), Some(start + secs(3 + 3_599)));
+    assert_eq!(
+        table.next_look(),
+        Some(start + secs(3 + 7_198 - 15)),
+        "a renewal before would not make it longer"
+    );
     table.end(number, start + secs(5));
     assert_eq!(
         (table.extend(number, secs(5), start), table.granted(number, request)),
@@ -122,6 +126,24 @@ fn extension_is_granted_in_full_although_the_table_is_polled_later() {
     assert_eq!(table.due(late), [Due::Renew(500, "m")]);
     table.renewed(number, (late, 500), Renewed::Done, late, 0.5);
     assert_eq!(table.granted(number, request), Ok(Some(late + secs(498))));
+}
+
+#[test]
+fn extended_lease_is_renewed_until_the_longest_lease() {
+    let (mut table, start) = (table(), Instant::now());
+    let number = open(&mut table, start, "m", 0.5);
+    table.extend(number, secs(120), start).expect("it is open");
+    let lost_after = loop {
+        let now = table.next_look().expect("the lease is open").max(start);
+        match table.due(now).as_slice() {
+            [Due::Renew(seconds, _)] => {
+                assert_eq!(table.renewed(number, (now, *seconds), Renewed::Done, now, 0.5), None);
+            }
+            [Due::Lost(_)] => break now - start,
+            other => assert!(other.is_empty(), "{other:?}"),
+        }
+    };
+    assert_eq!(lost_after, secs(3_598));
 }
 
 #[test]
