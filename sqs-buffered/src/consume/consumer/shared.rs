@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use sqs_client::client::Execute;
@@ -39,6 +40,8 @@ pub(crate) struct Shared<H: Execute> {
     pub(super) observer: Arc<Observer>,
     pub(super) dead_letters: DeadLetters,
     pub(super) has_run: AtomicBool,
+    /// Whether it has logged that FIFO messages have no group.
+    has_warned_of_no_group: AtomicBool,
     pub(super) stop: Stop,
     /// How long a shutdown takes at most by default.
     pub(super) grace: Duration,
@@ -100,6 +103,7 @@ impl<H: Execute> Shared<H> {
             observer,
             dead_letters: DeadLetters::default(),
             has_run: AtomicBool::new(false),
+            has_warned_of_no_group: AtomicBool::new(false),
             stop: Stop::new(),
             grace,
             ending: watch::channel(None).0,
@@ -126,10 +130,20 @@ impl<H: Execute> Shared<H> {
         self.stop.finish();
     }
 
-    /// The line of a message: its group on FIFO queues, else itself.
+    /// The line of a message: its group on FIFO queues, else itself. FIFO messages without a group, from services that do not
+    /// return it, form one line, so that their order is kept.
     pub(super) fn line_of(&self, delivery: &Delivery) -> Key {
-        let group = delivery.attribute(&Name::MessageGroupId).filter(|_| self.source.is_fifo());
-        group.map_or_else(|| Arc::clone(delivery.id()), Arc::from)
+        if !self.source.is_fifo() {
+            return Arc::clone(delivery.id());
+        }
+        let group = delivery.attribute(&Name::MessageGroupId);
+        if group.is_none() && !self.has_warned_of_no_group.swap(true, Relaxed) {
+            tracing::warn!(
+                queue_url = &*self.source.url,
+                "the service returns FIFO messages without MessageGroupId, so all of them are handled one by one"
+            );
+        }
+        group.unwrap_or_default().into()
     }
 }
 

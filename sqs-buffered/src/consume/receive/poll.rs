@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqs_client::client::{CallOptions, Execute, OperationError, Retries};
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
-use sqs_client::types::{Message, MessageSystemAttributeName};
+use sqs_client::types::{Message, MessageSystemAttributeName, QueueAttributeName};
 use sqs_client::wire::limits::RECEIVE_ATTEMPT_SECONDS;
 use sqs_client::wire::service_error::ErrorCode;
 use tokio::time::{Instant, sleep};
@@ -111,6 +111,8 @@ fn input<H: Execute>(source: &Source<H>, terms: Terms, asked: usize) -> ReceiveM
     input.visibility_timeout = i32::try_from(terms.visibility_seconds).ok();
     input.wait_time_seconds = i32::try_from(terms.wait.as_secs()).ok();
     input.message_system_attribute_names = Some(vec![MessageSystemAttributeName::All]);
+    // Older compatible services know only this name. Without it, FIFO messages have no group and all messages no receive count.
+    input.attribute_names = Some(vec![QueueAttributeName::All]);
     input.message_attribute_names = Some(vec!["All".to_owned()]);
     input.receive_request_attempt_id = attempt_id(source);
     input

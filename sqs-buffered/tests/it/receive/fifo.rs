@@ -12,7 +12,7 @@ use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
 use super::diary::Diary;
-use super::meddler::damaging_once;
+use super::meddler::{damaging_once, ignoring, meddling};
 use super::rig::{Rig, Sent, millis, secs, until};
 
 fn numbered(group: &str, count: u32) -> Vec<String> {
@@ -44,6 +44,65 @@ async fn groups_run_concurrently_and_their_messages_in_order() {
         assert_eq!(diary.of_group(group), numbered(group, 12));
     }
     assert_eq!((diary.most_running(), report.stats.acked), (3, 36));
+}
+
+/// ElasticMQ before 1.6.2, LocalStack before June 2024 and ministack are such services.
+#[tokio::test(start_paused = true)]
+async fn service_that_knows_only_attribute_names_returns_groups_and_receive_counts() {
+    let rig = Rig::new("jobs.fifo").await;
+    for group in ["a", "b"] {
+        rig.send_to(group, numbered(group, 5)).await;
+    }
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let client = ignoring(&rig, "MessageSystemAttributeNames", |_, answer| answer);
+    let consumer = Consumer::builder(client, &rig.url)
+        .message_handler(move |message, _| {
+            let page = seen.start(&message);
+            async move {
+                sleep(millis(100)).await;
+                drop(page);
+                let receives = message.attributes().and_then(|all| all.get(&Name::ApproximateReceiveCount));
+                assert_eq!(receives.map(String::as_str), Some("1"));
+                Ok(Outcome::Ack)
+            }
+        })
+        .build()
+        .unwrap();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!((diary.of_group("a"), diary.of_group("b")), (numbered("a", 5), numbered("b", 5)));
+    assert_eq!((diary.most_running(), report.stats.acked), (2, 10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn fifo_messages_without_a_group_are_handled_one_by_one_in_order() {
+    let rig = Rig::new("jobs.fifo").await;
+    for number in 0..6 {
+        rig.send_to(["a", "b", "c"][number % 3], [number.to_string()]).await;
+    }
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let client = meddling(&rig, |_, answer| {
+        let mut answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+        for message in answer["Messages"].as_array_mut().into_iter().flatten() {
+            message["Attributes"].as_object_mut().unwrap().remove("MessageGroupId");
+        }
+        answer.to_string().into()
+    });
+    let consumer = Consumer::builder(client, &rig.url)
+        .message_handler(move |message, _| {
+            let page = seen.start(&message);
+            async move {
+                sleep(millis(100)).await;
+                drop(page);
+                Ok(Outcome::Ack)
+            }
+        })
+        .build()
+        .unwrap();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!(diary.bodies(), ["0", "1", "2", "3", "4", "5"]);
+    assert_eq!((diary.most_running(), report.stats.acked), (1, 6));
 }
 
 /// After a lost response, another consumer may have received and deleted the messages.
