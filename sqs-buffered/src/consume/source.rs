@@ -6,8 +6,7 @@ use std::time::Duration;
 use sqs_client::client::Execute;
 use tokio::time::Instant;
 
-use crate::produce::BufferedClient;
-use crate::produce::SendError;
+use crate::produce::{BufferedClient, EnqueueError, SendError, Ticket};
 use crate::time::whole_seconds;
 
 /// The queue of a receiver or consumer, with its client. Clones share both.
@@ -34,7 +33,7 @@ impl<H: Execute> Source<H> {
         self.hide(handle, seconds, until).await
     }
 
-    pub(crate) async fn delete(&self, handle: &str) -> Result<(), SendError> {
-        self.client.delete(&self.url, handle).await
+    pub(crate) async fn enqueue_delete(&self, handle: &str) -> Result<Ticket<()>, EnqueueError<String>> {
+        self.client.enqueue_delete(&self.url, handle).await
     }
 }

@@ -11,7 +11,7 @@ macro_rules! counters {
         /// The totals of a receiver or consumer since its start.
         ///
         /// Each delivery ends in one way. While nothing is being settled, `received` is the sum of `held`, `acked`, `nacked`,
-        /// `released`, `kept`, `dead_lettered`, `returned`, `leases_lost` and `unsettled`.
+        /// `released`, `kept`, `dead_lettered`, `returned`, `deleting`, `leases_lost` and `unsettled`.
         #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
         #[non_exhaustive]
         pub struct ReceiveStats {
@@ -76,6 +76,9 @@ counters! {
     dead_lettered,
     /// Messages made visible again without an outcome: not started, stopped, dropped, or not deleted.
     returned,
+    /// Messages whose deletes were under way when their run or receiver ended. The client completes them in the background;
+    /// [`close`](crate::BufferedClient::close) waits for them.
+    deleting,
     /// Lost leases.
     leases_lost,
     /// Failed renewals. They are retried.

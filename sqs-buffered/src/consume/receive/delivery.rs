@@ -30,6 +30,8 @@ pub(crate) struct Delivery {
     ended: Option<LeaseTerm>,
     /// Set if a delete failed that SQS may have executed. If the message no longer exists, the delivery counts as this.
     maybe_gone: Option<Settled>,
+    /// Whether a lane has its delete. Then the message must not be made visible, whatever happens to this delivery.
+    is_deleting: bool,
     /// `None` when the delivery is settled.
     credit: Option<Credit>,
 }
@@ -52,6 +54,7 @@ impl Delivery {
             observer,
             ended: None,
             maybe_gone: None,
+            is_deleting: false,
             credit: Some(credit),
         }
     }
@@ -86,13 +89,24 @@ impl Delivery {
     }
 
     /// Deletes the message and counts the delivery as `how`. After a failure, the delivery can still be given back.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped once the delete was admitted, its lane still deletes the message.
     pub(crate) async fn delete<H: Execute>(
         &mut self,
         source: &Source<H>,
         how: Settled,
     ) -> Result<(), SendError> {
         self.end_lease()?;
-        let result = source.delete(self.lease.receipt_handle()).await;
+        let result = match source.enqueue_delete(self.lease.receipt_handle()).await {
+            Ok(deleted) => {
+                self.is_deleting = true;
+                let result = deleted.await;
+                self.is_deleting = false;
+                result
+            }
+            Err(refused) => Err(refused.into()),
+        };
         match &result {
             Err(error) if !error.is_lease_lost() => {
                 self.maybe_gone = error.is_maybe_sent().then_some(how);
@@ -142,6 +156,10 @@ impl Delivery {
     }
 
     fn abandon(&mut self, delay: Duration) {
+        if self.is_deleting {
+            self.observer.tally.deleting.one();
+            return self.done();
+        }
         let Ok(term) = self.end_lease() else { return };
         if let Some(credit) = self.credit.take() {
             self.leases.abandon(Abandoned {

@@ -21,7 +21,7 @@ use crate::produce::SendError;
 /// If it is dropped without being settled, the message becomes visible again at once.
 ///
 /// # Cancel safety
-/// If the future of a method is dropped, the message becomes visible again, unless it was deleted.
+/// If the future of a method is dropped, the message becomes visible again, unless its delete has begun.
 #[derive(Debug)]
 pub struct Received<H: Execute = sqs_client::Client> {
     delivery: Delivery,

@@ -1,5 +1,6 @@
 //! The end of a run.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use super::super::base_client::{Base, BaseClient};
 use super::diary::Diary;
-use super::rig::{Rig, millis, secs, until};
+use super::rig::{Rig, Sent, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
 async fn after_a_shutdown_no_message_is_hidden() {
@@ -274,4 +275,32 @@ async fn shutdown_does_not_wait_for_queue_attributes() {
     let start = Instant::now();
     let report = consumer.run_until(sleep(secs(1))).await.unwrap();
     assert!(report.is_clean && start.elapsed() < secs(2), "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_whose_delete_is_under_way_at_the_end_of_the_grace_stays_hidden() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        rig.send_to("a", (0..10).map(|number| number.to_string())).await;
+        rig.server.faults().inject(Fault::latency(secs(20)).on(Action::DeleteMessageBatch));
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+            .grace(secs(4))
+            .message_handler(|_, _| async { Ok(Outcome::Ack) })
+            .build()
+            .unwrap();
+        let deleting = || {
+            let deletes = rig.sent_of(Action::DeleteMessageBatch);
+            deletes.iter().flat_map(Sent::handles).map(|(handle, _)| handle).collect::<BTreeSet<_>>()
+        };
+        let report = consumer.run_until(until(|| !deleting().is_empty())).await.unwrap();
+        let under_way = deleting();
+        let stats = report.stats;
+        assert_eq!(stats.deleting, u64::try_from(under_way.len()).unwrap(), "{stats:?}");
+        assert_eq!((stats.acked, stats.returned + stats.deleting, stats.held), (0, 10, 0), "{stats:?}");
+        assert_eq!(rig.hidden().len(), under_way.len(), "the others are visible");
+        let shown = rig.sent_of(Action::ChangeMessageVisibilityBatch);
+        assert!(shown.iter().flat_map(Sent::handles).all(|(handle, _)| !under_way.contains(&handle)));
+        sleep(secs(30)).await;
+        assert_eq!(rig.left(), 10 - under_way.len(), "the lane has deleted them");
+    }
 }

@@ -137,10 +137,10 @@ impl<H: Execute> Run<H> {
                     self.stop_handlers.send_replace(Some(grace.give_back));
                     self.intake.abandon_receives();
                 }
-                () = sleep_until(grace.last_try), if is_late => break,
+                () = sleep_until(grace.end), if is_late => break,
             }
         }
-        // Dropped deliveries are given back by the renewal task.
+        // Dropped deliveries are given back by the renewal task, except those whose deletes are under way.
         self.work.clear();
         self.groups = Groups::new();
         let finished = timeout_at(grace.end, self.intake.finish()).await;
