@@ -24,14 +24,16 @@ pub(super) struct Shares<W> {
     arrivals: u64,
     /// Waiters of all lanes.
     waiting: usize,
-    /// Whether a waiter of a lane that may take more needs the free capacity.
-    is_reserved: bool,
+    /// The bytes that the first waiter of a lane that may take more needs. They are not free yet.
+    reserved: Option<usize>,
 }
 
 /// The capacity that one lane holds, and its waiters.
 #[derive(Debug)]
 struct Lane<W> {
     held: Amount,
+    /// The bytes of these that it took while they were reserved for a waiter of another lane.
+    borrowed: usize,
     waiters: VecDeque<Waiter<W>>,
 }
 
@@ -44,12 +46,12 @@ struct Waiter<W> {
 
 impl<W> Shares<W> {
     pub(super) fn new(total: Amount) -> Self {
-        Self { total, free: total, lanes: Slab::new(), arrivals: 0, waiting: 0, is_reserved: false }
+        Self { total, free: total, lanes: Slab::new(), arrivals: 0, waiting: 0, reserved: None }
     }
 
     /// A new lane.
     pub(super) fn open(&mut self) -> usize {
-        self.lanes.insert(Lane { held: Amount::default(), waiters: VecDeque::new() })
+        self.lanes.insert(Lane { held: Amount::default(), borrowed: 0, waiters: VecDeque::new() })
     }
 
     /// Forgets a lane that holds nothing.
@@ -64,9 +66,9 @@ impl<W> Shares<W> {
     /// Takes capacity, if the lane may have it now and no entry waits for it.
     pub(super) fn try_take(&mut self, lane: usize, bytes: usize) -> bool {
         let may_take = self.lanes.get(lane).is_some_and(|lane| lane.waiters.is_empty())
-            && !self.is_reserved
             && self.is_within_share(lane, bytes)
-            && self.fits(bytes);
+            && self.fits(bytes)
+            && self.may_borrow(bytes);
         if may_take {
             self.take(lane, bytes);
         }
@@ -103,6 +105,8 @@ impl<W> Shares<W> {
         if let Some(lane) = self.lanes.get_mut(lane) {
             lane.held.entries -= amount.entries;
             lane.held.bytes -= amount.bytes;
+            // What it held before the reservation counts as returned first, so that the waiter gets it in the end.
+            lane.borrowed = lane.borrowed.min(lane.held.bytes);
         }
     }
 
@@ -110,8 +114,9 @@ impl<W> Shares<W> {
     /// skipped remains so, because the others only take capacity. Returns the waiters with their bytes.
     pub(super) fn grant(&mut self) -> Vec<(W, usize)> {
         let mut granted = Vec::new();
-        self.is_reserved = false;
+        let was_reserved = self.reserved.take().is_some();
         if self.waiting == 0 {
+            self.end_reservation();
             return granted;
         }
         let head = |lane: usize, held: &Lane<W>| Some(Reverse((held.waiters.front()?.arrival, lane)));
@@ -126,9 +131,15 @@ impl<W> Shares<W> {
             if !self.is_within_share(lane, bytes) || !self.can_fit(lane, bytes) {
                 continue;
             }
-            if !self.fits(bytes) {
-                self.is_reserved = true;
-                break;
+            if self.reserved.is_none() && !self.fits(bytes) {
+                self.reserved = Some(bytes);
+                if !was_reserved {
+                    self.end_reservation();
+                }
+                continue;
+            }
+            if !self.fits(bytes) || !self.may_borrow(bytes) {
+                continue;
             }
             self.take(lane, bytes);
             self.waiting -= 1;
@@ -137,7 +148,23 @@ impl<W> Shares<W> {
                 heads.extend(held.waiters.front().map(|next| Reverse((next.arrival, lane))));
             }
         }
+        if self.reserved.is_none() {
+            self.end_reservation();
+        }
         granted
+    }
+
+    /// Whether a lane may take this much although a waiter of another lane needs more than is free: what all lanes borrow leaves
+    /// enough for the waiter once the rest is returned. So a lane that hangs blocks nobody but that waiter.
+    fn may_borrow(&self, bytes: usize) -> bool {
+        self.reserved.is_none_or(|needed| {
+            let borrowed: usize = self.lanes.iter().map(|(_, lane)| lane.borrowed).sum();
+            borrowed.saturating_add(bytes) <= self.total.bytes.saturating_sub(needed)
+        })
+    }
+
+    fn end_reservation(&mut self) {
+        self.lanes.iter_mut().for_each(|(_, lane)| lane.borrowed = 0);
     }
 
     /// Whether a lane may hold this much more. A lane that holds nothing may take one entry.
@@ -165,9 +192,11 @@ impl<W> Shares<W> {
     fn take(&mut self, lane: usize, bytes: usize) {
         self.free.entries -= 1;
         self.free.bytes -= bytes;
+        let is_borrowed = self.reserved.is_some();
         if let Some(lane) = self.lanes.get_mut(lane) {
             lane.held.entries += 1;
             lane.held.bytes += bytes;
+            lane.borrowed += if is_borrowed { bytes } else { 0 };
         }
     }
 }
@@ -177,6 +206,39 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn lane_that_hangs_does_not_block_others_behind_a_waiter() {
+        let mut shares = Shares::new(Amount { entries: 100, bytes: 100 });
+        let [hangs, waits, other] = std::array::from_fn(|_| shares.open());
+        assert!(shares.try_take(hangs, 80));
+        shares.wait(waits, 60, "the waiter");
+        assert!(shares.grant().is_empty());
+        assert!(shares.try_take(other, 1));
+        assert!(shares.try_take(other, 15), "within its share");
+        shares.release(hangs, Amount { entries: 1, bytes: 80 });
+        assert_eq!(shares.grant(), [("the waiter", 60)]);
+    }
+
+    #[test]
+    fn busy_lanes_leave_enough_for_a_waiter() {
+        let mut shares = Shares::new(Amount { entries: 100, bytes: 100 });
+        let [first, waits, second] = std::array::from_fn(|_| shares.open());
+        (0..80).for_each(|_| assert!(shares.try_take(first, 1)));
+        shares.wait(waits, 60, "the waiter");
+        shares.grant();
+        let mut granted = Vec::new();
+        for _ in 0..80 {
+            shares.release(first, Amount { entries: 1, bytes: 1 });
+            granted.extend(shares.grant());
+            // Both take whatever they may.
+            while shares.try_take(first, 1) || shares.try_take(second, 1) {}
+            if !granted.is_empty() {
+                return;
+            }
+        }
+        panic!("the waiter got nothing: {shares:?}");
+    }
 
     #[derive(Clone, Debug)]
     enum Step {
