@@ -1,6 +1,7 @@
 //! Sends messages to the dead-letter queue if their handlers return `DeadLetter`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqs_client::client::{CallOptions, Execute};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
@@ -9,9 +10,9 @@ use sqs_client::types::{
     MessageAttributeValue, MessageSystemAttributeName as Name, MessageSystemAttributeNameForSends,
     MessageSystemAttributeValue, QueueAttributeName,
 };
-use sqs_client::wire::checksum::message_size;
 use sqs_client::wire::limits::{MAX_MESSAGE_ATTRIBUTES, MAX_MESSAGE_BYTES};
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use crate::consume::receive::Delivery;
 use crate::consume::source::Source;
@@ -22,10 +23,14 @@ const REASON: &str = "DeadLetterReason";
 /// Longer reasons are truncated to this number of characters.
 const MAX_REASON_CHARS: usize = 1_024;
 
-/// The dead-letter queue of a queue. It is looked up once.
+/// How long the URL of the dead-letter queue is cached: the redrive policy can be changed.
+const FRESH: Duration = Duration::from_mins(5);
+
+/// The dead-letter queue of a queue.
 #[derive(Debug, Default)]
 pub(super) struct DeadLetters {
-    url: OnceCell<Arc<str>>,
+    /// Its URL, until then. Locked during a lookup; other letters wait for the result.
+    known: Mutex<Option<(Arc<str>, Instant)>>,
 }
 
 impl DeadLetters {
@@ -37,9 +42,23 @@ impl DeadLetters {
         delivery: &Delivery,
         reason: &str,
     ) -> Result<(), String> {
-        let url = self.url.get_or_try_init(|| find(source)).await?;
-        let entry = letter(url, delivery, reason);
-        source.client.send_entry(entry).await.map(drop).map_err(|error| error.to_string())
+        let url = self.url(source).await?;
+        let sent = source.client.send_letter(letter(&url, delivery, reason)).await;
+        if sent.is_err() {
+            // It may have been deleted, or replaced by another one.
+            *self.known.lock().await = None;
+        }
+        sent.map(drop).map_err(|error| error.to_string())
+    }
+
+    async fn url<H: Execute>(&self, source: &Source<H>) -> Result<Arc<str>, String> {
+        let mut known = self.known.lock().await;
+        if let Some((url, _)) = known.as_ref().filter(|(_, until)| Instant::now() < *until) {
+            return Ok(Arc::clone(url));
+        }
+        let url = find(source).await?;
+        *known = Some((Arc::clone(&url), Instant::now() + FRESH));
+        Ok(url)
     }
 }
 
@@ -93,7 +112,8 @@ fn letter(url: &str, delivery: &Delivery, reason: &str) -> Entry {
     with_reason(entry, reason)
 }
 
-/// Adds the reason, unless the message would become too large or have too many attributes: the message matters more.
+/// Adds the reason, unless the message would become too large or have too many attributes: the message matters more. A message
+/// that is too large for SQS without it goes to a store, with the reason.
 fn with_reason(entry: Entry, reason: &str) -> Entry {
     let clean = |char: char| if is_xml(char) { char } else { char::REPLACEMENT_CHARACTER };
     let reason: String = reason.chars().map(clean).take(MAX_REASON_CHARS).collect();
@@ -104,9 +124,8 @@ fn with_reason(entry: Entry, reason: &str) -> Entry {
         return entry;
     }
     let with = entry.clone().message_attributes(REASON, MessageAttributeValue::string(reason));
-    let body = &with.message().message_body;
-    let fits = message_size(body, with.message().message_attributes()) <= MAX_MESSAGE_BYTES;
-    if fits { with } else { entry }
+    let is_stored = entry.size() > MAX_MESSAGE_BYTES;
+    if is_stored || with.size() <= MAX_MESSAGE_BYTES { with } else { entry }
 }
 
 /// Whether a message may contain the character: <https://www.w3.org/TR/REC-xml/#charsets>.
@@ -138,6 +157,8 @@ mod tests {
         assert_eq!(reason_of(&with_reason(entry.clone(), &long)).map(str::len), Some(MAX_REASON_CHARS));
         let huge = Entry::new("http://h/0/dead", "x".repeat(MAX_MESSAGE_BYTES));
         assert_eq!(reason_of(&with_reason(huge, "why")), None);
+        let stored = Entry::new("http://h/0/dead", "x".repeat(2 * MAX_MESSAGE_BYTES));
+        assert_eq!(reason_of(&with_reason(stored, "why")), Some("why"));
         let full = (0..10).fold(entry, |entry, number| {
             entry.message_attributes(format!("a{number}"), MessageAttributeValue::string("v"))
         });

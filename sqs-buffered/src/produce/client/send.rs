@@ -10,6 +10,7 @@ use super::{BufferedClient, EnqueueError};
 use crate::produce::entry::{Entry, is_fifo};
 use crate::produce::error::{SendError, SendErrorKind};
 use crate::produce::kind::{DeduplicationId, Outgoing, Send, SendReceipt};
+use crate::produce::settings::MAX_OFFLOADED_BYTES;
 use crate::produce::ticket::Ticket;
 use crate::trace_context;
 
@@ -50,7 +51,16 @@ impl<H: Execute> BufferedClient<H> {
     /// # Cancel safety
     /// If the future is dropped before it is ready, the message is never sent, and takes no room.
     pub async fn enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
-        let (queue_url, entrant) = self.entrant(entry.into())?;
+        self.enqueue_of(entry.into(), self.shared.settings.max_message_bytes).await
+    }
+
+    /// Like [`send_entry`](Self::send_entry), for a received message: whatever its size, the client below can send it.
+    pub(crate) async fn send_letter(&self, letter: Entry) -> Result<SendReceipt, SendError> {
+        self.enqueue_of(letter, MAX_OFFLOADED_BYTES).await?.await
+    }
+
+    async fn enqueue_of(&self, entry: Entry, most: usize) -> Result<Ticket<SendReceipt>, EnqueueError> {
+        let (queue_url, entrant) = self.entrant(entry, most)?;
         let admitted = self.enter(&self.shared.lanes.sends, &queue_url, entrant).await;
         admitted.map_err(|refused| give_back(queue_url, refused))
     }
@@ -72,15 +82,14 @@ impl<H: Execute> BufferedClient<H> {
     /// # Errors
     /// The same as [`enqueue`](Self::enqueue).
     pub fn try_enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
-        let (queue_url, entrant) = self.entrant(entry.into())?;
+        let (queue_url, entrant) = self.entrant(entry.into(), self.shared.settings.max_message_bytes)?;
         let admitted = self.try_enter(&self.shared.lanes.sends, &queue_url, entrant);
         admitted.map_err(|refused| give_back(queue_url, refused))
     }
 
     /// Rejects entries that SQS would refuse, or that would make SQS refuse their whole batch.
-    fn entrant(&self, mut entry: Entry) -> Result<(String, Entrant<Send>), EnqueueError> {
+    fn entrant(&self, mut entry: Entry, most: usize) -> Result<(String, Entrant<Send>), EnqueueError> {
         let settings = &self.shared.settings;
-        let most = settings.max_message_bytes;
         trace_context::inject(&mut entry.message, most);
         let bytes = entry.size();
         if bytes > most {

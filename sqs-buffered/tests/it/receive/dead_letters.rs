@@ -1,6 +1,6 @@
 //! Messages that handlers send to the dead-letter queue.
 
-use sqs_buffered::{BackOff, Consumer, Event, Outcome};
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome};
 use sqs_client::operation::Action;
 use sqs_client::types::{MessageAttributeValue, MessageSystemAttributeName, QueueAttributeName};
 use std::sync::{Arc, Mutex};
@@ -64,4 +64,40 @@ async fn dead_letter_without_a_dead_letter_queue_is_a_failure() {
     let report = consumer.run_until(until(|| !reasons.lock().unwrap().is_empty())).await.unwrap();
     assert_eq!(*reasons.lock().unwrap(), ["the queue has no dead-letter queue"]);
     assert_eq!((report.stats.dead_lettered, report.stats.nacked, rig.left()), (0, 1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn changed_dead_letter_queue_is_found_after_a_failure() {
+    let rig = Rig::new("jobs").await;
+    let first = with_dead_letters(&rig, "first").await;
+    rig.send(["1"]).await;
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .back_off(BackOff::Fixed(secs(1)))
+        .message_handler(|_, _| async { Ok(Outcome::DeadLetter("bad".into())) })
+        .build()
+        .unwrap();
+    let change = async {
+        until(|| rig.left() == 0).await;
+        rig.client.delete_queue().queue_url(first).send().await.unwrap();
+        with_dead_letters(&rig, "second").await;
+        rig.send(["2"]).await;
+        until(|| rig.left() == 0).await;
+    };
+    let report = consumer.run_until(change).await.unwrap();
+    assert_eq!((report.stats.dead_lettered, report.stats.dead_letter_errors), (2, 1));
+    assert_eq!(rig.server.queue("second").bodies(), ["2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dead_letter_may_be_larger_than_messages_of_the_producer() {
+    let rig = Rig::new("jobs").await;
+    with_dead_letters(&rig, "dead").await;
+    rig.send(["x".repeat(100)]).await;
+    let buffered = BufferedClient::builder(rig.base.clone()).max_message_bytes(10).build().unwrap();
+    let consumer = Consumer::builder_with(&buffered, &rig.url)
+        .message_handler(|_, _| async { Ok(Outcome::DeadLetter("bad".into())) })
+        .build()
+        .unwrap();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!((report.stats.dead_lettered, rig.server.queue("dead").bodies()[0].len()), (1, 100));
 }
