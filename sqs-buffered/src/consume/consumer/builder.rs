@@ -28,7 +28,6 @@ pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
     source: Source<H>,
     limits: Limits,
     settings: Settings,
-    back_off: BackOff,
     advance: GroupAdvance,
     grace: Duration,
     hook: Option<Hook>,
@@ -51,7 +50,6 @@ impl<H: Execute> ConsumerBuilder<H> {
             source,
             limits: Limits::default(),
             settings: Settings::default(),
-            back_off: BackOff::default(),
             advance: GroupAdvance::default(),
             grace: GRACE,
             hook: None,
@@ -114,7 +112,7 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// Sets how long a message stays hidden after its handler failed or panicked: random, at most 2 seconds at first, doubled
     /// up to 15 minutes, by default.
     pub fn back_off(mut self, policy: BackOff) -> Self {
-        self.back_off = policy;
+        self.settings.back_off = policy;
         self
     }
 
@@ -135,8 +133,8 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     }
 
     fn with<N>(self, change: impl FnOnce(S) -> N) -> ConsumerBuilder<H, N> {
-        let Self { source, limits, settings, back_off, advance, grace, hook, handler } = self;
-        ConsumerBuilder { source, limits, settings, back_off, advance, grace, hook, handler: change(handler) }
+        let Self { source, limits, settings, advance, grace, hook, handler } = self;
+        ConsumerBuilder { source, limits, settings, advance, grace, hook, handler: change(handler) }
     }
 }
 
@@ -245,22 +243,13 @@ impl<H: Execute> ReadyConsumer<H> {
     /// # Errors
     /// A setting is out of range. The error names it, with its value and what is allowed.
     pub fn build(self) -> Result<Consumer<H>, BuildError> {
-        let Self {
-            source,
-            mut limits,
-            settings,
-            back_off,
-            advance,
-            grace,
-            hook,
-            handler: WithHandler(handler),
-        } = self;
+        let Self { source, mut limits, settings, advance, grace, hook, handler: WithHandler(handler) } = self;
         if let Handling::Each(_) = handler {
             limits.batch_size = 1;
         }
         settings.check(&source.url)?;
         limits.check()?;
-        Ok(Consumer::assemble(Parts { source, limits, settings, back_off, advance, grace, hook, handler }))
+        Ok(Consumer::assemble(Parts { source, limits, settings, advance, grace, hook, handler }))
     }
 }
 

@@ -16,7 +16,6 @@ use super::groups::{Item, Key};
 use super::handling::Handling;
 use super::limits::{Handlers, Limits};
 use super::report::Report;
-use crate::consume::back_off::BackOff;
 use crate::consume::credit::SharedCredits;
 use crate::consume::observe::{Hook, Observer};
 use crate::consume::pool::{HandlerPool, PoolMember};
@@ -29,7 +28,6 @@ pub(crate) struct Shared<H: Execute> {
     pub(super) source: Source<H>,
     pub(super) limits: Limits,
     pub(super) settings: Settings,
-    pub(super) back_off: BackOff,
     pub(super) advance: GroupAdvance,
     pub(super) handler: Handling,
     pub(super) credits: Arc<SharedCredits>,
@@ -56,7 +54,6 @@ pub(crate) struct Parts<H: Execute> {
     pub(super) source: Source<H>,
     pub(super) limits: Limits,
     pub(super) settings: Settings,
-    pub(super) back_off: BackOff,
     pub(super) advance: GroupAdvance,
     pub(super) grace: Duration,
     pub(super) hook: Option<Hook>,
@@ -80,7 +77,7 @@ impl<H: Execute> Drop for RunGuard<'_, H> {
 
 impl<H: Execute> Shared<H> {
     pub(super) fn new(parts: Parts<H>) -> Self {
-        let Parts { source, limits, settings, back_off, advance, grace, hook, handler } = parts;
+        let Parts { source, limits, settings, advance, grace, hook, handler } = parts;
         // Groups exist on standard queues too (fair queues). Their messages run concurrently.
         let credits_of = if source.is_fifo() { SharedCredits::of_groups } else { SharedCredits::of_messages };
         let observer = Arc::new(Observer::new(&source.url, hook));
@@ -97,7 +94,6 @@ impl<H: Execute> Shared<H> {
             source,
             limits,
             settings,
-            back_off,
             advance,
             handler,
             observer,

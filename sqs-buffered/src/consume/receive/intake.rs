@@ -65,6 +65,7 @@ impl<H: Execute> Intake<H> {
             stop: stop.clone(),
             is_proven: Arc::default(),
             pace: PollPace::default(),
+            back_off: settings.back_off,
             out,
         };
         let leases = Some(tokio::spawn(renew_leases(leases, source.clone(), stop.clone())));

@@ -65,14 +65,17 @@ pub(super) async fn poll<H: Execute>(
             }
             answered = source.client.handle().execute::<ReceiveMessage>(&input, CallOptions::with_retries(Retries::Never)) => answered,
         };
+        // With damaged messages, the error has the others.
+        let answered = answered.or_else(|error| {
+            let output =
+                error.client_error().and_then(|error| error.output::<ReceiveMessageOutput>()).cloned();
+            output.ok_or(error)
+        });
         observer.metrics.receive_ended(attempt_began.elapsed(), answered.is_err());
         let error = match answered {
             Ok(output) => return Ok(Some(answer(output, began))),
             Err(error) => error,
         };
-        if let Some(output) = error.client_error().and_then(|error| error.output::<ReceiveMessageOutput>()) {
-            return Ok(Some(answer(output.clone(), began)));
-        }
         failures += 1;
         is_lost |= error.is_outcome_unknown();
         let retry_in = pause(failures, random::unit());

@@ -44,6 +44,8 @@ pub(super) struct Pump<H: Execute> {
     /// Whether a receive has ever succeeded, even without messages.
     pub(super) is_proven: Arc<AtomicBool>,
     pub(super) pace: PollPace,
+    /// For damaged messages.
+    pub(super) back_off: BackOff,
     /// The messages of each receive. Places bound their number.
     pub(super) out: mpsc::UnboundedSender<Vec<Delivery>>,
 }
@@ -144,7 +146,7 @@ impl<H: Execute> Pump<H> {
         for damaged in damaged.into_iter().rev() {
             self.observer.report(&Event::Damaged { message_id: damaged.id() });
             // The message may be damaged again, so it is not received again at once.
-            let delay = BackOff::default().delay(damaged.receive_count(), random::unit());
+            let delay = self.back_off.delay(damaged.receive_count(), random::unit());
             damaged.give_back_after(delay);
         }
         if !deliveries.is_empty()

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sqs_client::wire::limits::{VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
 
+use crate::consume::back_off::BackOff;
 use crate::produce::BuildError;
 
 /// How long a lease is renewed by default.
@@ -66,6 +67,7 @@ pub(crate) struct Settings {
     pub(crate) wait_time: Duration,
     pub(crate) max_poll_delay: Duration,
     pub(crate) max_lease: Duration,
+    pub(crate) back_off: BackOff,
 }
 
 impl Default for Settings {
@@ -75,6 +77,7 @@ impl Default for Settings {
             wait_time: Duration::from_secs(u64::try_from(*WAIT_TIME_SECONDS.end()).unwrap_or_default()),
             max_poll_delay: POLL_DELAY,
             max_lease: MAX_LEASE,
+            back_off: BackOff::default(),
         }
     }
 }

@@ -162,7 +162,7 @@ impl<H: Execute> Run<H> {
     }
 
     fn failed(&mut self, key: Key, deliveries: Vec<Delivery>, receives: u32) {
-        let delay = self.shared.back_off.delay(receives, random::unit());
+        let delay = self.shared.settings.back_off.delay(receives, random::unit());
         self.give_back(key, deliveries, Return::After(delay));
     }
 
@@ -174,7 +174,7 @@ impl<H: Execute> Run<H> {
     /// How long a message stays hidden after its delete failed: its handler will run again, and must not spin.
     fn delay_after_failed_delete(&self, deliveries: &[Delivery]) -> Duration {
         let receives = deliveries.first().map_or(1, Delivery::receive_count);
-        self.shared.back_off.delay(receives, random::unit()).max(SOON)
+        self.shared.settings.back_off.delay(receives, random::unit()).max(SOON)
     }
 
     fn succeeded(&mut self, key: Key, mut deliveries: Vec<Delivery>, how: Settled) {
