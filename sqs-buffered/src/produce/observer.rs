@@ -92,6 +92,9 @@ impl Observer {
     ) {
         let failure = error.map(SendError::kind);
         self.counters.settled(entries, failure);
+        if failure == Some(SendErrorKind::Superseded) {
+            return;
+        }
         metrics.ended(entries, failure);
         if let Some(error) = error {
             self.tell(&SendEvent::Failed { queue_url, operation, error });

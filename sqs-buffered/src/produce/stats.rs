@@ -34,6 +34,8 @@ pub struct Stats {
     pub failed: u64,
     /// Failed entries that were aborted.
     pub aborted: u64,
+    /// Visibility changes that were not needed any more, because their messages were deleted.
+    pub superseded: u64,
     /// Batches whose requests have completed or failed.
     pub batches: u64,
     /// Entries in these batches; each retry counts again.
@@ -67,6 +69,7 @@ pub(super) struct Counters {
     succeeded: AtomicU64,
     failed: AtomicU64,
     aborted: AtomicU64,
+    superseded: AtomicU64,
     batches: AtomicU64,
     entries: AtomicU64,
     bytes: AtomicU64,
@@ -102,7 +105,12 @@ impl Counters {
     }
 
     pub(super) fn settled(&self, entries: usize, failure: Option<SendErrorKind>) {
-        add(if failure.is_none() { &self.succeeded } else { &self.failed }, entries);
+        let counter = match failure {
+            None => &self.succeeded,
+            Some(SendErrorKind::Superseded) => &self.superseded,
+            Some(_) => &self.failed,
+        };
+        add(counter, entries);
         if failure == Some(SendErrorKind::Aborted) {
             add(&self.aborted, entries);
         }
@@ -125,6 +133,7 @@ impl Counters {
             succeeded: read(&self.succeeded),
             failed: read(&self.failed),
             aborted: read(&self.aborted),
+            superseded: read(&self.superseded),
             batches: read(&self.batches),
             batched_entries: read(&self.entries),
             batched_bytes: read(&self.bytes),

@@ -28,6 +28,8 @@ pub struct Summary {
     pub succeeded: u64,
     /// Entries that failed, by kind.
     pub failures: BTreeMap<SendErrorKind, u64>,
+    /// Visibility changes that were not needed any more, because their messages were deleted.
+    pub superseded: u64,
 }
 
 impl Summary {
@@ -38,7 +40,7 @@ impl Summary {
 
     /// The number of entries that ended.
     pub fn total(&self) -> u64 {
-        self.succeeded + self.failed()
+        self.succeeded + self.failed() + self.superseded
     }
 
     #[cfg(test)]
@@ -49,12 +51,14 @@ impl Summary {
     pub(crate) fn count(&mut self, failure: Option<SendErrorKind>) {
         match failure {
             None => self.succeeded += 1,
+            Some(SendErrorKind::Superseded) => self.superseded += 1,
             Some(kind) => *self.failures.entry(kind).or_default() += 1,
         }
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
         self.succeeded += other.succeeded;
+        self.superseded += other.superseded;
         for (kind, count) in &other.failures {
             *self.failures.entry(*kind).or_default() += count;
         }

@@ -181,6 +181,8 @@ impl Leases {
         let verdict = match result {
             Ok(()) => Renewed::Done,
             Err(error) if is_refusal(error) => Renewed::Refused,
+            // The message is being deleted.
+            Err(error) if error.kind() == SendErrorKind::Superseded => Renewed::Failed,
             Err(error) => {
                 let message_id = &*renewal.held.message_id;
                 self.observer.report(&Event::RenewalFailed { message_id, error });

@@ -335,3 +335,22 @@ async fn renewal_without_a_response_is_retried_before_the_leases_are_lost() {
     assert_eq!((hangs.hits(), report.stats.leases_lost), (1, 0), "{:?}", report.stats);
     assert_eq!((report.stats.started, report.stats.acked), (5, 5));
 }
+
+#[tokio::test(start_paused = true)]
+async fn delete_that_replaces_a_renewal_is_no_failure() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    rig.server.faults().inject(Fault::throttle().on(Action::ChangeMessageVisibilityBatch));
+    let buffered = BufferedClient::new(rig.base.clone());
+    let consumer = Consumer::builder_with(&buffered, &rig.url)
+        .message_handler(|_, _| async {
+            sleep(secs(17)).await;
+            Ok(Outcome::Ack)
+        })
+        .build()
+        .unwrap();
+    let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    let stats = buffered.stats();
+    assert_eq!((stats.superseded, stats.failed, stats.succeeded), (1, 0, 1), "{stats:?}");
+    assert_eq!((report.stats.acked, report.stats.renewal_failures, report.stats.leases_lost), (1, 0, 0));
+}
