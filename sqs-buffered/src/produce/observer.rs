@@ -13,6 +13,7 @@ use super::event::SendEvent;
 use super::lane::{BatchSize, Retried};
 use super::lane_metrics::{InFlightMetric, LaneMetrics};
 use super::stats::{BatchInFlight, Counters, Stats};
+use super::summary::Summary;
 
 /// The event hook.
 pub(crate) type Hook = Arc<dyn Fn(&SendEvent<'_>) + Send + Sync>;
@@ -106,6 +107,11 @@ impl Observer {
         if !self.is_heard() {
             warn_of_unheard(error, Some(queue_url), Some(operation));
         }
+    }
+
+    /// The results of all entries that have ended.
+    pub(crate) fn summary(&self) -> Summary {
+        self.counters.summary()
     }
 
     pub(crate) fn stats(&self, taken: Amount) -> Stats {

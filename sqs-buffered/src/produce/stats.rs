@@ -1,11 +1,15 @@
 //! The statistics of a client.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::admission::Amount;
 use super::error::SendErrorKind;
 use super::lane::BatchSize;
+use super::summary::Summary;
 
 /// The totals of a client since it was created, over all lanes.
 ///
@@ -76,6 +80,8 @@ pub(super) struct Counters {
     retried: AtomicU64,
     waited_nanos: AtomicU64,
     in_flight: AtomicUsize,
+    /// Locked for each failure only.
+    failures: Mutex<BTreeMap<SendErrorKind, u64>>,
 }
 
 /// Counts a batch in flight, for as long as it lives.
@@ -111,6 +117,9 @@ impl Counters {
             Some(_) => &self.failed,
         };
         add(counter, entries);
+        if let Some(kind) = failure.filter(|kind| *kind != SendErrorKind::Superseded) {
+            *self.failures.lock().entry(kind).or_default() += u64::try_from(entries).unwrap_or(u64::MAX);
+        }
         if failure == Some(SendErrorKind::Aborted) {
             add(&self.aborted, entries);
         }
@@ -123,6 +132,13 @@ impl Counters {
         add(&self.retried, batch.retried);
         let nanos = u64::try_from(batch.waited.as_nanos()).unwrap_or(u64::MAX);
         self.waited_nanos.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    /// The results of all entries that have ended.
+    pub(super) fn summary(&self) -> Summary {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let failures = self.failures.lock().clone();
+        Summary { succeeded: read(&self.succeeded), failures, superseded: read(&self.superseded) }
     }
 
     /// `taken` is the capacity in use.

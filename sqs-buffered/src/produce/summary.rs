@@ -1,12 +1,11 @@
-//! The results of the entries that a flush waited for.
+//! The results of entries.
 
 use std::collections::BTreeMap;
 
 use crate::produce::error::SendErrorKind;
 
-/// The results of the entries that [`flush`](crate::BufferedClient::flush) or [`close`](crate::BufferedClient::close) waited for:
-/// sends, deletes and visibility changes that were admitted before the call and had not ended. For all entries since the client
-/// was created, see [`Stats`](crate::Stats).
+/// The results of entries: sends, deletes and visibility changes. [`close`](crate::BufferedClient::close) returns those of all
+/// entries since the client was created, [`flush`](crate::BufferedClient::flush) those of the entries that it waited for.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

@@ -43,9 +43,27 @@ async fn flush_and_close_return_the_results_of_the_entries() {
     assert_eq!(summary.failures[&SendErrorKind::Rejected], 3);
     rig.server.faults().inject(Fault::latency(Duration::from_secs(20)));
     buffered.send_detached(Entry::new(&rig.url, "slow")).await.unwrap();
-    let (first, second) = tokio::join!(buffered.close(), buffered.flush());
-    assert_eq!(first.failures[&SendErrorKind::Aborted], 1);
-    assert_eq!(first, second, "both results count it");
+    let (closed, flushed) = tokio::join!(buffered.close(), buffered.flush());
+    assert_eq!((flushed.total(), flushed.failures[&SendErrorKind::Aborted]), (1, 1));
+    assert_eq!((closed.succeeded, closed.failures[&SendErrorKind::Rejected], closed.total()), (2, 3, 6));
+    assert_eq!(buffered.close().await, closed);
+}
+
+#[test]
+fn flush_ends_although_the_runtime_of_the_entries_is_idle() {
+    let runtime = || {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all();
+        builder
+    };
+    let idle = runtime().build().unwrap();
+    let rig = idle.block_on(Rig::standard());
+    let buffered = rig.builder().linger(LONG).delivery_timeout(Duration::from_secs(1)).build().unwrap();
+    idle.block_on(buffered.send_detached(Entry::new(&rig.url, "tea"))).unwrap();
+    let other = runtime().start_paused(true).build().unwrap();
+    let summary = other.block_on(buffered.flush());
+    assert_eq!((summary.total(), summary.failures[&SendErrorKind::Timeout]), (1, 1));
+    drop(idle);
 }
 
 #[tokio::test(start_paused = true)]

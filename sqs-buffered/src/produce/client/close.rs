@@ -4,15 +4,17 @@ use std::pin::pin;
 use std::time::Duration;
 
 use sqs_client::client::Execute;
-use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::runtime::Handle;
+use tokio::time::{timeout, timeout_at};
 
 use super::BufferedClient;
+use crate::produce::error::SendErrorKind;
+use crate::produce::lane_handle::Flush;
 use crate::produce::summary::Summary;
 
 impl<H: Execute> BufferedClient<H> {
-    /// Sends all entries that were admitted so far, without waiting for fuller batches. Returns their results when all of them
-    /// have ended.
+    /// Sends all entries that were admitted so far, without waiting for fuller batches. When all of them have ended, returns the
+    /// results of those that had not ended before. It ends as tickets do, also if the entries depend on a runtime that is idle.
     ///
     /// # Cancel safety
     /// If the future is dropped, the entries are still sent.
@@ -20,8 +22,8 @@ impl<H: Execute> BufferedClient<H> {
         total(self.shared.lanes.flush()).await
     }
 
-    /// Admits no more entries, sends those that were admitted, and returns their results when all of them have ended. Entries
-    /// that take longer than the [grace](super::Builder::close_grace) are aborted; their tickets say whether SQS may have
+    /// Admits no more entries, and sends those that were admitted. When all of them have ended, returns the results of all entries
+    /// since the client was created. Entries that take longer than the [grace](super::Builder::close_grace) are aborted; their tickets say whether SQS may have
     /// them. You can call it again.
     ///
     /// Outside of a tokio runtime there is no timer for the grace: nothing is aborted, and the delivery timeout limits the
@@ -40,25 +42,35 @@ impl<H: Execute> BufferedClient<H> {
     pub async fn close_within(&self, grace: Duration) -> Summary {
         self.shared.close();
         let mut flushed = pin!(self.flush());
-        let Some(runtime) = self.runtime() else { return flushed.await };
+        let Some(runtime) = self.runtime() else {
+            flushed.await;
+            return self.shared.observer.summary();
+        };
         let flushing = {
             let _entered = runtime.enter();
             timeout(grace, &mut flushed)
         };
-        if let Ok(summary) = flushing.await {
-            return summary;
+        if flushing.await.is_err() {
+            self.shared.lanes.abort();
+            flushed.await;
         }
-        self.shared.lanes.abort();
-        flushed.await
+        self.shared.observer.summary()
     }
 }
 
 /// The sum over all lanes.
-async fn total(waits: Vec<oneshot::Receiver<Summary>>) -> Summary {
+async fn total(flushes: Vec<Flush>) -> Summary {
     let mut total = Summary::default();
-    for wait in waits {
-        // An error means that the lane has ended, and all its entries with it.
-        total.add(&wait.await.unwrap_or_default());
+    for Flush { heard, ends, unsettled } in flushes {
+        let ended = match Handle::try_current() {
+            Ok(_) => timeout_at(ends, heard).await,
+            Err(_) => Ok(heard.await),
+        };
+        match ended {
+            // An error means that the lane has ended, and all its entries with it.
+            Ok(summary) => total.add(&summary.unwrap_or_default()),
+            Err(_) => (0..unsettled).for_each(|_| total.count(Some(SendErrorKind::Timeout))),
+        }
     }
     total
 }

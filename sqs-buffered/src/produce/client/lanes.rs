@@ -4,15 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use tokio::sync::oneshot;
 
 use crate::produce::admission::Capacity;
 use crate::produce::kind::{Delete, Kind, Send, Visibility};
 use crate::produce::lane::Rules;
-use crate::produce::lane_handle::LaneHandle;
+use crate::produce::lane_handle::{Flush, LaneHandle};
 use crate::produce::observer::Observer;
 use crate::produce::settings::Settings;
-use crate::produce::summary::Summary;
 
 /// All lanes. Locked for lookups only, and to remove unused lanes.
 #[derive(Debug)]
@@ -115,8 +113,8 @@ impl Lanes {
         self.changes.each(|lane| lane.abort());
     }
 
-    /// Flushes every lane. Each receiver gets the results of one lane.
-    pub(super) fn flush(&self) -> Vec<oneshot::Receiver<Summary>> {
+    /// Flushes every lane.
+    pub(super) fn flush(&self) -> Vec<Flush> {
         let mut waits = Vec::new();
         self.sends.each(|lane| waits.extend(lane.flush()));
         self.deletes.each(|lane| waits.extend(lane.flush()));

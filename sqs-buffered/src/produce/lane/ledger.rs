@@ -57,6 +57,11 @@ impl Ledger {
         }
     }
 
+    /// How many entries are unsettled.
+    pub(super) fn unsettled(&self) -> usize {
+        self.open.iter().sum()
+    }
+
     /// Whether nothing is unsettled.
     pub(super) fn is_settled(&self) -> bool {
         self.open.iter().all(|count| *count == 0)

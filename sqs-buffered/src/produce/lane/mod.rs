@@ -266,6 +266,11 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.ledger.flush()
     }
 
+    /// The entries that have not ended, or whose tickets have not resolved.
+    pub(crate) fn unsettled(&self) -> usize {
+        self.ledger.unsettled()
+    }
+
     /// Sends without waiting for full batches from now on.
     pub(crate) fn close(&mut self) {
         self.is_closing = true;

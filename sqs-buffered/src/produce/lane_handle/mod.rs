@@ -58,6 +58,16 @@ pub(crate) struct Arrival<K: Kind> {
 /// The ticket of an entry, and the work that its admission requires.
 pub(crate) type Admitted<K> = (Ticket<<K as Kind>::Receipt>, Todo<K>);
 
+/// The result of a flush of one lane.
+#[derive(Debug)]
+pub(crate) struct Flush {
+    pub(crate) heard: oneshot::Receiver<Summary>,
+    /// The latest time at which its entries end, as for tickets. They may depend on a runtime that no longer runs.
+    pub(crate) ends: Instant,
+    /// How many entries it waits for.
+    pub(crate) unsettled: usize,
+}
+
 /// Why an entry was not admitted.
 #[derive(Debug)]
 pub(crate) enum NotAdmitted<K: Kind> {
@@ -99,6 +109,7 @@ impl<K: Kind> LaneHandle<K> {
         let terms =
             Terms { is_watched: self.observer.is_heard(), ends: after(deadline, K::GRACE + ANSWER_MARGIN) };
         self.observer.admitted(self.site(), permit.bytes());
+        state.ends = state.ends.max(Some(terms.ends));
         let (waiters, ticket) = Waiters::one(permit, terms);
         let load = Load { entry, span };
         if let Some(key) = key.as_ref().filter(|_| K::MERGES)
@@ -182,10 +193,11 @@ impl<K: Kind> LaneHandle<K> {
     }
 
     /// See [`Lane::flush`].
-    pub(crate) fn flush(&self) -> Option<oneshot::Receiver<Summary>> {
+    pub(crate) fn flush(&self) -> Option<Flush> {
         let mut state = self.state.lock();
         state.alarms.wake();
-        state.lane.flush()
+        let (unsettled, ends) = (state.lane.unsettled(), state.ends?);
+        state.lane.flush().map(|heard| Flush { heard, ends, unsettled })
     }
 
     /// Admits no more entries, and sends the waiting ones without waiting for more.

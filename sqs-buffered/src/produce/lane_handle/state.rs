@@ -27,6 +27,8 @@ pub(super) struct State<K: Kind> {
     pub(super) starting: Vec<Id>,
     /// Aborts requests in flight, by the numbers of their batches.
     requests: Vec<(u64, AbortHandle)>,
+    /// The latest time at which a ticket resolves.
+    pub(super) ends: Option<Instant>,
     /// Whether another lane has replaced it.
     pub(super) is_retired: bool,
     /// When the age of the oldest entry was last recorded, and whether it was above zero.
@@ -43,6 +45,7 @@ impl<K: Kind> State<K> {
             alarms: Alarms::default(),
             starting: Vec::new(),
             requests: Vec::new(),
+            ends: None,
             is_retired: false,
             age_recorded: (None, false),
         }
