@@ -17,6 +17,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod attempt;
 mod claims;
 mod consume;
 /// Guides: one page for each topic.

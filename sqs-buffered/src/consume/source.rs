@@ -33,7 +33,16 @@ impl<H: Execute> Source<H> {
         self.hide(handle, seconds, until).await
     }
 
-    pub(crate) async fn enqueue_delete(&self, handle: &str) -> Result<Ticket<()>, EnqueueError<String>> {
-        self.client.enqueue_delete(&self.url, handle).await
+    /// Deletes a message by the handle of its opened form. `own` is the handle of SQS, by which its visibility is changed.
+    pub(crate) async fn enqueue_delete(
+        &self,
+        handle: &str,
+        own: &str,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
+        let admitted = self.client.enqueue_delete(&self.url, handle).await?;
+        if handle != own {
+            self.client.supersede_visibility(&self.url, own);
+        }
+        Ok(admitted)
     }
 }

@@ -15,6 +15,7 @@ use super::lane::{Answer, BatchSize, Dispatch};
 use super::lane_handle::{LaneHandle, Load};
 use super::observer::Site;
 use super::settings::MAX_FIFO_REQUEST;
+use crate::attempt::ATTEMPT_TIMEOUT;
 use crate::panicked::Panicked;
 use crate::span::messaging_span;
 use crate::time::after;
@@ -37,6 +38,10 @@ impl<'a, K: Kind> Request<'a, K> {
         let mut until = after(deadline, K::GRACE);
         if K::IS_DEDUPLICATED && is_fifo(&lane.queue_url) {
             until = until.min(after(admitted, MAX_FIFO_REQUEST));
+        }
+        // A send may store payloads, which takes as long as it takes.
+        if !K::IS_DEDUPLICATED {
+            until = until.min(after(Instant::now(), ATTEMPT_TIMEOUT));
         }
         Self { lane, entries, spans, size, until }
     }

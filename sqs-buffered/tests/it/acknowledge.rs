@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use sqs_buffered::{Entry, Linger, SendErrorKind};
+use sqs_buffered::{BufferedClient, Entry, Linger, SendErrorKind};
+use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::faults::Fault;
@@ -150,4 +151,20 @@ async fn expired_handle_is_a_lost_lease() {
     buffered.delete(&rig.url, &handle).await.unwrap();
     let error = buffered.change_visibility(&rig.url, &handle, 60).await.unwrap_err();
     assert!(error.is_lease_lost(), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn delete_that_is_never_answered_is_retried_also_over_a_client_without_timeouts() {
+    let rig = Rig::standard().await;
+    let handle = handles(&rig, 1).await.remove(0);
+    rig.server
+        .faults()
+        .inject(Fault::latency(Duration::from_hours(1)).on(Action::DeleteMessageBatch).times(1));
+    let config = rig.server.client_config().timeout_config(TimeoutConfig::disabled()).build();
+    let buffered = BufferedClient::new(sqs_client::Client::from_conf(config));
+    let start = Instant::now();
+    buffered.delete(&rig.url, &handle).await.unwrap();
+    let took = start.elapsed();
+    assert!((Duration::from_secs(30)..Duration::from_secs(31)).contains(&took), "{took:?}");
+    assert!(rig.bodies().is_empty());
 }

@@ -1,36 +1,48 @@
 //! Runs a batch handler.
 
+use std::collections::HashMap;
 use std::iter::repeat_with;
 use std::sync::Arc;
 
+use futures_util::future::join_all;
+use sqs_client::client::Execute;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::groups::{Entry, Key};
-use super::handling::{Verdict, ended, verdict};
-use crate::claims::Claims;
+use super::handling::{Verdict, ended, open, verdict};
 use crate::consume::handler::{AnyBatchHandler, Failure, HandlerTask, MessageContext};
 use crate::consume::observe::Observer;
 use crate::consume::outcome::{HandlerError, Outcome};
 use crate::consume::receive::Delivery;
+use crate::consume::source::Source;
 use crate::span::messaging_span;
 use crate::trace_context::{SenderContext, link};
 
 /// The messages of a batch by their lines, each in order.
 pub(super) type Lines<T> = Vec<(Key, Vec<T>)>;
 
-/// Runs a batch handler in its own task. If another consumer or receiver is handling a message, that message and the later ones
-/// of its line do not run.
-pub(super) async fn handle_batch(
+/// Runs a batch handler in its own task. If a message cannot be opened, or another consumer or receiver is handling it, that
+/// message and the later ones of its line do not run.
+pub(super) async fn handle_batch<H: Execute>(
     handler: &AnyBatchHandler,
-    (claims, queue_url): (&Arc<Claims>, &Arc<str>),
-    lines: Lines<Entry<Delivery>>,
+    source: &Source<H>,
+    mut lines: Lines<Entry<Delivery>>,
     observer: &Observer,
     stop: watch::Receiver<Option<Instant>>,
 ) -> Lines<(Entry<Delivery>, Verdict)> {
+    let (claims, queue_url) = (source.client.claims(), &source.url);
+    let all = lines.iter_mut().flat_map(|(_, entries)| entries);
+    let opening = all.map(|entry| open(source, &mut entry.latest, observer, stop.clone()));
+    let mut unopened: HashMap<Arc<str>, Verdict> = HashMap::new();
+    let opened = join_all(opening).await;
+    for (entry, opened) in lines.iter().flat_map(|(_, entries)| entries).zip(opened) {
+        unopened.extend(opened.err().map(|verdict| (Arc::clone(entry.latest.id()), verdict)));
+    }
     let mut claimed = Vec::new();
     let mut claim = |entry: &Entry<Delivery>| {
         let claim = claims.claim(queue_url, entry.latest.id());
+        let claim = claim.filter(|_| !unopened.contains_key(entry.latest.id()));
         claim.map(|claim| claimed.push(claim)).is_some()
     };
     let run =
@@ -60,8 +72,11 @@ pub(super) async fn handle_batch(
     let mut verdicts = verdicts.into_iter();
     let decide = |((key, entries), runs): ((Key, Vec<Entry<Delivery>>), usize)| {
         let mut ran = verdicts.by_ref().take(runs);
-        let decided = entries.into_iter().map(|entry| (entry, ran.next().unwrap_or(Verdict::Busy))).collect();
-        (key, decided)
+        let mut verdict = |entry: &Entry<Delivery>| {
+            ran.next().or_else(|| unopened.remove(entry.latest.id())).unwrap_or(Verdict::Busy)
+        };
+        let decided = entries.into_iter().map(|entry| (verdict(&entry), entry));
+        (key, decided.map(|(verdict, entry)| (entry, verdict)).collect())
     };
     lines.into_iter().zip(runs).map(decide).collect()
 }

@@ -14,6 +14,7 @@ use sqs_client::wire::limits::{MAX_MESSAGE_ATTRIBUTES, MAX_MESSAGE_BYTES};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use crate::attempt::{ATTEMPT_TIMEOUT, attempt};
 use crate::consume::receive::Delivery;
 use crate::consume::source::Source;
 use crate::produce::{Entry, is_fifo};
@@ -67,10 +68,8 @@ async fn find<H: Execute>(source: &Source<H>) -> Result<Arc<str>, String> {
     let mut input = GetQueueAttributesInput::default();
     input.queue_url = Some(source.url.as_ref().to_owned());
     input.attribute_names = Some(vec![QueueAttributeName::RedrivePolicy]);
-    let output = handle
-        .execute::<GetQueueAttributes>(&input, CallOptions::default())
-        .await
-        .map_err(|error| error.to_string())?;
+    let asked = handle.execute::<GetQueueAttributes>(&input, CallOptions::default());
+    let output = attempt(ATTEMPT_TIMEOUT, asked).await.map_err(|error| error.to_string())?;
     let attributes = output.attributes.unwrap_or_default();
     let policy = attributes.get(&QueueAttributeName::RedrivePolicy);
     let arn = policy.and_then(|policy| target(policy)).ok_or("the queue has no dead-letter queue")?;
@@ -78,10 +77,8 @@ async fn find<H: Execute>(source: &Source<H>) -> Result<Arc<str>, String> {
     let mut input = GetQueueUrlInput::default();
     input.queue_owner_aws_account_id = parts.next().map(str::to_owned);
     input.queue_name = parts.next().map(str::to_owned);
-    let output = handle
-        .execute::<GetQueueUrl>(&input, CallOptions::default())
-        .await
-        .map_err(|error| format!("{arn}: {error}"))?;
+    let asked = handle.execute::<GetQueueUrl>(&input, CallOptions::default());
+    let output = attempt(ATTEMPT_TIMEOUT, asked).await.map_err(|error| format!("{arn}: {error}"))?;
     output.queue_url.map(Arc::from).ok_or_else(|| format!("{arn} has no URL"))
 }
 

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use sqs_client::client::{Execute, OperationError as _, Unopened};
 use sqs_client::types::MessageSystemAttributeName as Name;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::claims::Claims;
 use crate::consume::handler::{AnyBatchHandler, AnyHandler, Failure, HandlerTask, MessageContext};
 use crate::consume::observe::{Event, Observer};
 use crate::consume::outcome::Outcome;
 use crate::consume::pool::HandlerEnd;
 use crate::consume::receive::Delivery;
+use crate::consume::source::Source;
 use crate::span::messaging_span;
 use crate::trace_context::SenderContext;
 
@@ -30,6 +31,8 @@ pub(super) enum Verdict {
     Failed(Option<String>),
     /// Not started: another consumer or receiver of the client is handling the message.
     Busy,
+    /// Not started: the message could not be opened.
+    Unopened(Unopened, String),
     /// The handler was stopped, or still runs although it was told to stop.
     Aborted,
 }
@@ -38,7 +41,9 @@ impl Verdict {
     /// The result for the adaptive concurrency.
     pub(super) fn end(&self) -> HandlerEnd {
         match self {
-            Self::Busy | Self::Aborted | Self::Outcome(Outcome::Retry(_)) => HandlerEnd::Stopped,
+            Self::Busy | Self::Aborted | Self::Unopened(..) | Self::Outcome(Outcome::Retry(_)) => {
+                HandlerEnd::Stopped
+            }
             Self::Outcome(Outcome::Overloaded) => HandlerEnd::Overloaded,
             Self::Outcome(_) => HandlerEnd::Succeeded,
             Self::Failed(_) => HandlerEnd::Failed,
@@ -46,15 +51,40 @@ impl Verdict {
     }
 }
 
+/// Opens a message under its lease. An error is the verdict about it: it could not be opened, or must not run.
+pub(super) async fn open<H: Execute>(
+    source: &Source<H>,
+    delivery: &mut Delivery,
+    observer: &Observer,
+    mut stop: watch::Receiver<Option<Instant>>,
+) -> Result<(), Verdict> {
+    let lease = delivery.lease.clone();
+    let opened = tokio::select! {
+        biased;
+        opened = delivery.open(source) => opened,
+        () = lease.lost() => return Err(Verdict::Aborted),
+        _ = stop.wait_for(Option::is_some) => return Err(Verdict::Aborted),
+    };
+    opened.map_err(|error| {
+        observer.report(&Event::Unopened { message_id: delivery.id(), error: &error });
+        Verdict::Unopened(error.unopened().unwrap_or(Unopened::Release), error.to_string())
+    })
+}
+
 /// Runs a handler in a task of its own.
-pub(super) async fn handle(
+pub(super) async fn handle<H: Execute>(
     handler: &AnyHandler,
-    (claims, queue_url): (&Arc<Claims>, &Arc<str>),
-    delivery: &Delivery,
+    source: &Source<H>,
+    delivery: &mut Delivery,
     observer: &Observer,
     stop: watch::Receiver<Option<Instant>>,
 ) -> Verdict {
-    let Some(claim) = claims.claim(queue_url, delivery.id()) else { return Verdict::Busy };
+    let queue_url = &source.url;
+    let Some(claim) = source.client.claims().claim(queue_url, delivery.id()) else { return Verdict::Busy };
+    if let Err(verdict) = open(source, delivery, observer, stop.clone()).await {
+        return verdict;
+    }
+    let delivery = &*delivery;
     observer.tally.started.one();
     let (began, message_id) = (Instant::now(), &**delivery.id());
     let context = MessageContext::leased(Arc::clone(&delivery.message), delivery.lease.clone());

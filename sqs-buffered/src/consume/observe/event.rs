@@ -54,6 +54,15 @@ pub enum Event<'a> {
         /// The message id.
         message_id: &'a str,
     },
+    /// A message could not be opened: the client below could not load its payload. It is not handled. The client says what becomes
+    /// of it; usually it becomes visible again after the back-off.
+    #[non_exhaustive]
+    Unopened {
+        /// The message id.
+        message_id: &'a str,
+        /// The error.
+        error: &'a dyn std::error::Error,
+    },
     /// The renewal of a lease failed. It is retried while there is time.
     #[non_exhaustive]
     RenewalFailed {
@@ -119,7 +128,9 @@ pub enum Settled {
     Kept,
     /// Sent to the dead-letter queue and deleted.
     DeadLettered,
-    /// Made visible again without an outcome: not started, stopped, dropped, or its delete failed.
+    /// Deleted without an outcome: its payload is missing, and the client below deletes such messages.
+    Discarded,
+    /// Made visible again without an outcome: not started, not opened, stopped, dropped, or its delete failed.
     Returned,
 }
 
@@ -132,6 +143,7 @@ impl Settled {
             Self::Released => "released",
             Self::Kept => "kept",
             Self::DeadLettered => "dead_lettered",
+            Self::Discarded => "discarded",
             Self::Returned => "returned",
         }
     }

@@ -100,6 +100,7 @@ impl ConsumerMetrics {
             Event::SettleFailed { .. } => self.settles_failed.increment(1),
             Event::ReceiveFailed { .. }
             | Event::Damaged { .. }
+            | Event::Unopened { .. }
             | Event::HandlerFailed { .. }
             | Event::HandlerPanicked { .. }
             | Event::DeadLetterFailed { .. } => {}

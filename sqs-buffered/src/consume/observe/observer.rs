@@ -88,6 +88,9 @@ fn log(event: &Event<'_>) {
         Event::Damaged { message_id } => {
             tracing::warn!(message_id, "a message has a wrong checksum; it becomes visible again");
         }
+        Event::Unopened { message_id, error } => {
+            tracing::warn!(message_id, %error, "a message could not be opened, and is not handled");
+        }
         Event::RenewalFailed { message_id, error } => {
             tracing::debug!(message_id, %error, "the renewal of a lease failed");
         }

@@ -11,7 +11,7 @@ macro_rules! counters {
         /// The totals of a receiver or consumer since its start.
         ///
         /// Each delivery ends in one way. While nothing is being settled, `received` is the sum of `held`, `acked`, `nacked`,
-        /// `released`, `kept`, `dead_lettered`, `returned`, `deleting`, `leases_lost` and `unsettled`.
+        /// `released`, `kept`, `dead_lettered`, `discarded`, `returned`, `deleting`, `leases_lost` and `unsettled`.
         #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
         #[non_exhaustive]
         pub struct ReceiveStats {
@@ -50,6 +50,8 @@ counters! {
     received,
     /// Deliveries with a wrong checksum. They were made visible again.
     damaged,
+    /// Deliveries of messages that could not be opened, and were not handled.
+    unopened,
     /// Deliveries of messages that were already held. They share the end of the first delivery.
     duplicates,
     /// Messages whose handlers were started.
@@ -74,7 +76,9 @@ counters! {
     kept,
     /// Messages sent to the dead-letter queue and deleted.
     dead_lettered,
-    /// Messages made visible again without an outcome: not started, stopped, dropped, or not deleted.
+    /// Messages deleted without an outcome, because their payloads are missing.
+    discarded,
+    /// Messages made visible again without an outcome: not started, not opened, stopped, dropped, or not deleted.
     returned,
     /// Messages whose deletes were under way when their run or receiver ended. The client completes them in the background;
     /// [`close`](crate::BufferedClient::close) waits for them.
@@ -109,6 +113,7 @@ impl Tally {
             Event::Settled { how, .. } => self.of(*how),
             Event::ReceiveFailed { .. } => &self.receive_errors,
             Event::Damaged { .. } => &self.damaged,
+            Event::Unopened { .. } => &self.unopened,
             Event::RenewalFailed { .. } => &self.renewal_failures,
             Event::LeaseLost { .. } => &self.leases_lost,
             Event::SettleFailed { .. } => &self.settle_errors,
@@ -126,6 +131,7 @@ impl Tally {
             Settled::Released => &self.released,
             Settled::Kept => &self.kept,
             Settled::DeadLettered => &self.dead_lettered,
+            Settled::Discarded => &self.discarded,
             Settled::Returned => &self.returned,
         }
     }

@@ -30,6 +30,8 @@ pub(crate) struct Delivery {
     ended: Option<LeaseTerm>,
     /// Set if a delete failed that SQS may have executed. If the message no longer exists, the delivery counts as this.
     maybe_gone: Option<Settled>,
+    /// Whether the message is opened.
+    is_open: bool,
     /// Whether a lane has its delete. Then the message must not be made visible, whatever happens to this delivery.
     is_deleting: bool,
     /// `None` when the delivery is settled.
@@ -54,6 +56,7 @@ impl Delivery {
             observer,
             ended: None,
             maybe_gone: None,
+            is_open: false,
             is_deleting: false,
             credit: Some(credit),
         }
@@ -88,6 +91,24 @@ impl Delivery {
         }
     }
 
+    /// Opens the message: a client that stores bodies elsewhere loads this one.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the message is unchanged.
+    pub(crate) async fn open<H: Execute>(&mut self, source: &Source<H>) -> Result<(), H::Error> {
+        if !self.is_open {
+            source.client.handle().open(Arc::make_mut(&mut self.message)).await?;
+            self.is_open = true;
+        }
+        Ok(())
+    }
+
+    /// The handle that deletes what belongs to an opened message, too. An unopened one is deleted by the handle of SQS.
+    fn delete_handle(&self) -> &str {
+        let opened = self.message.receipt_handle().filter(|_| self.is_open);
+        opened.unwrap_or(self.lease.receipt_handle())
+    }
+
     /// Deletes the message and counts the delivery as `how`. After a failure, the delivery can still be given back.
     ///
     /// # Cancel safety
@@ -98,7 +119,7 @@ impl Delivery {
         how: Settled,
     ) -> Result<(), SendError> {
         self.end_lease()?;
-        let result = match source.enqueue_delete(self.lease.receipt_handle()).await {
+        let result = match source.enqueue_delete(self.delete_handle(), self.lease.receipt_handle()).await {
             Ok(deleted) => {
                 self.is_deleting = true;
                 let result = deleted.await;

@@ -58,7 +58,11 @@ impl<H: Execute> Intake<H> {
         let (out, messages) = mpsc::unbounded_channel();
         let pump = Pump {
             source: source.clone(),
-            terms: Terms { visibility_seconds, wait: settings.wait_time },
+            terms: Terms {
+                visibility_seconds,
+                wait: settings.wait_time,
+                attempt_timeout: settings.attempt_timeout,
+            },
             leases: Arc::clone(&leases),
             credits: Arc::clone(&credits),
             observer: Arc::clone(&observer),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sqs_client::client::{CallOptions, Execute, OperationError, Retries};
-use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
+use sqs_client::operation::receive_message::{ReceiveMessageInput, ReceiveMessageOutput};
 use sqs_client::types::{Message, MessageSystemAttributeName, QueueAttributeName};
 use sqs_client::wire::limits::RECEIVE_ATTEMPT_SECONDS;
 use sqs_client::wire::service_error::ErrorCode;
@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep};
 use tracing::Span;
 
 use super::pause::pause;
+use crate::attempt::{AttemptError, attempt};
 use crate::consume::observe::{Event, Observer};
 use crate::consume::source::Source;
 use crate::consume::stop::Stop;
@@ -22,6 +23,8 @@ use crate::transient::is_transient;
 pub(super) struct Terms {
     pub(super) visibility_seconds: u32,
     pub(super) wait: Duration,
+    /// How long an attempt may take in addition.
+    pub(super) attempt_timeout: Duration,
 }
 
 /// The result of a receive.
@@ -47,7 +50,7 @@ pub(super) async fn poll<H: Execute>(
     observer: &Observer,
     stop: &Stop,
     may_refuse: impl Fn() -> bool,
-) -> Result<Option<Answer>, H::Error> {
+) -> Result<Option<Answer>, AttemptError<H::Error>> {
     let mut input = input(source, terms, asked);
     let began = Instant::now();
     let mut id_made = began;
@@ -63,7 +66,7 @@ pub(super) async fn poll<H: Execute>(
                 observer.tally.receives_abandoned.one();
                 return Ok(None);
             }
-            answered = source.client.handle().execute::<ReceiveMessage>(&input, CallOptions::with_retries(Retries::Never)) => answered,
+            answered = receive(source, &input, terms) => answered,
         };
         // With damaged messages, the error has the others.
         let answered = answered.or_else(|error| {
@@ -105,6 +108,16 @@ pub(super) async fn poll<H: Execute>(
             id_made = Instant::now();
         }
     }
+}
+
+/// The messages are opened later, each under its own lease.
+async fn receive<H: Execute>(
+    source: &Source<H>,
+    input: &ReceiveMessageInput,
+    terms: Terms,
+) -> Result<ReceiveMessageOutput, AttemptError<H::Error>> {
+    let received = source.client.handle().receive_unopened(input, CallOptions::with_retries(Retries::Never));
+    attempt(terms.wait.saturating_add(terms.attempt_timeout), received).await
 }
 
 fn input<H: Execute>(source: &Source<H>, terms: Terms, asked: usize) -> ReceiveMessageInput {

@@ -183,7 +183,7 @@ impl<H: Execute> Pump<H> {
 }
 
 /// Whether a message comes after another one of its group.
-fn is_behind(delivery: &Delivery, other: &Delivery) -> bool {
+pub(super) fn is_behind(delivery: &Delivery, other: &Delivery) -> bool {
     delivery.attribute(&Name::MessageGroupId) == other.attribute(&Name::MessageGroupId)
         && delivery.number::<u128>(&Name::SequenceNumber) >= other.number(&Name::SequenceNumber)
 }

@@ -18,14 +18,16 @@ use super::delivery::Delivery;
 use super::error::{ReceiveError, ReceiveErrorKind};
 use super::grace::{GRACE, Grace};
 use super::intake::Intake;
-use super::pump::give_back;
+use super::pump::{give_back, is_behind};
 use super::received::Received;
 use super::settings::{Settings, receive_setters};
+use crate::consume::back_off::BackOff;
 use crate::consume::credit::SharedCredits;
-use crate::consume::observe::{Hook, Observer, ReceiveStats};
+use crate::consume::observe::{Event, Hook, Observer, ReceiveStats};
 use crate::consume::source::Source;
 use crate::consume::stop::Stop;
 use crate::produce::{BufferedClient, BuildError};
+use crate::random;
 
 /// The default limit.
 const LIMIT: usize = 10;
@@ -54,9 +56,12 @@ const LIMIT: usize = 10;
 pub struct Receiver<H: Execute = sqs_client::Client> {
     intake: Intake<H>,
     ready: VecDeque<Delivery>,
-    /// Messages whose leases are renewed before they are yielded; `None` is one whose lease was lost.
-    stale: FuturesUnordered<BoxFuture<'static, Option<Delivery>>>,
+    /// Messages that are prepared before they are yielded: their leases are renewed, and they are opened.
+    preparing: FuturesUnordered<BoxFuture<'static, Prepared>>,
 }
+
+/// A message that can be yielded. `Err` if not; with the message if it could not be opened.
+type Prepared = Result<Delivery, Option<Delivery>>;
 
 /// Builds a [`Receiver`].
 #[must_use]
@@ -107,7 +112,7 @@ impl<H: Execute> Receiver<H> {
     pub async fn close_within(mut self, grace: Duration) -> Result<ReceiveStats, ReceiveError> {
         let grace = Grace::new(Instant::now(), grace);
         self.intake.stop();
-        self.stale.clear();
+        self.preparing.clear();
         give_back(self.ready.drain(..).collect());
         if timeout_at(grace.stop, self.give_rest_back()).await.is_err() {
             self.intake.abandon_receives();
@@ -154,29 +159,56 @@ impl<H: Execute> Receiver<H> {
     /// The next message with enough time left. On FIFO queues, it waits for those before it.
     fn poll_fresh(&mut self, cx: &mut Context<'_>) -> Poll<Option<Delivery>> {
         loop {
-            while let Poll::Ready(Some(renewed)) = self.stale.poll_next_unpin(cx) {
-                if let Some(delivery) = renewed {
-                    return Poll::Ready(Some(delivery));
+            while let Poll::Ready(Some(prepared)) = self.preparing.poll_next_unpin(cx) {
+                match prepared {
+                    Ok(delivery) => return Poll::Ready(Some(delivery)),
+                    Err(Some(unopened)) => self.not_opened(unopened),
+                    Err(None) => {}
                 }
             }
-            if !self.stale.is_empty() && self.intake.source.is_fifo() {
+            if !self.preparing.is_empty() && self.intake.source.is_fifo() {
                 return Poll::Pending;
             }
             let Some(delivery) = self.ready.pop_front() else {
                 match ready!(self.intake.poll_next(cx)) {
                     Some(batch) => self.ready.extend(batch),
-                    None if self.stale.is_empty() => return Poll::Ready(None),
+                    None if self.preparing.is_empty() => return Poll::Ready(None),
                     None => return Poll::Pending,
                 }
                 continue;
             };
-            if delivery.lease.is_fresh() {
-                return Poll::Ready(Some(delivery));
-            }
-            self.stale.push(Box::pin(async move {
-                let lease = delivery.lease.clone();
-                lease.refresh().await.ok().map(|()| delivery)
-            }));
+            let (source, observer) = (self.intake.source.clone(), Arc::clone(&self.intake.observer));
+            self.preparing.push(Box::pin(prepare(source, observer, delivery)));
+        }
+    }
+
+    /// Gives back a message that could not be opened, and on FIFO queues those behind it in its group, so that none overtakes.
+    fn not_opened(&mut self, unopened: Delivery) {
+        let is_fifo = self.intake.source.is_fifo();
+        let (behind, ready) =
+            self.ready.drain(..).partition(|delivery| is_fifo && is_behind(delivery, &unopened));
+        self.ready = ready;
+        give_back(behind.into());
+        let delay = BackOff::default().delay(unopened.receive_count(), random::unit());
+        unopened.give_back_after(delay);
+    }
+}
+
+async fn prepare<H: Execute>(source: Source<H>, observer: Arc<Observer>, mut delivery: Delivery) -> Prepared {
+    let lease = delivery.lease.clone();
+    if !lease.is_fresh() {
+        lease.refresh().await.map_err(|_| None)?;
+    }
+    let opened = tokio::select! {
+        biased;
+        opened = delivery.open(&source) => opened,
+        () = lease.lost() => return Err(None),
+    };
+    match opened {
+        Ok(()) => Ok(delivery),
+        Err(error) => {
+            observer.report(&Event::Unopened { message_id: delivery.id(), error: &error });
+            Err(Some(delivery))
         }
     }
 }
@@ -215,7 +247,7 @@ impl<H: Execute> ReceiverBuilder<H> {
         let credits = Arc::new(SharedCredits::of_messages(self.limit, self.settings.max_poll_delay, held));
         let intake = Intake::start(self.source, &self.settings, credits, observer, Stop::new()).await?;
         let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;
-        Ok(Receiver { intake, ready: VecDeque::new(), stale: FuturesUnordered::new() })
+        Ok(Receiver { intake, ready: VecDeque::new(), preparing: FuturesUnordered::new() })
     }
 }
 

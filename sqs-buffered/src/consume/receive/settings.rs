@@ -11,6 +11,9 @@ use crate::produce::BuildError;
 /// How long a lease is renewed by default.
 const MAX_LEASE: Duration = Duration::from_secs(3_600);
 
+/// How long an attempt to receive may take in addition to its wait time.
+const RECEIVE_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// How long a receive waits for more free places by default.
 const POLL_DELAY: Duration = Duration::from_millis(500);
 /// The longest poll delay: if a handler hangs, ten places may never be free together.
@@ -32,6 +35,14 @@ macro_rules! receive_setters {
         /// receives.
         pub fn wait_time(mut self, wait: std::time::Duration) -> Self {
             self.settings.wait_time = wait;
+            self
+        }
+
+        /// Sets how long an attempt to receive may take in addition to its [wait time](Self::wait_time): more than zero, 10
+        /// seconds by default. Then it is retried, whatever the timeouts of the client below are: if a connection dies
+        /// silently, a client without timeouts would wait for ever.
+        pub fn attempt_timeout(mut self, timeout: std::time::Duration) -> Self {
+            self.settings.attempt_timeout = timeout;
             self
         }
 
@@ -68,6 +79,7 @@ pub(crate) struct Settings {
     pub(crate) max_poll_delay: Duration,
     pub(crate) max_lease: Duration,
     pub(crate) back_off: BackOff,
+    pub(crate) attempt_timeout: Duration,
 }
 
 impl Default for Settings {
@@ -78,6 +90,7 @@ impl Default for Settings {
             max_poll_delay: POLL_DELAY,
             max_lease: MAX_LEASE,
             back_off: BackOff::default(),
+            attempt_timeout: RECEIVE_TIMEOUT,
         }
     }
 }
@@ -94,6 +107,9 @@ impl Settings {
         if self.max_poll_delay > MAX_POLL_DELAY {
             let (delay, allowed) = (self.max_poll_delay, format!("0 to {MAX_POLL_DELAY:?}"));
             return Err(BuildError::new("max_poll_delay", format_args!("{delay:?}"), allowed));
+        }
+        if self.attempt_timeout.is_zero() {
+            return Err(BuildError::new("attempt_timeout", "zero", "more than zero"));
         }
         if self.max_lease.is_zero() {
             return Err(BuildError::new("max_lease", "zero", "more than zero"));
@@ -130,7 +146,11 @@ mod tests {
     #[test]
     fn invalid_setting_is_named_with_its_value_and_what_is_allowed() {
         type Change = fn(&mut Settings);
-        let table: [(Change, &str); 6] = [
+        let table: [(Change, &str); 7] = [
+            (
+                |settings| settings.attempt_timeout = Duration::ZERO,
+                "attempt_timeout is zero, allowed is more than zero",
+            ),
             (
                 |settings| settings.visibility_timeout = Some(Duration::ZERO),
                 "visibility_timeout is 0ns, allowed is 1 to 43200 whole seconds",

@@ -1,6 +1,6 @@
 //! The visibility timeout of receives: that of the settings, or that of the queue.
 
-use sqs_client::client::{CallOptions, Execute, OperationError as _};
+use sqs_client::client::{CallOptions, Execute, OperationError as _, Retries};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::types::QueueAttributeName;
 use tokio::time::sleep;
@@ -8,6 +8,7 @@ use tokio::time::sleep;
 use super::error::{ReceiveError, ReceiveErrorKind};
 use super::pause::pause;
 use super::settings::Settings;
+use crate::attempt::{ATTEMPT_TIMEOUT, AttemptError, attempt};
 use crate::consume::observe::{Event, Observer};
 use crate::consume::source::Source;
 use crate::consume::stop::Stop;
@@ -58,11 +59,14 @@ pub(super) async fn visibility_seconds<H: Execute>(
     }
 }
 
-async fn ask<H: Execute>(source: &Source<H>) -> Result<Option<u32>, H::Error> {
+async fn ask<H: Execute>(source: &Source<H>) -> Result<Option<u32>, AttemptError<H::Error>> {
     let mut input = GetQueueAttributesInput::default();
     input.queue_url = Some(source.url.as_ref().to_owned());
     input.attribute_names = Some(vec![QueueAttributeName::VisibilityTimeout]);
-    let output = source.client.handle().execute::<GetQueueAttributes>(&input, CallOptions::default()).await?;
+    // Failures are reported and retried by the caller.
+    let options = CallOptions::with_retries(Retries::Never);
+    let asked = source.client.handle().execute::<GetQueueAttributes>(&input, options);
+    let output = attempt(ATTEMPT_TIMEOUT, asked).await?;
     let attributes = output.attributes.unwrap_or_default();
     Ok(attributes.get(&QueueAttributeName::VisibilityTimeout).and_then(|seconds| seconds.parse().ok()))
 }

@@ -122,6 +122,13 @@ impl<H: Execute> BufferedClient<H> {
         admitted.map_err(|(_, kind)| refused(&handle, kind))
     }
 
+    /// Drops visibility changes of a message, unless they are in flight.
+    pub(crate) fn supersede_visibility(&self, queue_url: &str, handle: &str) {
+        if let Some(changes) = self.shared.lanes.changes.find(queue_url) {
+            changes.supersede(&handle.into());
+        }
+    }
+
     /// Drops visibility changes of a message whose delete was admitted, unless they are in flight.
     fn delete_admitted(
         &self,
@@ -130,9 +137,7 @@ impl<H: Execute> BufferedClient<H> {
         admitted: Admitted<Delete>,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let ticket = admitted.map_err(|(_, kind)| refused(handle, kind))?;
-        if let Some(changes) = self.shared.lanes.changes.find(queue_url) {
-            changes.supersede(handle);
-        }
+        self.supersede_visibility(queue_url, handle);
         Ok(ticket)
     }
 

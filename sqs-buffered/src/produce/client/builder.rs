@@ -105,9 +105,9 @@ impl<H: Execute> Builder<H> {
     }
 
     /// Sets how long an entry is tried, from its admission: 120 s by default, more than zero. On FIFO queues at most 280 s
-    /// count, because SQS forgets deduplication ids after five minutes. A request in flight at that time is awaited for
-    /// another minute at most, on FIFO queues until 290 s after admission. Visibility changes are not awaited: they can be
-    /// made twice.
+    /// count, because SQS forgets deduplication ids after five minutes. A send in flight at that time is awaited for another
+    /// minute at most, on FIFO queues until 290 s after admission. Requests of deletes and visibility changes end after 30 s
+    /// and are retried, because they can be made twice.
     pub fn delivery_timeout(mut self, timeout: Duration) -> Self {
         self.settings.delivery_timeout = timeout;
         self

@@ -15,6 +15,7 @@ pub(crate) mod leases;
 mod meddler;
 #[cfg(feature = "metrics")]
 mod metrics;
+mod opening;
 mod overload;
 mod polling;
 mod pools;

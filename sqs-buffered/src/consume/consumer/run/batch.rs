@@ -69,8 +69,8 @@ impl<H: Execute> Run<H> {
         self.started(lines.iter().map(|(_, entries)| entries.len()).sum());
         let (shared, stop) = (Arc::clone(&self.shared), self.stop_handlers.subscribe());
         self.work.push(Box::pin(async move {
-            let (source, began) = ((shared.source.client.claims(), &shared.source.url), Instant::now());
-            let lines = handle_batch(&handler, source, lines, &shared.observer, stop).await;
+            let began = Instant::now();
+            let lines = handle_batch(&handler, &shared.source, lines, &shared.observer, stop).await;
             Step::HandledBatch { lines, elapsed: began.elapsed() }
         }));
     }

@@ -16,7 +16,7 @@ use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqs_client::client::Execute;
+use sqs_client::client::{Execute, Unopened};
 use tracing::Instrument as _;
 
 use super::super::groups::{Entry, GroupAdvance, Key};
@@ -109,7 +109,8 @@ impl<H: Execute> Run<H> {
                 self.give_back(key, deliveries, Return::Released);
             }
             Verdict::Outcome(Outcome::Keep) => self.give_back(key, deliveries, Return::Kept),
-            Verdict::Outcome(Outcome::DeadLetter(reason)) => self.send(key, deliveries, reason),
+            Verdict::Outcome(Outcome::DeadLetter(reason))
+            | Verdict::Unopened(Unopened::DeadLetter, reason) => self.send(key, deliveries, reason),
             Verdict::Failed(panic) => {
                 self.panics.extend(panic.filter(|_| self.panics.len() < MAX_PANICS));
                 self.failed(key, deliveries, receives);
@@ -117,6 +118,12 @@ impl<H: Execute> Run<H> {
             Verdict::Busy => {
                 self.shared.observer.duplicate();
                 self.give_back(key, deliveries, Return::Returned(SOON));
+            }
+            Verdict::Unopened(Unopened::Delete, _) => self.succeeded(key, deliveries, Settled::Discarded),
+            // It did not run: the back-off is that of its receives.
+            Verdict::Unopened(..) => {
+                let delay = self.shared.settings.back_off.delay(receives, random::unit());
+                self.give_back(key, deliveries, Return::Returned(delay));
             }
             Verdict::Aborted => self.give_back(key, deliveries, Return::Returned(Duration::ZERO)),
         }

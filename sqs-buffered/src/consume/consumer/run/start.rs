@@ -51,12 +51,12 @@ impl<H: Execute> Run<H> {
         Ok(())
     }
 
-    fn start_handler(&mut self, handler: AnyHandler, key: Key, entry: Entry<Delivery>) {
+    fn start_handler(&mut self, handler: AnyHandler, key: Key, mut entry: Entry<Delivery>) {
         self.started(1);
         let (shared, stop) = (Arc::clone(&self.shared), self.stop_handlers.subscribe());
         self.work.push(Box::pin(async move {
-            let (source, began) = ((shared.source.client.claims(), &shared.source.url), Instant::now());
-            let verdict = handle(&handler, source, &entry.latest, &shared.observer, stop).await;
+            let began = Instant::now();
+            let verdict = handle(&handler, &shared.source, &mut entry.latest, &shared.observer, stop).await;
             Step::Handled { key, entry, verdict, elapsed: began.elapsed() }
         }));
     }

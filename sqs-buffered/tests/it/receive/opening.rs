@@ -1,0 +1,217 @@
+//! A client below that opens messages, and one that does not answer.
+
+use std::fmt;
+use std::future::pending;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use futures_util::StreamExt as _;
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome, Receiver};
+use sqs_client::Error;
+use sqs_client::client::{CallOptions, Execute, OperationError, Unopened};
+use sqs_client::operation::Operation;
+use sqs_client::operation::receive_message::{ReceiveMessageInput, ReceiveMessageOutput};
+use sqs_client::types::Message;
+use tokio::time::{Instant, sleep};
+
+use super::super::base_client::BaseClient;
+use super::diary::Diary;
+use super::rig::{Rig, secs, until};
+
+/// Opens a message by a prefix of its body and of its receipt handle. The first ones fail.
+#[derive(Clone, Debug)]
+struct Layer {
+    inner: BaseClient,
+    /// How many messages with the body "bad" cannot be opened, and what to do with them.
+    failures: Arc<AtomicU32>,
+    policy: Unopened,
+    /// How many receives are never answered.
+    silent: Arc<AtomicU32>,
+}
+
+#[derive(Clone, Debug)]
+enum LayerError {
+    Below(Error),
+    Unopened(Unopened),
+}
+
+impl fmt::Display for LayerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Below(error) => error.fmt(f),
+            Self::Unopened(_) => f.write_str("the payload is out of reach"),
+        }
+    }
+}
+
+impl std::error::Error for LayerError {}
+
+impl From<Error> for LayerError {
+    fn from(error: Error) -> Self {
+        Self::Below(error)
+    }
+}
+
+impl OperationError for LayerError {
+    fn client_error(&self) -> Option<&Error> {
+        if let Self::Below(error) = self { Some(error) } else { None }
+    }
+
+    fn unopened(&self) -> Option<Unopened> {
+        if let Self::Unopened(policy) = self { Some(*policy) } else { None }
+    }
+}
+
+fn takes_one(count: &AtomicU32) -> bool {
+    count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+}
+
+impl Execute for Layer {
+    type Error = LayerError;
+
+    async fn execute<O: Operation>(
+        &self,
+        input: &O::Input,
+        options: CallOptions,
+    ) -> Result<O::Output, LayerError> {
+        Ok(self.inner.execute::<O>(input, options).await?)
+    }
+
+    async fn receive_unopened(
+        &self,
+        input: &ReceiveMessageInput,
+        options: CallOptions,
+    ) -> Result<ReceiveMessageOutput, LayerError> {
+        if takes_one(&self.silent) {
+            return pending().await;
+        }
+        Ok(self.inner.receive_unopened(input, options).await?)
+    }
+
+    async fn open(&self, message: &mut Message) -> Result<(), LayerError> {
+        sleep(secs(1)).await;
+        if message.body() == Some("bad") && takes_one(&self.failures) {
+            return Err(LayerError::Unopened(self.policy));
+        }
+        message.body = message.body().map(|body| format!("opened {body}"));
+        Ok(())
+    }
+}
+
+fn layer(rig: &Rig, (failures, policy): (u32, Unopened)) -> Layer {
+    let (failures, silent) = (Arc::new(AtomicU32::new(failures)), Arc::default());
+    Layer { inner: rig.base.clone(), failures, policy, silent }
+}
+
+#[tokio::test(start_paused = true)]
+async fn receive_that_is_never_answered_is_retried() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        rig.send_to("a", ["1", "2"]).await;
+        let client = layer(&rig, (0, Unopened::Retry));
+        client.silent.store(2, Ordering::Relaxed);
+        let consumer = Consumer::builder(client, &rig.url)
+            .message_handler(|_, _| async { Ok(Outcome::Ack) })
+            .build()
+            .unwrap();
+        let start = Instant::now();
+        let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+        assert_eq!((report.stats.acked, report.stats.receive_errors), (2, 2), "{name}");
+        assert!((secs(60)..secs(90)).contains(&start.elapsed()), "{name}: {:?}", start.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn handler_does_not_run_before_its_message_is_opened() {
+    for name in ["jobs", "jobs.fifo"] {
+        for policy in [Unopened::Retry, Unopened::Release] {
+            let rig = Rig::new(name).await;
+            rig.send_to("a", ["good", "bad", "last"]).await;
+            let (diary, reasons) = (Diary::default(), Arc::new(Mutex::new(Vec::new())));
+            let (seen, told) = (diary.clone(), Arc::clone(&reasons));
+            let consumer = Consumer::builder(layer(&rig, (3, policy)), &rig.url)
+                .back_off(BackOff::Fixed(secs(2)))
+                .on_event(move |event| {
+                    if let Event::Unopened { error, .. } = event {
+                        told.lock().unwrap().push(error.to_string());
+                    }
+                })
+                .message_handler(move |message, _| {
+                    seen.start(&message);
+                    async { Ok(Outcome::Ack) }
+                })
+                .build()
+                .unwrap();
+            let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+            let stats = report.stats;
+            assert_eq!((stats.unopened, stats.acked, stats.started, stats.failed), (3, 3, 3, 0), "{name}");
+            assert_eq!(*reasons.lock().unwrap(), ["the payload is out of reach"; 3]);
+            let mut bodies = diary.bodies();
+            if name == "jobs" {
+                bodies.sort_unstable();
+                assert_eq!(bodies, ["opened bad", "opened good", "opened last"]);
+            } else {
+                assert_eq!(bodies, ["opened good", "opened bad", "opened last"], "the group waits");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_that_cannot_be_opened_is_deleted_or_dead_lettered_as_the_client_says() {
+    for (policy, dead_letters) in [(Unopened::Delete, 0), (Unopened::DeadLetter, 1)] {
+        let rig = Rig::new("jobs").await;
+        let dead = rig.dead_letter_after(100).await;
+        rig.send(["good", "bad"]).await;
+        let consumer = Consumer::builder(layer(&rig, (9, policy)), &rig.url)
+            .message_handler(|_, _| async { Ok(Outcome::Ack) })
+            .build()
+            .unwrap();
+        let stats = consumer.run_until(until(|| rig.left() == 0)).await.unwrap().stats;
+        assert_eq!((stats.acked, stats.started, stats.unopened), (1, 1, 1), "{policy:?}");
+        assert_eq!((stats.dead_lettered, stats.discarded), (dead_letters, 1 - dead_letters), "{policy:?}");
+        assert_eq!(rig.server.queue(dead).bodies(), vec!["bad"; usize::try_from(dead_letters).unwrap()]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn batch_runs_without_messages_that_cannot_be_opened() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        rig.send_to("a", ["1", "2", "bad", "3"]).await;
+        let bodies = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&bodies);
+        let consumer = Consumer::builder(layer(&rig, (2, Unopened::Retry)), &rig.url)
+            .back_off(BackOff::Fixed(secs(1)))
+            .batch_handler(move |batch: Vec<String>| {
+                seen.lock().unwrap().extend(batch);
+                async { Ok::<_, String>(()) }
+            })
+            .build()
+            .unwrap();
+        let stats = consumer.run_until(until(|| rig.left() == 0)).await.unwrap().stats;
+        assert_eq!((stats.acked, stats.unopened), (4, 2), "{name}: {stats:?}");
+        let mut bodies = bodies.lock().unwrap().clone();
+        if name == "jobs" {
+            bodies.sort_unstable();
+            assert_eq!(bodies, ["opened 1", "opened 2", "opened 3", "opened bad"]);
+        } else {
+            assert_eq!(bodies, ["opened 1", "opened 2", "opened bad", "opened 3"]);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn receiver_yields_opened_messages_in_order() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("a", ["1", "bad", "2"]).await;
+    let buffered = BufferedClient::new(layer(&rig, (2, Unopened::Retry)));
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    for body in ["opened 1", "opened bad", "opened 2"] {
+        let received = receiver.next().await.unwrap();
+        assert_eq!(received.message().body(), Some(body));
+        received.ack().await.unwrap();
+    }
+    assert_eq!(receiver.close().await.unwrap().unopened, 2);
+    assert_eq!((rig.left(), rig.in_flight()), (0, 0));
+}
