@@ -86,15 +86,20 @@ pub(super) async fn delete<H: Execute>(
     Step::Deleted { key, is_done, deliveries }
 }
 
-/// Sends the message to the dead-letter queue. The latest delivery comes first.
+/// Sends the message to the dead-letter queue. A copy of an opened delivery has its own payload. The copy of one that is not opened
+/// shares it, so no delivery may delete it.
 pub(super) async fn send<H: Execute>(
     shared: Arc<Shared<H>>,
     key: Key,
-    deliveries: Vec<Delivery>,
+    mut deliveries: Vec<Delivery>,
     reason: String,
 ) -> Step {
-    let result = match deliveries.first() {
-        Some(latest) => shared.dead_letters.send(&shared.source, latest, &reason).await,
+    let opened = deliveries.iter().position(Delivery::is_open);
+    if opened.is_none() {
+        deliveries.iter_mut().for_each(Delivery::leave_payload);
+    }
+    let result = match deliveries.get(opened.unwrap_or_default()) {
+        Some(delivery) => shared.dead_letters.send(&shared.source, delivery, &reason).await,
         None => Ok(()),
     };
     Step::Sent { key, deliveries, result }

@@ -103,6 +103,15 @@ impl Delivery {
         Ok(())
     }
 
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// From here on, a delete leaves what belongs to the message: a copy of it as it was received needs that.
+    pub(crate) fn leave_payload(&mut self) {
+        self.is_open = false;
+    }
+
     /// The handle that deletes what belongs to an opened message, too. An unopened one is deleted by the handle of SQS.
     fn delete_handle(&self) -> &str {
         let opened = self.message.receipt_handle().filter(|_| self.is_open);

@@ -1,10 +1,10 @@
 //! The times of a shutdown.
 //!
 //! ```text
-//! begin --------------------------------- stop ------------- give_back -------------------- end
-//!   handlers and receives finish            stopped handlers   their messages are given back
-//!   what has not started is given back      end
-//!                                           |<---------- at most 3 s of the grace ----------->|
+//! begin --------------------------------- stop ------------- give_back ---------- last_try ---------- end
+//!   handlers and receives finish            stopped handlers   their messages      what failed is
+//!   what has not started is given back      end                are given back      given back again
+//!                                           |<---------------- at most 3 s of the grace ------------->|
 //! ```
 
 use std::time::Duration;
@@ -28,6 +28,8 @@ pub(crate) struct Grace {
     pub(crate) stop: Instant,
     /// The shutdown stops waiting for stopped handlers and gives their messages back.
     pub(crate) give_back: Instant,
+    /// Requests that still run are dropped, and their messages are given back once more, unless they are being deleted.
+    pub(crate) last_try: Instant,
     /// The shutdown returns.
     pub(crate) end: Instant,
 }
@@ -39,7 +41,8 @@ impl Grace {
         let total = total.max(MIN_GRACE);
         let reserve = (total / 8).clamp(MIN_GRACE, MAX_RESERVE);
         let stop = after(now, total.saturating_sub(reserve));
-        Self { stop, give_back: stop + reserve / 3, end: stop + reserve }
+        let part = reserve / 3;
+        Self { stop, give_back: stop + part, last_try: stop + part * 2, end: stop + reserve }
     }
 }
 
@@ -52,12 +55,12 @@ mod tests {
         let now = Instant::now();
         let moments = |seconds| {
             let grace = Grace::new(now, Duration::from_secs(seconds));
-            [grace.stop, grace.give_back, grace.end].map(|at| (at - now).as_millis())
+            [grace.stop, grace.give_back, grace.last_try, grace.end].map(|at| (at - now).as_millis())
         };
-        assert_eq!(moments(25), [22_000, 23_000, 25_000]);
-        assert_eq!(moments(2), [1_000, 1_333, 2_000]);
-        assert_eq!(moments(0), [0, 333, 1_000], "even then there is a second to give back");
-        assert_eq!(moments(3_600), [3_597_000, 3_598_000, 3_600_000]);
+        assert_eq!(moments(25), [22_000, 23_000, 24_000, 25_000]);
+        assert_eq!(moments(2), [1_000, 1_333, 1_666, 2_000]);
+        assert_eq!(moments(0), [0, 333, 666, 1_000], "even then there is a second to give back");
+        assert_eq!(moments(3_600), [3_597_000, 3_598_000, 3_599_000, 3_600_000]);
         assert!(Grace::new(now, Duration::MAX).end > now);
     }
 }

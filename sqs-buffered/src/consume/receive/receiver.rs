@@ -7,11 +7,10 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
-use futures_util::StreamExt as _;
-use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
 use sqs_client::client::Execute;
 use sqs_client::wire::limits::MAX_IN_FLIGHT;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use super::delivery::Delivery;
@@ -57,7 +56,9 @@ pub struct Receiver<H: Execute = sqs_client::Client> {
     intake: Intake<H>,
     ready: VecDeque<Delivery>,
     /// Messages that are prepared before they are yielded: their leases are renewed, and they are opened.
-    preparing: FuturesUnordered<BoxFuture<'static, Prepared>>,
+    preparing: JoinSet<Prepared>,
+    /// The runtime on which it was started: the stream may be polled outside of it.
+    runtime: Handle,
 }
 
 /// A message that can be yielded. `Err` if not; with the message if it could not be opened.
@@ -112,7 +113,7 @@ impl<H: Execute> Receiver<H> {
     pub async fn close_within(mut self, grace: Duration) -> Result<ReceiveStats, ReceiveError> {
         let grace = Grace::new(Instant::now(), grace);
         self.intake.stop();
-        self.preparing.clear();
+        self.preparing.abort_all();
         give_back(self.ready.drain(..).collect());
         if timeout_at(grace.stop, self.give_rest_back()).await.is_err() {
             self.intake.abandon_receives();
@@ -159,11 +160,12 @@ impl<H: Execute> Receiver<H> {
     /// The next message with enough time left. On FIFO queues, it waits for those before it.
     fn poll_fresh(&mut self, cx: &mut Context<'_>) -> Poll<Option<Delivery>> {
         loop {
-            while let Poll::Ready(Some(prepared)) = self.preparing.poll_next_unpin(cx) {
+            while let Poll::Ready(Some(prepared)) = self.preparing.poll_join_next(cx) {
                 match prepared {
-                    Ok(delivery) => return Poll::Ready(Some(delivery)),
-                    Err(Some(unopened)) => self.not_opened(unopened),
-                    Err(None) => {}
+                    Ok(Ok(delivery)) => return Poll::Ready(Some(delivery)),
+                    Ok(Err(Some(unopened))) => self.not_opened(unopened),
+                    // The lease was lost, or the client below panicked and dropped the message, which gives it back.
+                    Ok(Err(None)) | Err(_) => {}
                 }
             }
             if !self.preparing.is_empty() && self.intake.source.is_fifo() {
@@ -178,7 +180,14 @@ impl<H: Execute> Receiver<H> {
                 continue;
             };
             let (source, observer) = (self.intake.source.clone(), Arc::clone(&self.intake.observer));
-            self.preparing.push(Box::pin(prepare(source, observer, delivery)));
+            let mut preparing = Box::pin(prepare(source, observer, delivery));
+            match preparing.as_mut().poll(cx) {
+                Poll::Ready(Ok(delivery)) => return Poll::Ready(Some(delivery)),
+                Poll::Ready(Err(Some(unopened))) => self.not_opened(unopened),
+                Poll::Ready(Err(None)) => {}
+                // It continues while the stream is not polled.
+                Poll::Pending => drop(self.preparing.spawn_on(preparing, &self.runtime)),
+            }
         }
     }
 
@@ -247,7 +256,8 @@ impl<H: Execute> ReceiverBuilder<H> {
         let credits = Arc::new(SharedCredits::of_messages(self.limit, self.settings.max_poll_delay, held));
         let intake = Intake::start(self.source, &self.settings, credits, observer, Stop::new()).await?;
         let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;
-        Ok(Receiver { intake, ready: VecDeque::new(), preparing: FuturesUnordered::new() })
+        let (ready, preparing, runtime) = (VecDeque::new(), JoinSet::new(), Handle::current());
+        Ok(Receiver { intake, ready, preparing, runtime })
     }
 }
 
