@@ -14,7 +14,7 @@ use super::state::LeaseOver;
 /// The time for which a received message is hidden from other consumers.
 ///
 /// It is renewed in the background until the message is settled. If that fails, the lease is lost: another consumer may have
-/// the message. Then nothing more is done for this delivery, and its handler should stop. Clones share the lease.
+/// the message. Then nothing more is done by its receipt handle, and its handler should stop. Clones share the lease.
 ///
 /// ```
 /// use sqs_buffered::{HandlerError, Lease, Outcome};

@@ -354,3 +354,34 @@ async fn delete_that_replaces_a_renewal_is_no_failure() {
     assert_eq!((stats.superseded, stats.failed, stats.succeeded), (1, 0, 1), "{stats:?}");
     assert_eq!((report.stats.acked, report.stats.renewal_failures, report.stats.leases_lost), (1, 0, 0));
 }
+
+#[tokio::test(start_paused = true)]
+async fn handler_that_succeeds_after_a_lost_lease_does_not_run_again_if_its_message_is_here() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        rig.send_to("a", ["1"]).await;
+        let fault = Fault::throttle().on(Action::ChangeMessageVisibilityBatch);
+        let fault = rig.server.faults().inject(fault);
+        let diary = Diary::default();
+        let seen = diary.clone();
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+            .message_handler(move |message, _| {
+                let page = seen.start(&message);
+                async move {
+                    sleep(secs(60)).await;
+                    drop(page);
+                    Ok(Outcome::Ack)
+                }
+            })
+            .build()
+            .unwrap();
+        let end = async {
+            sleep(secs(29)).await;
+            fault.remove();
+            until(|| rig.left() == 0).await;
+        };
+        let stats = consumer.run_until(end).await.unwrap().stats;
+        assert_eq!((stats.received, stats.acked, stats.leases_lost), (2, 1, 1), "{name}: {stats:?}");
+        assert_eq!(diary.bodies().len(), 1, "{name}: it ran once");
+    }
+}

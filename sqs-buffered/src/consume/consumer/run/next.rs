@@ -97,7 +97,8 @@ impl<H: Execute> Run<H> {
             _ => {}
         }
         let receives = entry.latest.receive_count();
-        let Some(deliveries) = self.together(&key, entry) else { return };
+        let has_succeeded = matches!(verdict, Verdict::Outcome(Outcome::Ack));
+        let Some(deliveries) = self.together(&key, entry, has_succeeded) else { return };
         match verdict {
             Verdict::Outcome(Outcome::Ack) => self.succeeded(key, deliveries, Settled::Acked),
             // Too many messages wait for their next run.
@@ -141,15 +142,20 @@ impl<H: Execute> Run<H> {
 
     /// Gives back a message that could not start.
     pub(super) fn not_started(&mut self, key: Key, entry: Entry<Delivery>) {
-        if let Some(deliveries) = self.together(&key, entry) {
+        if let Some(deliveries) = self.together(&key, entry, false) {
             self.give_back(key, deliveries, Return::Returned(Duration::ZERO));
         }
     }
 
-    /// All deliveries of a message that ran, the latest first. If its lease is lost, handles that and returns `None`.
-    fn together(&mut self, key: &Key, entry: Entry<Delivery>) -> Option<Vec<Delivery>> {
+    /// All deliveries of a message that ran, the latest first. If its lease is lost, handles that and returns `None`, unless its
+    /// handler has succeeded and the message was received again: then the later delivery deletes it.
+    fn together(&mut self, key: &Key, entry: Entry<Delivery>, has_succeeded: bool) -> Option<Vec<Delivery>> {
         let more = self.groups.take_more(key);
         if entry.latest.lease.is_lost() {
+            if has_succeeded && more.last().is_some_and(|latest| !latest.lease.is_lost()) {
+                entry.into_deliveries().for_each(Delivery::forget);
+                return Some(more.into_iter().rev().collect());
+            }
             self.lost(Key::clone(key), entry, more);
             return None;
         }
