@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sqs_buffered::{BufferedClient, Consumer, Entry, Linger, Outcome};
+use sqs_client::config::retry::RetryConfig;
 use sqs_client::types::{MessageSystemAttributeNameForSends, MessageSystemAttributeValue};
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::MockSqs;
@@ -53,6 +54,53 @@ async fn sends_receives_and_handlers_have_spans() {
     receive_process_and_settle().await;
     send_follows_from_its_callers().await;
     failures_that_nobody_awaits_are_logged().await;
+    outage_is_one_line_at_its_start_and_one_at_its_end().await;
+}
+
+async fn outage_is_one_line_at_its_start_and_one_at_its_end() {
+    let text = Text::default();
+    let writer = text.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::INFO)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let url = client.create_queue().queue_name("jobs").send().await.unwrap().queue_url.unwrap();
+    let outage = server.faults().inject(Fault::status(503, "down"));
+    let config = server.client_config().retry_config(RetryConfig::disabled());
+    let buffered = BufferedClient::new(sqs_client::Client::from_conf(config.build()));
+    let consumer = Consumer::builder_with(&buffered, &url)
+        .visibility_timeout(Duration::from_secs(30))
+        .concurrency(100)
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
+        .build()
+        .unwrap();
+    let end = async {
+        let ticket = buffered.enqueue(Entry::new(&url, "tea")).await.unwrap();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        outage.remove();
+        ticket.await.unwrap();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    };
+    let report = consumer.run_until(end).await.unwrap();
+    assert!(report.stats.receive_errors > 10, "{report:?}");
+    drop(guard);
+    let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
+    let count =
+        |parts: &[&str]| text.lines().filter(|line| parts.iter().all(|part| line.contains(part))).count();
+    for parts in [
+        ["WARN", "receives fail", "503"].as_slice(),
+        &["INFO", "receives succeed again"],
+        &["WARN", "all requests fail", "SendMessageBatch", "503"],
+        &["INFO", "requests succeed again", "SendMessageBatch"],
+        &["INFO", "shutting down", "receives=10"],
+    ] {
+        assert_eq!(count(parts), 1, "{parts:?}: {text}");
+    }
+    assert_eq!(count(&["WARN", "sqs_buffered"]), 2, "{text}");
 }
 
 async fn failures_that_nobody_awaits_are_logged() {

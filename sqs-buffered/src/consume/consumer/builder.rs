@@ -122,6 +122,15 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
         self
     }
 
+    /// Sets whether a shutdown cancels running receives at once, instead of waiting for up to their
+    /// [wait time](Self::wait_time); false by default. So an idle consumer stops at once. The risk: messages that a cancelled
+    /// receive would have returned stay hidden until their visibility timeout is over, and on FIFO queues their groups
+    /// wait. The report counts cancelled receives as [abandoned](crate::ReceiveStats::receives_abandoned).
+    pub fn cancel_receives(mut self, cancels: bool) -> Self {
+        self.settings.cancels_receives = cancels;
+        self
+    }
+
     /// Sets how long a shutdown takes at most: 25 seconds by default, because Kubernetes and ECS kill a process 30 seconds after
     /// they ask it to stop. An eighth of it, 1 to 3 seconds, is reserved for making messages visible again; handlers and
     /// receives have the rest to finish. A grace of less than a second counts as a second. If the rest is less than the
@@ -146,7 +155,8 @@ impl<H: Execute, T> ConsumerBuilder<H, NoHandler<T>> {
 
     /// Sets the [handler](Handler) of messages: an async function or closure whose parameters are
     /// [extractors](crate::FromMessage). Each call runs in a task of its own; a panic counts as an error. A handler whose
-    /// lease is [lost](crate::Lease::lost) continues, but its outcome does not count.
+    /// lease is [lost](crate::Lease::lost) continues, but its outcome does not count. If it succeeds and this consumer has
+    /// received the message again, the message is deleted and does not run again.
     ///
     /// ```no_run
     /// use sqs_buffered::{Consumer, Json};

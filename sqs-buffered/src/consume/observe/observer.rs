@@ -3,7 +3,10 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
+use sqs_client::error::DisplayErrorContext;
 use tokio::time::Instant;
 
 use super::event::{Event, Settled};
@@ -19,11 +22,18 @@ pub(crate) struct Observer {
     pub(crate) tally: Tally,
     pub(crate) metrics: ConsumerMetrics,
     hook: Option<Hook>,
+    /// Whether the latest receive failed.
+    is_outage: AtomicBool,
 }
 
 impl Observer {
     pub(crate) fn new(queue_url: &str, hook: Option<Hook>) -> Self {
-        Self { tally: Tally::default(), metrics: ConsumerMetrics::new(queue_url), hook }
+        Self {
+            tally: Tally::default(),
+            metrics: ConsumerMetrics::new(queue_url),
+            hook,
+            is_outage: AtomicBool::new(false),
+        }
     }
 
     /// A message that is already held was delivered again.
@@ -36,7 +46,20 @@ impl Observer {
     pub(crate) fn report(&self, event: &Event<'_>) {
         self.tally.count(event);
         self.metrics.count(event);
-        log(event);
+        match event {
+            Event::ReceiveFailed { error, retry_in, .. } => {
+                // One line at the start of an outage, and one at its end.
+                if !self.is_outage.swap(true, Relaxed) {
+                    tracing::warn!(error = %DisplayErrorContext(*error), ?retry_in, "receives fail and are retried");
+                }
+            }
+            Event::Received { .. } => {
+                if self.is_outage.swap(false, Relaxed) {
+                    tracing::info!("receives succeed again");
+                }
+            }
+            _ => log(event),
+        }
         let Some(hook) = &self.hook else { return };
         // A hook that panics must not end the task that reports.
         if catch_unwind(AssertUnwindSafe(|| hook(event))).is_err() {
@@ -81,10 +104,10 @@ impl Observer {
 
 fn log(event: &Event<'_>) {
     match event {
-        Event::Received { .. } | Event::Handled { .. } | Event::Settled { .. } => {}
-        Event::ReceiveFailed { error, failures, retry_in } => {
-            tracing::warn!(%error, failures, ?retry_in, "a receive failed and will be retried");
-        }
+        Event::Received { .. }
+        | Event::ReceiveFailed { .. }
+        | Event::Handled { .. }
+        | Event::Settled { .. } => {}
         Event::Damaged { message_id } => {
             tracing::warn!(message_id, "a message has a wrong checksum; it becomes visible again");
         }

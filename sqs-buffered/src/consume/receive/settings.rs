@@ -80,6 +80,7 @@ pub(crate) struct Settings {
     pub(crate) max_lease: Duration,
     pub(crate) back_off: BackOff,
     pub(crate) attempt_timeout: Duration,
+    pub(crate) cancels_receives: bool,
 }
 
 impl Default for Settings {
@@ -91,6 +92,7 @@ impl Default for Settings {
             max_lease: MAX_LEASE,
             back_off: BackOff::default(),
             attempt_timeout: RECEIVE_TIMEOUT,
+            cancels_receives: false,
         }
     }
 }

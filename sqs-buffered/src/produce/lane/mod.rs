@@ -315,6 +315,11 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         earliest(self.open.oldest(), self.backlog.oldest())
     }
 
+    /// Whether all recent batches failed, so that one is tried at a time.
+    pub(crate) fn is_failing(&self) -> bool {
+        self.health.is_poor()
+    }
+
     /// Whether no more entries are admitted.
     pub(crate) fn is_closing(&self) -> bool {
         self.is_closing

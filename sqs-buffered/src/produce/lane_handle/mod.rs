@@ -138,8 +138,25 @@ impl<K: Kind> LaneHandle<K> {
     pub(crate) fn complete(&self, number: u64, answer: Answer<K::Receipt>, loads: Vec<Load<K>>) {
         let mut state = self.state.lock();
         state.forget_request(number);
+        let (was_failing, error) = (state.lane.is_failing(), answer.error().cloned());
         state.lane.complete(Instant::now(), number, answer, loads, random::unit());
+        let is_failing = state.lane.is_failing();
         self.tell(state);
+        if was_failing != is_failing {
+            self.log_outage(is_failing, error.as_ref());
+        }
+    }
+
+    /// One line at the start of an outage, and one at its end. Without a cause, each entry was throttled.
+    fn log_outage(&self, is_failing: bool, cause: Option<&SendError>) {
+        let Site { queue_url, operation, .. } = self.site();
+        let operation = operation.as_str();
+        if is_failing {
+            let error = cause.map(tracing::field::debug);
+            tracing::warn!(error, queue_url, operation, "all requests fail; retrying one at a time");
+        } else {
+            tracing::info!(queue_url, operation, "requests succeed again");
+        }
     }
 
     /// Releases the slot of a batch that is complete, and returns the next work.

@@ -304,3 +304,27 @@ async fn message_whose_delete_is_under_way_at_the_end_of_the_grace_stays_hidden(
         assert_eq!(rig.left(), 10 - under_way.len(), "the lane has deleted them");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn idle_consumer_stops_at_once_if_it_may_cancel_receives_or_is_told_twice() {
+    for cancels in [true, false] {
+        let rig = Rig::new("jobs").await;
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+            .cancel_receives(cancels)
+            .message_handler(|_, _| async { Ok(Outcome::Ack) })
+            .build()
+            .unwrap();
+        let handle = consumer.spawn().unwrap();
+        sleep(secs(1)).await;
+        let start = Instant::now();
+        let again = async {
+            sleep(millis(500)).await;
+            if !cancels {
+                consumer.shutdown(secs(0)).await.unwrap();
+            }
+        };
+        let (report, ()) = tokio::join!(handle.shutdown(secs(25)), again);
+        assert_eq!(report.unwrap().stats.receives_abandoned, 1);
+        assert!(start.elapsed() < millis(1_600), "{cancels}: {:?}", start.elapsed());
+    }
+}

@@ -116,6 +116,14 @@ impl<H: Execute> Run<H> {
         let mut grace = Grace::new(Instant::now(), self.shared.grace);
         let (mut is_late, mut comes_more) = (false, true);
         self.pool_member.idle();
+        let (handlers, receives) = (self.running, self.intake.stats().receiving);
+        if handlers + receives > 0 {
+            let within = grace.end.saturating_duration_since(Instant::now());
+            tracing::info!(handlers, receives, ?within, "shutting down: waiting for handlers and receives");
+        }
+        if self.shared.settings.cancels_receives {
+            self.intake.abandon_receives();
+        }
         loop {
             if !is_late {
                 grace = ending.borrow_and_update().unwrap_or(grace);
@@ -137,7 +145,7 @@ impl<H: Execute> Run<H> {
                     self.stop_handlers.send_replace(Some(grace.give_back));
                     self.intake.abandon_receives();
                 }
-                () = sleep_until(grace.end), if is_late => break,
+                () = sleep_until(grace.last_try), if is_late => break,
             }
         }
         // Dropped deliveries are given back by the renewal task, except those whose deletes are under way.
