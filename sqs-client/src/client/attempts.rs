@@ -143,8 +143,10 @@ impl Shared {
                 }
                 let (failure, retry_after) = self.classified(&error, failed.retry_after);
                 last_failure = Some(failure);
-                let may_retry = self.policy.allows_another(context.attempts);
-                let corrected = !was_corrected && self.correct(plan, failure, &failed, may_retry).await;
+                let may_retry = failure != Failure::Fatal && self.policy.allows_another(context.attempts);
+                // By what the service said: a classifier decides only whether and when to retry.
+                let corrected =
+                    !was_corrected && self.correct(plan, error.failure(), &failed, may_retry).await;
                 was_corrected |= corrected;
                 if plan.retries == Retries::Never && !corrected {
                     return Err(error);
@@ -216,7 +218,7 @@ impl Shared {
         })
     }
 
-    /// What the failure means, and the pause before a retry that was requested.
+    /// How the failure is retried, and the pause before a retry that was requested.
     fn classified(&self, error: &Error, retry_after: Option<Duration>) -> (Failure, Option<Duration>) {
         match self.config.hooks.classify.as_ref().and_then(|classify| classify(error)) {
             Some(Classified::Retry { is_throttle: true, after }) => {

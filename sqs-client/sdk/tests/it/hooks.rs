@@ -102,6 +102,18 @@ async fn retry_classifier_decides_over_the_rules() {
 }
 
 #[tokio::test]
+async fn clock_is_corrected_also_if_a_classifier_has_the_attempt_retried() {
+    async fn punctual(server: &MockServer) {
+        let late = json(403, "{}").insert_header("x-amzn-query-error", "RequestTimeTooSkewed;Sender");
+        let in_1970 = Mock::given(header_regex("x-amz-date", "^1970"));
+        in_1970.respond_with(late).with_priority(1).mount(server).await;
+        empty(server).await;
+    }
+    let (theirs, ours) = same!(punctual, config, _url => classifies_with_a_wrong_clock(config));
+    assert_eq!((theirs, ours), ((true, 2), (true, 2)));
+}
+
+#[tokio::test]
 async fn identity_cache_of_the_sdk_provides_credentials() {
     let (theirs, ours) = same!(empty, config, _url => caches(config));
     assert_eq!((theirs, ours), ((true, 2), (true, 2)));

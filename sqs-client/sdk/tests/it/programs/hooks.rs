@@ -10,6 +10,7 @@ use aws_sdk_sqs::config::http::HttpRequest;
 use aws_sdk_sqs::config::retry::{ClassifyRetry, RetryAction, RetryConfig};
 use aws_sdk_sqs::config::{BehaviorVersion, Credentials, IdentityCache, Region, SharedHttpClient};
 use aws_sdk_sqs::operation::list_queues::ListQueuesError;
+use aws_smithy_async::time::StaticTimeSource;
 use aws_smithy_runtime_api::client::interceptors::context::InterceptorContext;
 
 pub(super) fn config(endpoint: &str, http: &SharedHttpClient) -> aws_sdk_sqs::config::Builder {
@@ -102,4 +103,28 @@ pub(super) async fn caches(config: aws_sdk_sqs::config::Builder) -> bool {
     let cache = IdentityCache::lazy().load_timeout(Duration::from_secs(2)).build();
     let client = aws_sdk_sqs::Client::from_conf(config.identity_cache(cache).build());
     client.list_queues().send().await.is_ok() && client.list_queues().send().await.is_ok()
+}
+
+/// Retries every failure.
+#[derive(Debug)]
+struct Always;
+
+impl ClassifyRetry for Always {
+    fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
+        match context.output_or_error() {
+            Some(Err(_)) => RetryAction::transient_error(),
+            _ => RetryAction::NoActionIndicated,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "always"
+    }
+}
+
+/// Whether the call succeeded, with a clock that has stopped in 1970.
+pub(super) async fn classifies_with_a_wrong_clock(config: aws_sdk_sqs::config::Builder) -> bool {
+    let clock = StaticTimeSource::from_secs(1_000);
+    let config = config.time_source(clock).retry_classifier(Always);
+    aws_sdk_sqs::Client::from_conf(config.build()).list_queues().send().await.is_ok()
 }
