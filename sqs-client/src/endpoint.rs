@@ -139,13 +139,22 @@ impl Endpoint {
     pub(crate) fn from_url(url: &str) -> Result<Self, EndpointError> {
         let invalid = || EndpointError::InvalidUrl(redacted(url));
         let uri: Uri = url.trim().parse().map_err(|_| invalid())?;
+        if uri.query().is_some() {
+            return Err(invalid());
+        }
+        Self::of_request(uri).map_err(|_| invalid())
+    }
+
+    /// The endpoint of a request to this URI, which may have a query.
+    pub(crate) fn of_request(uri: Uri) -> Result<Self, EndpointError> {
+        let invalid = || EndpointError::InvalidUrl(redacted(&uri.to_string()));
         let default_port = match uri.scheme_str() {
             Some("http") => 80,
             Some("https") => 443,
             _ => return Err(invalid()),
         };
         let authority = uri.authority().ok_or_else(invalid)?;
-        if uri.query().is_some() || authority.as_str().contains('@') || authority.host().is_empty() {
+        if authority.as_str().contains('@') || authority.host().is_empty() {
             return Err(invalid());
         }
         // A port that is not a number is most likely part of a password that contains a slash.

@@ -284,7 +284,7 @@ impl Shared {
         for change in hooks {
             request = change(request).map_err(unsendable)?;
         }
-        let endpoint = Endpoint::from_url(&request.uri().to_string()).map_err(Cause::Endpoint)?;
+        let endpoint = Endpoint::of_request(request.uri().clone()).map_err(Cause::Endpoint)?;
         let host = HeaderValue::from_str(endpoint.host()).unwrap_or_else(|_| self.host.clone());
         request.headers_mut().insert(HOST, host);
         Ok((request, Some(endpoint)))

@@ -2,7 +2,7 @@
 
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use aws_smithy_runtime_api::shared::IntoShared as _;
-use wiremock::matchers::{any, header, header_regex, path};
+use wiremock::matchers::{any, header, header_regex, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::service::json;
@@ -51,6 +51,7 @@ async fn changed_request_is_the_one_that_is_sent_and_signed() {
     async fn elsewhere(server: &MockServer) {
         let found = Mock::given(path("/elsewhere")).and(header("x-tenant", "orders"));
         let found = found.and(header_regex("authorization", "SignedHeaders=[a-z0-9;-]*;x-tenant,"));
+        let found = found.and(query_param("tenant", "orders")).and(query_param("to", "a/b"));
         found.respond_with(json(200, "{}")).mount(server).await;
     }
     let (theirs, ours) = same!(elsewhere, config, _url => mutates(config));

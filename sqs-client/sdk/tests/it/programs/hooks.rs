@@ -23,12 +23,12 @@ pub(super) fn config(endpoint: &str, http: &SharedHttpClient) -> aws_sdk_sqs::co
         .http_client(http.clone())
 }
 
-/// Adds a header and moves the request to another path; returns whether the call succeeded.
+/// Adds a header and moves the request to another path with a query; returns whether the call succeeded.
 pub(super) async fn mutates(config: aws_sdk_sqs::config::Builder) -> bool {
     let client = aws_sdk_sqs::Client::from_conf(config.build());
     let request = client.list_queues().customize().mutate_request(|request: &mut HttpRequest| {
         request.headers_mut().insert("x-tenant", "orders");
-        let uri = format!("{}elsewhere", request.uri());
+        let uri = format!("{}elsewhere?tenant=orders&to=a%2Fb", request.uri());
         request.set_uri(uri).expect("a URI");
     });
     request.send().await.is_ok()
