@@ -13,7 +13,7 @@ pub(crate) struct Endpoint {
     host: String,
 }
 
-/// The parameters of endpoint resolution. `Debug` shows no password.
+/// The parameters of endpoint resolution. `Debug` shows no secret.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct EndpointParameters<'a> {
     /// The region.
@@ -46,13 +46,13 @@ pub(crate) enum EndpointError {
     /// The region is not a valid host name label: 1 to 63 letters, digits and hyphens.
     InvalidRegion(String),
     /// The endpoint URL is not an absolute `http` or `https` URL, has a user name, password or query, or its path is not
-    /// normalized. The URL is shown with `***` in place of a password.
+    /// normalized. The URL is shown [`redacted`].
     InvalidUrl(String),
     /// A FIPS or dual-stack endpoint is requested together with an endpoint URL, which may point to another endpoint.
     Conflict {
         /// `FIPS` or `dual-stack`.
         variant: &'static str,
-        /// The endpoint URL, with `***` in place of a password.
+        /// The endpoint URL, [`redacted`].
         url: String,
     },
 }
@@ -192,12 +192,22 @@ pub(crate) fn is_url(url: &str) -> bool {
     Endpoint::from_url(url).is_ok()
 }
 
-/// The URL with `***` in place of user name and password. A password may contain any character, so everything before the
-/// last `@` is replaced.
+/// The URL with `***` in place of its potentially secret parts: user name with password, and query.
+///
+/// A password may contain any character, so everything before the last `@` is replaced. If there is a question mark in it, the
+/// `@` may as well be part of the query, and nothing is shown.
 pub fn redacted(url: &str) -> String {
-    let Some((before, after)) = url.rsplit_once('@') else { return url.to_owned() };
-    let scheme = before.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));
-    format!("{scheme}***@{after}")
+    let scheme = ["http://", "https://"].into_iter().find(|scheme| url.starts_with(scheme)).unwrap_or("");
+    let rest = url.strip_prefix(scheme).unwrap_or(url);
+    let (user, rest) = match rest.rsplit_once('@') {
+        Some((user, _)) if user.contains('?') => return format!("{scheme}***"),
+        Some((_, rest)) => ("***@", rest),
+        None => ("", rest),
+    };
+    match rest.split_once('?') {
+        Some((path, _)) => format!("{scheme}{user}{path}?***"),
+        None => format!("{scheme}{user}{rest}"),
+    }
 }
 
 /// Whether HTTP clients send the path unchanged: no characters to encode, no empty or dot segments.
@@ -304,16 +314,20 @@ mod tests {
     }
 
     #[test]
-    fn password_of_a_url_is_not_shown() {
-        for bad in [
-            "http://user:hunter2@h/",
-            "user:hunter2@h",
-            "https://user:hunter/2@h",
-            "http://user:hunter?2@h:x",
+    fn password_and_query_of_a_url_are_not_shown() {
+        for (bad, expected) in [
+            ("http://user:hunter2@h/", "http://***@h/"),
+            ("user:hunter2@h", "***@h"),
+            ("https://user:hunter/2@h", "https://***@h"),
+            ("user:hunter2://@h", "***@h"),
+            ("http://user:hunter?2@h:x", "http://***"),
+            ("http://h/x?token=hunter2", "http://h/x?***"),
+            ("http://h/?token=a@hunter2", "http://***"),
+            ("http://user:hunter2@h/?token=hunter2", "http://***@h/?***"),
         ] {
-            let error = url(bad).expect_err("a password is not allowed");
-            let shown = format!("{error} {error:?}");
-            assert!(shown.contains("***@h") && !shown.contains("hunter"), "{shown}");
+            let error = url(bad).expect_err("neither is allowed");
+            assert_eq!(error, EndpointError::InvalidUrl(expected.to_owned()));
+            assert!(error.to_string().contains(expected), "{error}");
         }
         let parameters = EndpointParameters {
             endpoint_url: Some("http://user:hunter2@h"),
@@ -339,7 +353,7 @@ mod tests {
 
     #[test]
     fn error_of_invalid_url_or_region_names_it() {
-        for bad in ["localhost:9324", "ftp://x", "/path", "http://h/?q", "", "http://"] {
+        for bad in ["localhost:9324", "ftp://x", "/path", "", "http://"] {
             assert_eq!(url(bad), Err(EndpointError::InvalidUrl(bad.to_owned())), "{bad}");
         }
         let parameters = EndpointParameters { region: Some("evil.com/"), ..EndpointParameters::default() };

@@ -11,7 +11,7 @@ use http::uri::{Authority, Uri};
 
 use super::Environment;
 use super::environment::{Provided, blocking, named};
-use super::exchange::{Answer, Request, invalid, not_configured, shown, transient, usable};
+use super::exchange::{Answer, Request, invalid, not_configured, transient, usable};
 use crate::config::CommonSettings;
 use crate::endpoint::redacted;
 use crate::settings::read_file;
@@ -64,7 +64,7 @@ impl ContainerCredentials {
             self.0.metadata_exchange()?
         };
         let response = exchange.send(&request).await?;
-        let origin = shown(&uri);
+        let origin = redacted(&uri.to_string());
         let answer = Answer::parse(response.body());
         let status = response.status();
         if !status.is_success() {
@@ -102,11 +102,10 @@ impl ContainerCredentials {
             _ => false,
         };
         uri.filter(is_allowed).ok_or_else(|| {
-            let url = redacted(&url);
-            let url = url.split('?').next().unwrap_or_default();
             invalid(format!(
-                "{FULL}={url:?} is invalid; allowed is an https URL, or an http URL with the host localhost, a \
-                 loopback address, 169.254.170.2, 169.254.170.23 or [fd00:ec2::23]"
+                "{FULL}={:?} is invalid; allowed is an https URL, or an http URL with the host localhost, a \
+                 loopback address, 169.254.170.2, 169.254.170.23 or [fd00:ec2::23]",
+                redacted(&url)
             ))
         })
     }

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::endpoint::redacted;
 use crate::retry::Failure;
 use crate::transport::{Transport, TransportErrorKind};
 use crate::wire::service_error::without_session_tokens;
@@ -118,7 +119,7 @@ impl Exchange {
 
     async fn once(&self, request: &Request) -> Outcome {
         let failed = |text: String, is_absent, is_retryable| Unanswered {
-            text: format!("{}: {text}", shown(&request.uri)),
+            text: format!("{}: {text}", redacted(&request.uri.to_string())),
             is_absent,
             is_retryable,
         };
@@ -145,12 +146,6 @@ impl Exchange {
         }
         Ok(response)
     }
-}
-
-/// The URL without its potentially secret parts: password and query.
-pub(super) fn shown(uri: &Uri) -> String {
-    let text = crate::endpoint::redacted(&uri.to_string());
-    text.split('?').next().unwrap_or_default().to_owned()
 }
 
 /// The error and its sources in one line.

@@ -19,8 +19,9 @@ use super::Environment;
 use super::environment::{Provided, named};
 use super::exchange::{
     Answer, Exchange, Request, invalid, is_retryable, is_retryable_if_present, not_configured, quoted,
-    reason, shared, shown, transient, usable,
+    reason, shared, transient, usable,
 };
+use crate::endpoint::redacted;
 use crate::settings::Settings;
 
 const TOKEN_TTL: HeaderName = HeaderName::from_static("x-aws-ec2-metadata-token-ttl-seconds");
@@ -144,7 +145,7 @@ impl InstanceCredentials {
                 }
             };
             let status = response.status().as_u16();
-            let url = shown(&request.uri);
+            let url = redacted(&request.uri.to_string());
             if !response.status().is_success() {
                 let why = if status == 403 { "the service is disabled" } else { "not an EC2 instance" };
                 let text = format!("{url}: status {status}: {why}");

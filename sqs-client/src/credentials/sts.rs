@@ -15,11 +15,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Environment;
 use super::environment::{Provided, blocking, named};
-use super::exchange::{
-    Outcome, Request, expiry, invalid, is_retryable, not_configured, quoted, shown, transient,
-};
+use super::exchange::{Outcome, Request, expiry, invalid, is_retryable, not_configured, quoted, transient};
 use crate::config::Region;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, redacted};
 use crate::retry::Failure;
 use crate::settings::{Settings, read_file};
 use crate::wire::protocol::Document;
@@ -103,7 +101,7 @@ impl Sts {
     }
 
     fn read(&self, role: &Role, response: &http::Response<Bytes>) -> Provided {
-        let place = format!("{}: role {}", shown(self.endpoint.uri()), quoted(&role.arn));
+        let place = format!("{}: role {}", redacted(&self.endpoint.uri().to_string()), quoted(&role.arn));
         let wrong = |why: String| transient(format!("{place}: {why}"));
         let status = response.status();
         let document = document(response.body());

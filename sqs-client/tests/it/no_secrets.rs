@@ -97,6 +97,8 @@ async fn no_public_type_shows_a_secret() {
     let invalid = Builder::from_environment(misconfigured).expect_err("a password is not allowed");
     let passwords = Config::builder().endpoint_url(format!("http://user:{SECRET}@localhost:1")).build();
     let unsent = Client::from_conf(passwords.clone()).list_queues().send().await.expect_err("invalid");
+    let queries = Config::builder().endpoint_url(format!("http://localhost:1/?token={SECRET}")).build();
+    let unsent_too = Client::from_conf(queries.clone()).list_queues().send().await.expect_err("invalid");
 
     let signer = Signer::default();
     let mut headers = http::HeaderMap::new();
@@ -122,8 +124,8 @@ async fn no_public_type_shows_a_secret() {
         ("WebIdentityCredentials", format!("{:?}", WebIdentityCredentials::new(environment.clone()))),
         ("ContainerCredentials", format!("{:?}", ContainerCredentials::new(environment.clone()))),
         ("InstanceCredentials", format!("{:?}", InstanceCredentials::new(environment))),
-        ("Builder", format!("{builder:?} {:?}", passwords.to_builder())),
-        ("Config", format!("{:?} {passwords:?}", client.config())),
+        ("Builder", format!("{builder:?} {:?} {:?}", passwords.to_builder(), queries.to_builder())),
+        ("Config", format!("{:?} {passwords:?} {queries:?}", client.config())),
         ("ConfigError", format!("{invalid:?} {invalid}")),
         ("Client", format!("{client:?}")),
         ("Queue", format!("{:?}", client.queue(QUEUE))),
@@ -131,7 +133,7 @@ async fn no_public_type_shows_a_secret() {
         ("Paginator", format!("{lists:?}")),
         ("PaginatorItems", format!("{urls:?}")),
         ("CallOptions", format!("{:?}", CallOptions::default().after(Some(error.clone())))),
-        ("Error", format!("{error:?} {error} {unsent:?} {unsent}")),
+        ("Error", format!("{error:?} {error} {unsent:?} {unsent} {unsent_too:?} {unsent_too}")),
         ("ServiceError", format!("{:?}", error.service_error().expect("of the service"))),
         ("TransportError", format!("{failed:?} {failed}")),
         ("TlsConfig", format!("{:?}", TlsConfig::no_roots().add_root_pem(SECRET))),

@@ -68,7 +68,7 @@ impl ResolveEndpoint for DefaultResolver {
     }
 }
 
-/// The parameters of an endpoint. `Debug` shows no password of a URL.
+/// The parameters of an endpoint. `Debug` shows neither password nor query of a URL.
 #[derive(Clone, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Params {

@@ -31,6 +31,7 @@ async fn no_public_type_shows_a_secret() {
         .credentials_provider(Credentials::new("AK", SECRET, Some(SECRET.to_owned()), None, "test"))
         .identity_cache(IdentityCache::lazy().build());
     let with_password = Config::builder().endpoint_url(format!("http://user:{SECRET}@localhost:1"));
+    let with_query = Config::builder().endpoint_url(format!("http://localhost:1/?token={SECRET}"));
     let client = Client::from_conf(builder.clone().build());
     let call = client.list_queues().customize().mutate_request(|_| {});
     let shown_call = format!("{call:?}");
@@ -38,17 +39,19 @@ async fn no_public_type_shows_a_secret() {
     let context = DisplayErrorContext(&refused).to_string();
     let unsent = Client::from_conf(with_password.clone().build()).list_queues().send().await;
     let unsent = unsent.expect_err("a password is not allowed");
+    let unsent_too = Client::from_conf(with_query.clone().build()).list_queues().send().await;
+    let unsent_too = unsent_too.expect_err("a query is not allowed");
     assert_eq!(refused.code(), Some("SignatureDoesNotMatch"));
-    let of_all = format!("{refused:?} {unsent:?}");
+    let of_all = format!("{refused:?} {unsent:?} {unsent_too:?}");
     let unhandled = match Error::from(refused) {
         #[expect(deprecated, reason = "the type is public")]
         Error::Unhandled(unhandled) => format!("{unhandled:?}"),
         other => panic!("{other:?}"),
     };
-    let params = Params::builder().endpoint(format!("http://user:{SECRET}@localhost:1"));
+    let params = Params::builder().endpoint(format!("http://user:{SECRET}@localhost:1/?token={SECRET}"));
     let shown = [
-        ("Builder", format!("{builder:?} {with_password:?}")),
-        ("Config", format!("{:?} {:?}", client.config(), with_password.build())),
+        ("Builder", format!("{builder:?} {with_password:?} {with_query:?}")),
+        ("Config", format!("{:?} {:?} {:?}", client.config(), with_password.build(), with_query.build())),
         ("Client", format!("{client:?}")),
         ("CustomizableOperation", shown_call),
         ("SdkError", format!("{of_all} {context}")),
