@@ -57,7 +57,7 @@ impl HyperTransport {
 
     fn build(pool: PoolConfig, connector: Connector) -> Self {
         let mut builder = Client::builder(TokioExecutor::new());
-        builder.pool_idle_timeout(pool.idle_timeout).pool_max_idle_per_host(pool.max_idle_per_host);
+        builder.pool_idle_timeout(pool.idle_limit()).pool_max_idle_per_host(pool.max_idle_per_host);
         // The request already has a signed `Host` header.
         builder.timer(TokioTimer::new()).pool_timer(TokioTimer::new()).set_host(false);
         Self(builder.build(connector))

@@ -277,7 +277,8 @@ impl fmt::Debug for DefaultTransport {
 pub struct PoolConfig {
     /// The maximum number of idle connections per host; unlimited by default.
     pub max_idle_per_host: usize,
-    /// How long an idle connection is kept: 20 seconds by default, shorter than on AWS load balancers.
+    /// How long an idle connection is kept: 20 seconds by default, shorter than on AWS load balancers. [`Duration::MAX`] keeps it
+    /// until the service closes it.
     pub idle_timeout: Duration,
     /// The connect timeout: 3.1 seconds by default, as in the AWS SDKs. [`Duration::MAX`] disables it.
     pub connect_timeout: Duration,
@@ -311,6 +312,13 @@ impl PoolConfig {
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;
         self
+    }
+
+    /// `None` if it never ends: the pool of hyper panics for a time that no clock reaches.
+    #[cfg(any(feature = "reqwest", feature = "hyper"))]
+    fn idle_limit(self) -> Option<Duration> {
+        let ends = tokio::time::Instant::now().into_std().checked_add(self.idle_timeout);
+        ends.map(|_| self.idle_timeout)
     }
 
     /// Sets the connect timeout.

@@ -94,7 +94,7 @@ fn builder(pool: PoolConfig) -> reqwest::ClientBuilder {
         .http1_only()
         .tcp_nodelay(true)
         .pool_max_idle_per_host(pool.max_idle_per_host)
-        .pool_idle_timeout(pool.idle_timeout)
+        .pool_idle_timeout(pool.idle_limit())
         .connect_timeout(pool.connect_timeout)
 }
 

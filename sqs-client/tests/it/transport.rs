@@ -1,6 +1,7 @@
 //! The same tests for each transport, over plain HTTP.
 
 use std::error::Error as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -147,6 +148,32 @@ async fn connection_is_closed_after_the_idle_timeout<T: Make>() {
         tokio::time::sleep(Duration::from_millis(60)).await;
     }
     assert_eq!(service.accepted(), 2);
+}
+
+/// A task of the pool closes idle connections. If it panics, only a hook sees it.
+#[tokio::test]
+async fn pool_keeps_connections_for_ever_without_a_panic() {
+    async fn reuses<T: Make>() {
+        let service = Service::plain().await;
+        let transport = T::plain(PoolConfig::default().idle_timeout(Duration::MAX));
+        for _ in 0..2 {
+            send(&transport, &service.http()).await.expect("a response");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert_eq!(service.accepted(), 1);
+    }
+
+    static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
+    // The runtime of this test has no other thread.
+    let (own, earlier) = (std::thread::current().id(), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |panic| {
+        HAS_PANICKED.fetch_or(std::thread::current().id() == own, Ordering::SeqCst);
+        earlier(panic);
+    }));
+    reuses::<ReqwestTransport>().await;
+    #[cfg(feature = "hyper")]
+    reuses::<sqs_client::transport::HyperTransport>().await;
+    assert!(!HAS_PANICKED.load(Ordering::SeqCst));
 }
 
 async fn no_connection_is_reused_if_the_pool_allows_no_idle_ones<T: Make>() {
