@@ -102,6 +102,8 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match &self.0.cause {
             Cause::Build(_) | Cause::Invalid(_) | Cause::Encode(_) => ErrorKind::Input,
+            // A hook has changed it.
+            Cause::Sign(SignError::Request) => ErrorKind::Config,
             Cause::Endpoint(_) | Cause::NoTransport | Cause::NoTls => ErrorKind::Config,
             #[cfg(feature = "aws-sdk-sqs")]
             Cause::AwsSdk(_) => ErrorKind::Config,

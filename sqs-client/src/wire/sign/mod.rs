@@ -110,6 +110,8 @@ pub struct Signable<'a> {
 pub enum SignError {
     /// The access key id, session token or region has characters that are not allowed in a header.
     Credentials,
+    /// The method, URL or headers cannot be signed.
+    Request,
     /// The time is before the year 0 or after the year 9999.
     Time,
 }
@@ -120,6 +122,7 @@ impl std::fmt::Display for SignError {
             Self::Credentials => {
                 "the access key id, session token or region contains a character that is not visible ASCII"
             }
+            Self::Request => "the method, URL or headers cannot be signed",
             Self::Time => "the time is out of range: the year must be from 0 to 9999",
         })
     }
@@ -177,6 +180,11 @@ impl Signer {
         region: &str,
         time: SystemTime,
     ) -> Result<(), SignError> {
+        // aws-sigv4 panics for these.
+        timestamp(time).ok_or(SignError::Time)?;
+        for text in [credentials.access_key_id(), credentials.session_token().unwrap_or_default(), region] {
+            header(text.to_owned())?;
+        }
         let identity = credentials.clone().into();
         let mut settings = SigningSettings::default();
         settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
@@ -187,7 +195,7 @@ impl Signer {
             .time(time)
             .settings(settings)
             .build()
-            .map_err(|_| SignError::Credentials)?
+            .map_err(|_| SignError::Request)?
             .into();
         let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
         let headers: Vec<_> = request
@@ -201,8 +209,8 @@ impl Signer {
             headers.iter().map(|(name, value)| (*name, value.as_str())),
             SignableBody::Bytes(request.body()),
         );
-        let signed = sign(signable.map_err(|_| SignError::Credentials)?, &params);
-        let (instructions, _) = signed.map_err(|_| SignError::Credentials)?.into_parts();
+        let signed = sign(signable.map_err(|_| SignError::Request)?, &params);
+        let (instructions, _) = signed.map_err(|_| SignError::Request)?.into_parts();
         instructions.apply_to_request_http1x(request);
         Ok(())
     }
@@ -443,6 +451,8 @@ mod tests {
             let mut headers = request_headers();
             let signed = Signer::default().sign(request, &mut headers, &credentials, "r", UNIX_EPOCH);
             assert_eq!(signed, Err(SignError::Credentials), "{key} {token}");
+            let signed = Signer::default().sign_any(&mut any_request(), &credentials, "r", UNIX_EPOCH);
+            assert_eq!(signed, Err(SignError::Credentials), "{key} {token}");
         }
     }
 
@@ -465,20 +475,28 @@ mod tests {
         }
         let credentials = Credentials::new("AKIDEXAMPLE", "secret", None, None, "test");
         let request = Signable { host: "localhost", path: "/", body: b"{}" };
-        let early = at(-62_167_219_201);
-        let result =
-            Signer::default().sign(request, &mut request_headers(), &credentials, "eu-west-1", early);
-        assert_eq!(result, Err(SignError::Time));
+        for never in [at(-62_167_219_201), at(253_402_300_800)] {
+            let signer = Signer::default();
+            let result = signer.sign(request, &mut request_headers(), &credentials, "eu-west-1", never);
+            assert_eq!(result, Err(SignError::Time));
+            let result = signer.sign_any(&mut any_request(), &credentials, "eu-west-1", never);
+            assert_eq!(result, Err(SignError::Time));
+        }
+    }
+
+    fn any_request() -> http::Request<Bytes> {
+        let mut request = http::Request::new(Bytes::from_static(b"{}"));
+        *request.method_mut() = http::Method::PUT;
+        *request.uri_mut() = "https://sqs.example.com/a%2Fb?z=1&a=x%20y".parse().expect("a URI");
+        request.headers_mut().insert("host", HeaderValue::from_static("sqs.example.com"));
+        request
     }
 
     #[test]
     fn signature_of_any_request_covers_method_query_and_added_headers() {
         let credentials = Credentials::new("AKID", "secret", Some("token".to_owned()), None, "test");
         let time = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-        let mut request = http::Request::new(Bytes::from_static(b"{}"));
-        *request.method_mut() = http::Method::PUT;
-        *request.uri_mut() = "https://sqs.example.com/a%2Fb?z=1&a=x%20y".parse().expect("a URI");
-        request.headers_mut().insert("host", HeaderValue::from_static("sqs.example.com"));
+        let mut request = any_request();
         request.headers_mut().insert("x-amz-tenant", HeaderValue::from_static("orders"));
         Signer::default().sign_any(&mut request, &credentials, "eu-west-1", time).expect("it can be signed");
         let keys = std::collections::HashMap::from([("AKID".to_owned(), "secret".to_owned())]);
