@@ -81,13 +81,13 @@ impl fmt::Display for EndpointError {
 impl std::error::Error for EndpointError {}
 
 impl Endpoint {
-    /// Resolves the endpoint.
+    /// Resolves the endpoint of a service: `sqs`, or `sts`, which issues credentials for roles.
     ///
     /// # Errors
     /// See [`EndpointError`].
-    pub(crate) fn resolve(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
+    pub(crate) fn resolve(service: &str, parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
         let EndpointParameters { endpoint_url: Some(url), use_fips, use_dual_stack, .. } = parameters else {
-            return Self::of_region("sqs", parameters);
+            return Self::of_region(service, parameters);
         };
         let conflict = |variant| Err(EndpointError::Conflict { variant, url: redacted(url) });
         match (use_fips, use_dual_stack) {
@@ -100,11 +100,6 @@ impl Endpoint {
     /// The URI that requests are posted to.
     pub(crate) fn uri(&self) -> &Uri {
         &self.uri
-    }
-
-    /// The endpoint of STS, which issues credentials for roles. A URL overrides the FIPS and dual-stack settings.
-    pub(crate) fn of_sts(parameters: EndpointParameters<'_>) -> Result<Self, EndpointError> {
-        parameters.endpoint_url.map_or_else(|| Self::of_region("sts", parameters), Self::from_url)
     }
 
     /// The region in the host name of an AWS endpoint, to sign requests if no region is configured. Supports regional
@@ -249,11 +244,14 @@ mod tests {
     fn of(region: &str, use_fips: bool, use_dual_stack: bool) -> String {
         let parameters =
             EndpointParameters { region: Some(region), endpoint_url: None, use_fips, use_dual_stack };
-        Endpoint::resolve(parameters).expect("resolves").uri().to_string()
+        Endpoint::resolve("sqs", parameters).expect("resolves").uri().to_string()
     }
 
     fn url(url: &str) -> Result<Endpoint, EndpointError> {
-        Endpoint::resolve(EndpointParameters { endpoint_url: Some(url), ..EndpointParameters::default() })
+        Endpoint::resolve(
+            "sqs",
+            EndpointParameters { endpoint_url: Some(url), ..EndpointParameters::default() },
+        )
     }
 
     #[test]
@@ -283,8 +281,10 @@ mod tests {
     fn fips_with_an_endpoint_url_is_rejected() {
         let parameters =
             EndpointParameters { endpoint_url: Some("http://h"), use_fips: true, ..Default::default() };
-        let error = Endpoint::resolve(parameters).expect_err("cannot be combined");
-        assert!(error.to_string().contains("FIPS") && error.to_string().contains("http://h"), "{error}");
+        for service in ["sqs", "sts"] {
+            let error = Endpoint::resolve(service, parameters).expect_err("cannot be combined").to_string();
+            assert!(error.contains("FIPS") && error.contains("http://h"), "{error}");
+        }
     }
 
     #[test]
@@ -334,7 +334,7 @@ mod tests {
             use_fips: true,
             ..EndpointParameters::default()
         };
-        let error = Endpoint::resolve(parameters).expect_err("cannot be combined");
+        let error = Endpoint::resolve("sqs", parameters).expect_err("cannot be combined");
         assert!(!format!("{error} {error:?}").contains("hunter"), "{error}");
         assert!(!format!("{parameters:?}").contains("hunter"), "{parameters:?}");
     }
@@ -343,7 +343,7 @@ mod tests {
     fn endpoint_of_sts_follows_partition_and_switches() {
         let of = |region, use_fips| {
             let parameters = EndpointParameters { region: Some(region), use_fips, ..Default::default() };
-            Endpoint::of_sts(parameters).expect("resolves").uri().to_string()
+            Endpoint::resolve("sts", parameters).expect("resolves").uri().to_string()
         };
         assert_eq!(of("eu-west-1", false), "https://sts.eu-west-1.amazonaws.com/");
         assert_eq!(of("cn-north-1", false), "https://sts.cn-north-1.amazonaws.com.cn/");
@@ -357,7 +357,10 @@ mod tests {
             assert_eq!(url(bad), Err(EndpointError::InvalidUrl(bad.to_owned())), "{bad}");
         }
         let parameters = EndpointParameters { region: Some("evil.com/"), ..EndpointParameters::default() };
-        assert_eq!(Endpoint::resolve(parameters), Err(EndpointError::InvalidRegion("evil.com/".into())));
-        assert_eq!(Endpoint::resolve(EndpointParameters::default()), Err(EndpointError::NoRegion));
+        assert_eq!(
+            Endpoint::resolve("sqs", parameters),
+            Err(EndpointError::InvalidRegion("evil.com/".into()))
+        );
+        assert_eq!(Endpoint::resolve("sqs", EndpointParameters::default()), Err(EndpointError::NoRegion));
     }
 }

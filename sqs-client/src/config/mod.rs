@@ -264,7 +264,8 @@ impl Config {
     }
 
     pub(crate) fn endpoint(&self) -> Result<Endpoint, EndpointError> {
-        Endpoint::resolve(self.common.endpoint_parameters(self.endpoint_url.as_deref()))
+        let parameters = self.common.endpoint_parameters(self.endpoint_url.as_deref());
+        Endpoint::resolve(crate::wire::sign::SERVICE, parameters)
     }
 
     /// The URL that requests are sent to.

@@ -62,7 +62,7 @@ impl Sts {
             environment.common.region.get_or_insert_with(|| Region::from_static(default_region(&role.arn)));
         let region = region.clone();
         let url = settings.endpoint_url("STS").map_err(invalid)?;
-        let endpoint = Endpoint::of_sts(environment.common.endpoint_parameters(url.as_deref()));
+        let endpoint = Endpoint::resolve("sts", environment.common.endpoint_parameters(url.as_deref()));
         let endpoint = endpoint.map_err(|error| invalid(format!("STS endpoint: {error}")))?;
         Ok(Self { environment, endpoint, region })
     }

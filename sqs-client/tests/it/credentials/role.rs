@@ -224,6 +224,14 @@ async fn endpoint_variants_that_are_set_in_code_apply_to_sts() {
 }
 
 #[tokio::test]
+async fn endpoint_variant_and_url_of_sts_cannot_be_combined() {
+    let config = format!("[default]\nrole_arn = {ROLE}\nsource_profile = base\n");
+    let world = world("http://localhost:1", &config).with("AWS_USE_FIPS_ENDPOINT", "true");
+    let text = invalid(&provider(&world)).await;
+    assert_contains(&text, &["STS endpoint", "FIPS", "http://localhost:1"]);
+}
+
+#[tokio::test]
 async fn ca_bundle_applies_to_a_provider_that_is_used_alone() {
     let config = format!("[default]\nrole_arn = {ROLE}\nsource_profile = base\n");
     let world = World::new()
