@@ -186,6 +186,14 @@ mod tests {
     }
 
     #[test]
+    fn endpoint_variants_of_the_environment_are_taken_over() {
+        let lookup = |name: &str| (name == "AWS_USE_FIPS_ENDPOINT").then(|| "true".to_owned());
+        let given = Environment::default().variables(lookup).use_fips(false).use_dual_stack(true);
+        let config = Builder::from_environment(given).expect("valid").build();
+        assert_eq!((config.common.use_fips, config.common.use_dual_stack), (Some(false), Some(true)));
+    }
+
+    #[test]
     fn clock_and_tls_of_the_environment_are_taken_over() {
         #[derive(Debug)]
         struct Epoch;

@@ -84,6 +84,20 @@ impl Environment {
         self
     }
 
+    /// Whether to use the FIPS endpoint of STS. It overrides `AWS_USE_FIPS_ENDPOINT` and the profile, and a config builder that uses
+    /// this environment takes it over. By default, the setting of the config builder.
+    pub fn use_fips(mut self, use_fips: impl Into<bool>) -> Self {
+        self.common.use_fips = Some(use_fips.into());
+        self
+    }
+
+    /// Whether to use the dual-stack endpoint of STS (IPv4 and IPv6). It overrides `AWS_USE_DUALSTACK_ENDPOINT` and the profile,
+    /// and a config builder that uses this environment takes it over. By default, the setting of the config builder.
+    pub fn use_dual_stack(mut self, use_dual_stack: impl Into<bool>) -> Self {
+        self.common.use_dual_stack = Some(use_dual_stack.into());
+        self
+    }
+
     /// The clock. A config builder that uses this environment takes it over. By default, the clock of the config builder.
     pub fn time_source(mut self, time_source: impl TimeSource + 'static) -> Self {
         self.common.time_source = Some(SharedTimeSource::new(time_source));

@@ -214,13 +214,20 @@ async fn endpoint_variants_that_are_set_in_code_apply_to_sts() {
         sqs_client::Client::from_conf(config).list_queues().send().await.expect("signed");
         assert_eq!(*hosts.lock().expect("not poisoned"), [host]);
     }
-    // A provider that is used alone reads the variables.
-    let server = MockServer::start().await;
-    Mock::given(method("POST")).respond_with(assumed(ACTION, "AKROLE", in_an_hour())).mount(&server).await;
-    let rerouted = Rerouted::to(&server.uri());
-    let hosts = std::sync::Arc::clone(&rerouted.hosts);
-    given(&ProfileCredentials::new(world().environment().transport(rerouted))).await;
-    assert_eq!(*hosts.lock().expect("not poisoned"), ["sts-fips.us-west-2.amazonaws.com"]);
+    // A provider that is used alone has those of its environment, else of the variables.
+    let of_variables = world().environment();
+    let of_code = world().environment().use_fips(false).use_dual_stack(true);
+    for (environment, host) in
+        [(of_variables, "sts-fips.us-west-2.amazonaws.com"), (of_code, "sts.us-west-2.api.aws")]
+    {
+        let server = MockServer::start().await;
+        let answer = assumed(ACTION, "AKROLE", in_an_hour());
+        Mock::given(method("POST")).respond_with(answer).mount(&server).await;
+        let rerouted = Rerouted::to(&server.uri());
+        let hosts = std::sync::Arc::clone(&rerouted.hosts);
+        given(&ProfileCredentials::new(environment.transport(rerouted))).await;
+        assert_eq!(*hosts.lock().expect("not poisoned"), [host]);
+    }
 }
 
 #[tokio::test]
