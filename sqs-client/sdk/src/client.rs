@@ -4,7 +4,7 @@ pub mod customize;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use aws_smithy_runtime_api::client::endpoint::ResolveEndpoint as _;
 use aws_smithy_runtime_api::client::interceptors::context::{Input, InterceptorContext};
@@ -29,7 +29,10 @@ use tokio::time::timeout;
 /// and the retry budget.
 #[derive(Clone)]
 pub struct Client {
+    /// For its own calls, whose timeouts are those of aws-sdk-sqs.
     plain: sqs_client::Client,
+    /// For layers; derived from `plain` when it is first needed.
+    for_layers: Arc<OnceLock<sqs_client::Client>>,
     config: Arc<Config>,
     /// Each changes the requests of a customized call.
     requests: Vec<MapRequest>,
@@ -52,6 +55,7 @@ impl Client {
     pub fn from_conf(config: Config) -> Self {
         Self {
             plain: sqs_client::Client::from_conf(config.settings().to_plain()),
+            for_layers: Arc::default(),
             config: Arc::new(config),
             requests: Vec::new(),
         }
@@ -62,9 +66,15 @@ impl Client {
         &self.config
     }
 
-    /// The wrapped plain client, for layers. It shares connections and credentials with this one.
+    /// The plain client, for layers. It shares connections, credentials and the retry budget with this one.
+    ///
+    /// Its timeouts are [those of sqs-client](sqs_client::config::timeout): unlike here, the wait time of a receive is added to a
+    /// configured attempt or read timeout, so that neither cuts a long poll. If a read timeout and an HTTP client are set, it has
+    /// that client make connections without a read timeout.
     pub fn as_plain(&self) -> &sqs_client::Client {
-        &self.plain
+        self.for_layers.get_or_init(|| {
+            self.plain.with_config(self.config.settings().for_layers(self.plain.config()), true)
+        })
     }
 
     /// This client with other settings, for customized calls.
@@ -75,7 +85,7 @@ impl Client {
         let transport = if is_same { None } else { config.settings().transport() };
         let plain = config.settings().apply_to(self.plain.config().to_builder(), transport);
         let plain = self.plain.with_config(plain, settings.keeps_credentials());
-        Self { plain, config: Arc::new(config), requests: Vec::new() }
+        Self { plain, for_layers: Arc::default(), config: Arc::new(config), requests: Vec::new() }
     }
 
     fn with_requests(self, requests: Vec<MapRequest>) -> Self {
@@ -146,7 +156,8 @@ fn classify<O: TypedOperation>(mut classifiers: Vec<SharedRetryClassifier>) -> C
 impl From<sqs_client::Client> for Client {
     fn from(plain: sqs_client::Client) -> Self {
         let config = Arc::new(Config::from(plain.config().clone()));
-        Self { plain, config, requests: Vec::new() }
+        let for_layers = Arc::new(OnceLock::from(plain.clone()));
+        Self { plain, for_layers, config, requests: Vec::new() }
     }
 }
 

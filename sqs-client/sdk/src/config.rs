@@ -579,7 +579,17 @@ impl Settings {
         let mut plain = self.plain.as_ref().map_or_else(PlainConfig::builder, |plain| plain.to_builder());
         // Those that are set follow; the others may have been cleared since.
         plain.set_region(None).set_endpoint_url(None).set_credentials_provider(None);
-        self.apply_to(plain.exact_timeouts(), self.transport())
+        self.apply_to(plain.exact_timeouts(true), self.transport())
+    }
+
+    /// The configuration for layers over a client that has `own`. They receive with long polls, which no timeout may cut.
+    pub(crate) fn for_layers(&self, own: &PlainConfig) -> PlainConfig {
+        let mut builder = own.to_builder().exact_timeouts(false);
+        // An HTTP client cannot tell a long poll from a lost response.
+        if self.read_timeout().is_some() && self.http_client.is_some() {
+            builder.set_transport(self.transport_with(None));
+        }
+        builder.build()
     }
 
     /// The plain configuration with these settings and, if given, this transport.
@@ -667,12 +677,20 @@ impl Settings {
         timeouts.operation_timeout().or(timeouts.operation_attempt_timeout())
     }
 
+    fn read_timeout(&self) -> Option<Duration> {
+        self.timeout_config.as_ref()?.read_timeout()
+    }
+
     /// The HTTP client as a transport.
     pub(crate) fn transport(&self) -> Option<Arc<dyn Transport>> {
+        self.transport_with(self.read_timeout())
+    }
+
+    fn transport_with(&self, read_timeout: Option<Duration>) -> Option<Arc<dyn Transport>> {
         let client = self.http_client.as_ref()?;
         let timeouts = self.timeout_config.clone().unwrap_or_else(|| TimeoutConfig::builder().build());
         let (clock, sleep) = (self.time_source.clone(), self.sleep_impl.clone());
-        Some(SmithyTransport::shared(client, &timeouts, timeouts.read_timeout(), clock, sleep))
+        Some(SmithyTransport::shared(client, &timeouts, read_timeout, clock, sleep))
     }
 }
 

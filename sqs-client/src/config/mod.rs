@@ -566,11 +566,11 @@ impl Builder {
         self
     }
 
-    /// A configured attempt timeout also limits long polls, as in aws-sdk-sqs.
+    /// Whether a configured attempt timeout also limits long polls, as in aws-sdk-sqs.
     #[cfg(feature = "aws-config")]
     #[doc(hidden)]
-    pub fn exact_timeouts(mut self) -> Self {
-        self.0.exact_timeouts = true;
+    pub fn exact_timeouts(mut self, are_exact: bool) -> Self {
+        self.0.exact_timeouts = are_exact;
         self
     }
 

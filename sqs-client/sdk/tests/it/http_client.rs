@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
@@ -119,8 +120,6 @@ async fn default_transport_can_replace_the_http_client_of_a_shared_configuration
 
 #[tokio::test]
 async fn http_client_gets_the_configured_timeouts() {
-    use std::time::Duration;
-
     let http = Recorder::new(no_queues);
     let timeouts =
         aws_smithy_types::timeout::TimeoutConfig::builder().read_timeout(Duration::from_secs(7)).build();
@@ -219,14 +218,23 @@ async fn outcome_is_known_when_an_http_client_made_no_connection() {
 
 /// Responds to each request after 20 seconds, unless it is told to read no longer.
 #[derive(Clone, Debug)]
-struct Slow(Recorder);
+struct Slow {
+    recorder: Recorder,
+    read_timeout: Option<Duration>,
+}
+
+impl Slow {
+    fn new() -> Self {
+        Self { recorder: Recorder::new(no_queues), read_timeout: None }
+    }
+}
 
 impl HttpConnector for Slow {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let read_timeout = self.0.look(|recorded| recorded.settings[0].read_timeout());
-        self.0.look(|recorded| recorded.requests.push(request));
+        let read_timeout = self.read_timeout;
+        self.recorder.look(|recorded| recorded.requests.push(request));
         HttpConnectorFuture::new(async move {
-            let wait = std::time::Duration::from_secs(20);
+            let wait = Duration::from_secs(20);
             if let Some(limit) = read_timeout.filter(|limit| *limit < wait) {
                 tokio::time::sleep(limit).await;
                 return Err(ConnectorError::timeout("HTTP read timeout occurred".into()));
@@ -239,23 +247,42 @@ impl HttpConnector for Slow {
 
 impl HttpClient for Slow {
     fn http_connector(&self, settings: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
-        self.0.look(|recorded| recorded.settings.push(settings.clone()));
-        SharedHttpConnector::new(self.clone())
+        SharedHttpConnector::new(Self { read_timeout: settings.read_timeout(), ..self.clone() })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn timeouts_cut_long_polls_of_the_client_but_not_of_layers_over_it() {
+    let builder = aws_smithy_types::timeout::TimeoutConfig::builder;
+    let limit = Duration::from_secs(5);
+    for timeouts in
+        [builder().read_timeout(limit).build(), builder().operation_attempt_timeout(limit).build()]
+    {
+        let config = shared_config(Recorder::new(no_queues)).into_builder().http_client(Slow::new());
+        let config = config.retry_config(aws_smithy_types::retry::RetryConfig::disabled());
+        let client = sdk::Client::new(&config.timeout_config(timeouts).build());
+        let url = "https://sqs.eu-west-1.amazonaws.com/1/q";
+        client.receive_message().queue_url(url).wait_time_seconds(20).send().await.expect_err("cut");
+        let polled = client.as_plain().receive_message().queue_url(url).wait_time_seconds(20).send().await;
+        polled.expect("an empty answer");
+        // They still limit other requests.
+        let error = client.as_plain().list_queues().send().await.expect_err("too slow");
+        assert!(error.is_timeout(), "{error:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn read_timeout_of_a_shared_configuration_does_not_cut_long_polls() {
     let timeouts = aws_smithy_types::timeout::TimeoutConfig::builder();
-    let timeouts = timeouts.read_timeout(std::time::Duration::from_secs(5)).build();
-    let slow = Slow(Recorder::new(no_queues));
-    let config =
-        shared_config(slow.0.clone()).into_builder().http_client(slow.clone()).timeout_config(timeouts);
+    let timeouts = timeouts.read_timeout(Duration::from_secs(5)).build();
+    let slow = Slow::new();
+    let config = shared_config(slow.recorder.clone()).into_builder();
+    let config = config.http_client(slow.clone()).timeout_config(timeouts);
     let client = sqs_client::Client::new(&config.build());
     let receive =
         client.receive_message().queue_url("https://sqs.eu-west-1.amazonaws.com/1/q").wait_time_seconds(20);
     receive.send().await.expect("an empty answer");
-    assert_eq!(slow.0.requests(), 1);
+    assert_eq!(slow.recorder.requests(), 1);
     // It still limits other requests.
     let error = client.list_queues().send().await.expect_err("too slow");
     assert!(error.is_timeout() && error.attempts() == 3, "{error:?}");
@@ -280,7 +307,7 @@ async fn disabled_connect_timeout_reaches_the_http_client() {
     for (timeouts, expected) in [
         (builder().disable_connect_timeout().build(), None),
         (aws_smithy_types::timeout::TimeoutConfig::disabled(), None),
-        (builder().build(), Some(std::time::Duration::from_millis(3_100))),
+        (builder().build(), Some(Duration::from_millis(3_100))),
     ] {
         let http = Recorder::new(no_queues);
         let config = shared_config(http.clone()).into_builder().timeout_config(timeouts.clone()).build();
