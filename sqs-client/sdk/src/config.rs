@@ -20,7 +20,7 @@ use aws_smithy_types::config_bag::ConfigBag;
 use aws_types::SdkConfig;
 use sqs_client::config::{AppName as PlainAppName, Builder as PlainBuilder, Config as PlainConfig};
 use sqs_client::time::SystemClock;
-use sqs_client::transport::smithy::runtime_components;
+use sqs_client::transport::smithy::{connect_timeout_of, runtime_components};
 use sqs_client::transport::{SmithyTransport, Transport};
 
 use self::retry::RetryConfig;
@@ -662,19 +662,21 @@ impl Settings {
 
     /// Whether these settings, which `before` has become by an override, have its HTTP client with the same settings.
     pub(crate) fn has_http_client_of(&self, before: &Self, by: &Self) -> bool {
-        let timeouts = |settings: &Self| {
-            settings.timeout_config.as_ref().map(|set| (set.connect_timeout(), set.read_timeout()))
-        };
+        let timeouts = |settings: &Self| (connect_timeout_of(&settings.timeouts()), settings.read_timeout());
         by.http_client.is_none()
             && by.time_source.is_none()
             && by.sleep_impl.is_none()
-            && timeouts(self).unwrap_or_default() == timeouts(before).unwrap_or_default()
+            && timeouts(self) == timeouts(before)
     }
 
     /// How long a call takes at most, if it has a timeout.
     pub(crate) fn longest_call(&self) -> Option<Duration> {
         let timeouts = self.timeout_config.as_ref()?;
         timeouts.operation_timeout().or(timeouts.operation_attempt_timeout())
+    }
+
+    fn timeouts(&self) -> TimeoutConfig {
+        self.timeout_config.clone().unwrap_or_else(|| TimeoutConfig::builder().build())
     }
 
     fn read_timeout(&self) -> Option<Duration> {
@@ -688,9 +690,8 @@ impl Settings {
 
     fn transport_with(&self, read_timeout: Option<Duration>) -> Option<Arc<dyn Transport>> {
         let client = self.http_client.as_ref()?;
-        let timeouts = self.timeout_config.clone().unwrap_or_else(|| TimeoutConfig::builder().build());
         let (clock, sleep) = (self.time_source.clone(), self.sleep_impl.clone());
-        Some(SmithyTransport::shared(client, &timeouts, read_timeout, clock, sleep))
+        Some(SmithyTransport::shared(client, &self.timeouts(), read_timeout, clock, sleep))
     }
 }
 

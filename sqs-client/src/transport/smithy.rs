@@ -88,10 +88,15 @@ impl SmithyTransport {
     ) -> Result<Self, TransportError> {
         let components = runtime_components(clock, sleep).map_err(invalid)?;
         let mut settings = HttpConnectorSettings::builder();
-        settings.set_connect_timeout(connect_timeout(timeouts, PoolConfig::default().connect_timeout));
+        settings.set_connect_timeout(connect_timeout_of(timeouts));
         settings.set_read_timeout(read_timeout);
         Ok(Self { connector: client.http_connector(&settings.build(), &components) })
     }
+}
+
+/// The connect timeout that an HTTP client gets; `None` if it is disabled.
+pub fn connect_timeout_of(timeouts: &TimeoutConfig) -> Option<Duration> {
+    connect_timeout(timeouts, PoolConfig::default().connect_timeout)
 }
 
 /// Fails every request with the reason why the HTTP client cannot be used.

@@ -143,6 +143,17 @@ async fn http_client_of_one_call_is_used_for_that_call_only() {
 }
 
 #[tokio::test]
+async fn override_that_disables_the_connect_timeout_reaches_the_http_client() {
+    let http = Recorder::new(no_queues);
+    let client = sdk::Client::new(&shared_config(http.clone()));
+    let without = aws_smithy_types::timeout::TimeoutConfig::builder().disable_connect_timeout().build();
+    let settings = sdk::Config::builder().timeout_config(without);
+    client.list_queues().customize().config_override(settings).send().await.expect("answered");
+    let latest = http.look(|recorded| recorded.settings.last().map(HttpConnectorSettings::connect_timeout));
+    assert_eq!(latest, Some(None));
+}
+
+#[tokio::test]
 async fn http_client_failures_keep_their_kind() {
     type IsKind = fn(&ConnectorError) -> bool;
 
