@@ -18,7 +18,7 @@ use aws_smithy_runtime_api::client::retries::classifiers::{ClassifyRetry, Shared
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
 use aws_types::SdkConfig;
-use sqs_client::config::{AppName as PlainAppName, Builder as PlainBuilder, Config as PlainConfig};
+use sqs_client::config::{AppName as PlainAppName, Builder as PlainBuilder, Config as PlainConfig, redacted};
 use sqs_client::time::SystemClock;
 use sqs_client::transport::smithy::{connect_timeout_of, runtime_components};
 use sqs_client::transport::{SmithyTransport, Transport};
@@ -174,7 +174,7 @@ impl From<sqs_client::Config> for Config {
 
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Config").field(&self.0.to_plain()).finish()
+        f.debug_tuple("Config").field(&self.0).finish()
     }
 }
 
@@ -545,7 +545,7 @@ impl From<Config> for Builder {
 
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Builder").field(&self.0.to_plain()).finish()
+        f.debug_tuple("Builder").field(&self.0).finish()
     }
 }
 
@@ -571,6 +571,27 @@ pub(crate) struct Settings {
     pub(crate) behavior_version: Option<BehaviorVersion>,
     pub(crate) endpoint_resolver: Option<SharedEndpointResolver>,
     pub(crate) retry_classifiers: Vec<SharedRetryClassifier>,
+}
+
+/// Of what the program gave, only whether it is there: its `Debug` may show anything.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("region", &self.region)
+            .field("endpoint_url", &self.endpoint_url.as_deref().map(redacted))
+            .field("use_fips", &self.use_fips)
+            .field("use_dual_stack", &self.use_dual_stack)
+            .field("has_credentials_provider", &self.credentials_provider.is_some())
+            .field("has_identity_cache", &self.identity_cache.is_some())
+            .field("retry_config", &self.retry_config)
+            .field("timeout_config", &self.timeout_config)
+            .field("app_name", &self.app_name)
+            .field("has_http_client", &self.http_client.is_some())
+            .field("has_endpoint_resolver", &self.endpoint_resolver.is_some())
+            .field("retry_classifiers", &self.retry_classifiers.len())
+            .field("plain", &self.plain)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Settings {

@@ -118,6 +118,15 @@ async fn default_transport_can_replace_the_http_client_of_a_shared_configuration
     assert_eq!(http.requests(), 0);
 }
 
+#[test]
+fn debug_output_makes_no_connector() {
+    let http = Recorder::new(no_queues);
+    let config = sdk::Config::new(&shared_config(http.clone()));
+    let shown = format!("{config:?} {:?}", config.to_builder());
+    assert!(shown.contains("eu-west-1"), "{shown}");
+    assert_eq!(http.look(|recorded| recorded.settings.len()), 0);
+}
+
 #[tokio::test]
 async fn http_client_gets_the_configured_timeouts() {
     let http = Recorder::new(no_queues);
