@@ -165,7 +165,7 @@ impl From<&SdkConfig> for Config {
 }
 
 /// Converts from the configuration of the plain client. A client keeps settings that have no method here, such as the checksum
-/// policy; an override of one call does not.
+/// policy; an override of one call does not. FIPS, dual stack and clock stay until they are set: to clear them has no effect.
 impl From<sqs_client::Config> for Config {
     fn from(plain: sqs_client::Config) -> Self {
         Self(Settings::from(plain))
@@ -598,8 +598,9 @@ impl Settings {
     /// The equivalent configuration of the plain client.
     pub(crate) fn to_plain(&self) -> PlainConfig {
         let mut plain = self.plain.as_ref().map_or_else(PlainConfig::builder, |plain| plain.to_builder());
-        // Those that are set follow; the others may have been cleared since.
+        // Those that are set follow; the others may have been cleared since. The rest has no getter, so it stays until it is set.
         plain.set_region(None).set_endpoint_url(None).set_credentials_provider(None);
+        plain.set_retry_config(None).set_timeout_config(None).set_app_name(None);
         self.apply_to(plain.exact_timeouts(true), self.transport())
     }
 

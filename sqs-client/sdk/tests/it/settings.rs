@@ -210,6 +210,25 @@ async fn client_converted_from_a_plain_one_keeps_its_transport_in_both_direction
     assert_eq!(received.messages().len(), 1);
 }
 
+#[test]
+fn settings_of_a_plain_configuration_can_be_cleared() {
+    let timeouts = TimeoutConfig::builder().operation_timeout(Duration::from_secs(9)).build();
+    let plain = sqs_client::Config::builder()
+        .retry_config(RetryConfig::standard().with_max_attempts(9))
+        .timeout_config(timeouts)
+        .app_name(sqs_client::config::AppName::new("orders").expect("valid"));
+    let mut builder = Config::from(plain.build()).to_builder();
+    let of_client = |builder: &Builder| {
+        let client = Client::from_conf(builder.clone().build());
+        let config = client.as_plain().config();
+        let timeouts = config.timeout_config().and_then(TimeoutConfig::operation_timeout);
+        (config.retry_config().map(RetryConfig::max_attempts), timeouts, config.app_name().is_some())
+    };
+    assert_eq!(of_client(&builder), (Some(9), Some(Duration::from_secs(9)), true));
+    builder.set_retry_config(None).set_timeout_config(None).set_app_name(None);
+    assert_eq!(of_client(&builder), (Some(3), None, false));
+}
+
 /// Caches nothing and counts requests.
 #[derive(Clone, Debug, Default)]
 struct NoCache(Arc<AtomicU32>);
