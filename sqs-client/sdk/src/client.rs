@@ -21,7 +21,7 @@ use crate::error::{SdkError, TypedOperation, orchestrator_error, sdk_error};
 use sqs_client::client::Call;
 use sqs_client::error::BuildError;
 use sqs_client::types::FluentBuilder;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// A client with the methods, settings and errors of `aws_sdk_sqs::Client`.
 ///
@@ -95,6 +95,7 @@ impl Client {
     /// The plain client of a call of `O`: with the endpoint that the resolver returns, and what changes or classifies its
     /// attempts.
     async fn of_call<O: TypedOperation>(&self) -> Result<Cow<'_, sqs_client::Client>, SdkError<O::Error>> {
+        let begun = Some(Instant::now().into_std());
         let settings = self.config.settings();
         let classifiers = &settings.retry_classifiers;
         if settings.endpoint_resolver.is_none() && classifiers.is_empty() && self.requests.is_empty() {
@@ -113,7 +114,7 @@ impl Client {
                 builder.endpoint_url(resolved.map_err(failed)?.url()).use_fips(false).use_dual_stack(false);
         }
         let classify = (!classifiers.is_empty()).then(|| classify::<O>(classifiers.clone()));
-        let hooks = Hooks { requests: self.requests.clone(), classify };
+        let hooks = Hooks { requests: self.requests.clone(), classify, begun };
         Ok(Cow::Owned(self.plain.with_config(builder.hooks(hooks).build(), true)))
     }
 }

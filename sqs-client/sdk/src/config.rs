@@ -442,7 +442,8 @@ impl Builder {
         self.behavior_version(BehaviorVersion::latest())
     }
 
-    /// Resolves the endpoint of each call. It gets region, endpoint URL and the kind of endpoint that are configured.
+    /// Resolves the endpoint of each call, within its operation timeout, else its attempt timeout. It gets region, endpoint URL
+    /// and the kind of endpoint that are configured.
     pub fn endpoint_resolver(mut self, endpoint_resolver: impl endpoint::ResolveEndpoint + 'static) -> Self {
         self.set_endpoint_resolver(Some(endpoint_resolver.into_shared_resolver()));
         self

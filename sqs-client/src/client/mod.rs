@@ -196,7 +196,8 @@ impl Shared {
         options: &CallOptions,
     ) -> Result<O::Output, Error> {
         let started = Instant::now();
-        let mut context = context(O::ACTION, options, started);
+        let began = self.config.hooks.begun.unwrap_or(started.into_std());
+        let mut context = context(O::ACTION, options, began);
         let begun = context.begun.map_or(started, Instant::from_std);
         let earlier_attempts = context.attempts;
         let span = self.span(O::ACTION, input.queue_url());
@@ -320,13 +321,13 @@ fn warn_of_damaged(damaged: &[DamagedMessage], queue_url: &str) {
     }
 }
 
-/// The context of a call that starts now. The operation timeout covers repeated calls too, also those that a layer repeats.
-fn context(action: Action, options: &CallOptions, started: Instant) -> Context {
+/// The context of a call. The operation timeout covers repeated calls too, also those that a layer repeats.
+fn context(action: Action, options: &CallOptions, began: std::time::Instant) -> Context {
     let earlier = options.earlier.as_ref();
     Context {
         action: Some(action),
         attempts: earlier.map_or(0, Error::attempts),
-        begun: earlier.and_then(Error::begun).or(Some(started.into_std())),
+        begun: earlier.and_then(Error::begun).or(Some(began)),
         ..Context::default()
     }
 }

@@ -156,6 +156,8 @@ pub struct Hooks {
     pub requests: Vec<MapRequest>,
     /// Classifies a failed attempt. `None` leaves the decision to this crate.
     pub classify: Option<Classify>,
+    /// When the call began, for its operation timeout. By default, when this crate gets it.
+    pub begun: Option<std::time::Instant>,
 }
 
 /// Returns the changed request, or the reason why it cannot be sent.

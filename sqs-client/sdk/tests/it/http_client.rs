@@ -17,6 +17,7 @@ use aws_smithy_types::body::SdkBody;
 use aws_types::SdkConfig;
 use sqs_client::transport::{TransportError, TransportErrorKind};
 use sqs_sdk as sdk;
+use sqs_sdk::config::endpoint::{Endpoint, EndpointFuture, Params, ResolveEndpoint};
 
 /// Responds without a socket, and records requests and settings.
 #[derive(Clone, Debug)]
@@ -288,6 +289,34 @@ async fn timeouts_cut_long_polls_of_the_client_but_not_of_layers_over_it() {
         // They still limit other requests.
         let error = client.as_plain().list_queues().send().await.expect_err("too slow");
         assert!(error.is_timeout(), "{error:?}");
+    }
+}
+
+/// Resolves an endpoint after some time.
+#[derive(Debug)]
+struct Pensive(Duration);
+
+impl ResolveEndpoint for Pensive {
+    fn resolve_endpoint<'a>(&'a self, _: &'a Params) -> EndpointFuture<'a> {
+        EndpointFuture::new(async {
+            tokio::time::sleep(self.0).await;
+            Ok(Endpoint::builder().url("https://sqs.eu-west-1.amazonaws.com").build())
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn operation_timeout_covers_the_endpoint_resolver_and_the_call() {
+    let limit = Duration::from_secs(2);
+    for pause in [Duration::from_millis(1_500), Duration::from_secs(5)] {
+        let timeouts = aws_smithy_types::timeout::TimeoutConfig::builder().operation_timeout(limit).build();
+        let config = sdk::Config::new(&shared_config(Recorder::new(no_queues))).to_builder();
+        let config = config.http_client(Slow::new()).timeout_config(timeouts);
+        let client = sdk::Client::from_conf(config.endpoint_resolver(Pensive(pause)).build());
+        let begun = tokio::time::Instant::now();
+        let error = client.list_queues().send().await.expect_err("too slow");
+        assert!(matches!(error, sdk::error::SdkError::TimeoutError(_)), "{error:?}");
+        assert!(begun.elapsed() < limit + Duration::from_millis(100), "{:?}", begun.elapsed());
     }
 }
 
