@@ -27,6 +27,10 @@ const PROVIDER_TIMEOUT: Duration = Duration::from_secs(30);
 /// another one.
 const STALLED_AFTER: Duration = Duration::from_secs(1);
 
+/// A property of credentials that a source returns again because it failed: to the cache, that is a failed renewal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastKnown;
+
 /// The credentials of a client.
 #[derive(Clone, Debug)]
 pub(crate) enum CredentialsSource {
@@ -174,17 +178,20 @@ impl CredentialsCache {
             return;
         }
         state.renewal = None;
+        // The pause starts at the end of a renewal, so that slow failures do not follow each other at once.
+        let ended_at = asked_at.checked_add(renewal.begun.elapsed());
+        let after_pause = ended_at.and_then(|at| at.checked_add(PAUSE_AFTER_FAILURE));
         match outcome {
             Ok(credentials) => {
-                let renew_at = credentials.expiry().and_then(|expiry| renewal_before(expiry, asked_at));
+                let of_expiry = || credentials.expiry().and_then(|expiry| renewal_before(expiry, asked_at));
+                let is_last_known = credentials.get_property::<LastKnown>().is_some();
+                let renew_at = if is_last_known { after_pause } else { of_expiry() };
                 state.kept = Some(Cached { credentials: credentials.clone(), renew_at });
             }
             Err(error) => {
                 let error = reason(error);
-                // The pause starts at the end of a renewal, so that slow failures do not follow each other at once.
-                let ended_at = asked_at.checked_add(renewal.begun.elapsed());
                 if let Some(kept) = state.kept.as_mut() {
-                    kept.renew_at = ended_at.and_then(|at| at.checked_add(PAUSE_AFTER_FAILURE));
+                    kept.renew_at = after_pause;
                 }
                 if ended_at.is_some_and(|at| state.valid_at(at).is_some()) {
                     tracing::warn!(%error, "renewing credentials failed: the current ones are used until they expire");

@@ -16,6 +16,7 @@ use http::{Method, StatusCode, Uri};
 use tokio::time::Instant;
 
 use super::Environment;
+use super::cache::LastKnown;
 use super::environment::{Provided, named};
 use super::exchange::{
     Answer, Exchange, Request, invalid, is_retryable, is_retryable_if_present, not_configured, quoted,
@@ -31,7 +32,8 @@ const ROLES: &str = "/latest/meta-data/iam/security-credentials/";
 /// Loads the credentials of the instance role from the EC2 metadata service.
 ///
 /// Outside EC2, the query takes seconds to fail, and calls in the next 10 seconds fail without another query.
-/// If the service fails later, the last keys stay in use, also after their expiry, since AWS may accept them longer.
+/// If the service fails later, the last keys stay in use, also after their expiry, since AWS may accept them longer; a client asks
+/// the service again after 10 seconds.
 /// `AWS_EC2_METADATA_DISABLED=true` disables it. The endpoint is
 /// `AWS_EC2_METADATA_SERVICE_ENDPOINT`, else the default for `AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE` (`IPv4` by default,
 /// or `IPv6`).
@@ -76,7 +78,8 @@ impl InstanceCredentials {
             }
             Err(error) => {
                 let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                let Some(last) = last else { return Err(error) };
+                let Some(mut last) = last else { return Err(error) };
+                last.set_property(LastKnown);
                 tracing::warn!(error = %reason(&error), "the EC2 metadata service failed: its last credentials stay in use");
                 last
             }

@@ -181,9 +181,24 @@ async fn program_on_ec2_keeps_sending_after_credentials_expire() {
     let client = keeps_sending_until_an_outage(&server, world, &clock, &source).await;
     // As the AWS SDKs do: the service may fail for longer than its keys are valid, and AWS may accept them longer.
     for _ in 0..3 {
-        client.list_queues().send().await.expect("the last credentials of the instance stay in use");
         clock.advance(3_600);
+        client.list_queues().send().await.expect("the last credentials of the instance stay in use");
     }
+    // As after each failure, the service is asked again after ten seconds.
+    let asked = async || source.received_requests().await.expect("recorded").len();
+    let before = asked().await;
+    clock.advance(9);
+    client.list_queues().send().await.expect("sent with the last credentials");
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(asked().await, before);
+    clock.advance(2);
+    client.list_queues().send().await.expect("sent with the last credentials");
+    let is_asked = async {
+        while asked().await == before {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), is_asked).await.expect("asked again");
 }
 
 /// Takes six minutes of the test clock, as a program that asks for a code.
