@@ -75,6 +75,11 @@ impl Settings {
         None
     }
 
+    /// The path in a setting, with a leading `~/` replaced by the home directory.
+    pub(crate) fn path(&self, setting: &Setting) -> PathBuf {
+        self.variables.expanded(&setting.value)
+    }
+
     pub(crate) fn flag(&self, variable: &str, key: &str) -> Result<Option<bool>, ConfigError> {
         self.get(variable, key).map(|setting| setting.flag()).transpose()
     }

@@ -26,6 +26,8 @@ impl Builder {
     /// | `AWS_CA_BUNDLE` | `ca_bundle` | PEM file of trusted root certificates; replaces the platform's |
     /// | `AWS_SDK_UA_APP_ID` | `sdk_ua_app_id` | application name |
     ///
+    /// A leading `~/` of a path is the home directory.
+    ///
     /// Without a region, requests to an endpoint URL are signed for the region in its host name, else for `us-east-1`.
     ///
     /// This method sends no request. The first call loads credentials from the

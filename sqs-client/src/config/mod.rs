@@ -212,7 +212,7 @@ impl CommonSettings {
     }
 
     pub(crate) fn tls(settings: &Settings) -> Option<TlsConfig> {
-        settings.get("AWS_CA_BUNDLE", "ca_bundle").map(|file| TlsConfig::ca_bundle(file.value))
+        settings.get("AWS_CA_BUNDLE", "ca_bundle").map(|file| TlsConfig::ca_bundle(settings.path(&file)))
     }
 
     /// With the settings of `other` where these have none.

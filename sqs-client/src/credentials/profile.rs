@@ -212,8 +212,7 @@ fn base(profile: &Profile, name: &str) -> Result<Option<Base>, ConfigError> {
             return Err(ConfigError::new(format!("{} requires role_arn", file.place)));
         };
         let role = settings_of_role(profile, &arn)?;
-        let (token_file, place) = (file.value.into(), file.place);
-        return Ok(Some(Base::WebIdentity(WebIdentity { role, token_file, place })));
+        return Ok(Some(Base::WebIdentity(WebIdentity { role, token_file: file })));
     }
     if let Some(sso) = SSO.iter().find_map(|key| profile.get(key)) {
         return Err(ConfigError::new(format!(

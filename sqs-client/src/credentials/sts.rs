@@ -2,7 +2,6 @@
 //!
 //! Source: <https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html>
 
-use std::path::PathBuf;
 use std::time::SystemTime;
 
 use aws_credential_types::Credentials;
@@ -19,7 +18,7 @@ use super::exchange::{Outcome, Request, expiry, invalid, is_retryable, not_confi
 use crate::config::Region;
 use crate::endpoint::{Endpoint, redacted};
 use crate::retry::Failure;
-use crate::settings::{Settings, read_file};
+use crate::settings::{Setting, Settings, read_file};
 use crate::wire::protocol::Document;
 use crate::wire::service_error::ErrorCode;
 use crate::wire::sign::{Signable, Signer};
@@ -190,12 +189,10 @@ const ROLE: &str = "AWS_ROLE_ARN";
 pub struct WebIdentityCredentials(Environment);
 
 /// A role and the file with its token.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct WebIdentity {
     pub(super) role: Role,
-    pub(super) token_file: PathBuf,
-    /// The setting that names the file.
-    pub(super) place: String,
+    pub(super) token_file: Setting,
 }
 
 impl WebIdentityCredentials {
@@ -214,16 +211,17 @@ impl WebIdentityCredentials {
             }
         };
         let role = Role { arn, session_name: read("AWS_ROLE_SESSION_NAME"), ..Role::default() };
-        let token_file = self.0.variables.expanded(&token_file);
+        let token_file = Setting { value: token_file, place: TOKEN_FILE.to_owned() };
         let settings = self.0.read_settings().await?;
-        let identity = WebIdentity { role, token_file, place: TOKEN_FILE.to_owned() };
+        let identity = WebIdentity { role, token_file };
         identity.exchange(&self.0, &settings).await
     }
 }
 
 impl WebIdentity {
     pub(super) async fn exchange(self, environment: &Environment, settings: &Settings) -> Provided {
-        let Self { role, token_file, place } = self;
+        let Self { role, token_file } = self;
+        let (token_file, place) = (settings.path(&token_file), token_file.place);
         let sts = Sts::new(environment, settings, &role)?;
         let token = blocking(move || match read_file(&token_file) {
             Ok(Some(token)) if !token.trim().is_empty() => Ok(token),

@@ -118,13 +118,16 @@ async fn error_for_invalid_response_quotes_nothing() {
 async fn token_file_can_come_from_the_profile() {
     let server = sts(assumed(ACTION, "AK", in_an_hour())).await;
     let world = World::new().with("AWS_ENDPOINT_URL_STS", &server.uri()).file("token", "jwt-1");
-    let token = world.path("token").display().to_string();
-    world.write(
-        ".aws/config",
-        &format!("[default]\nrole_arn = {ROLE}\nweb_identity_token_file = {token}\nrole_session_name = x1\n"),
-    );
     let provider = ProfileCredentials::new(world.environment());
-    assert_eq!(given(&provider).await.access_key_id(), "AK");
+    for token in [world.path("token").display().to_string(), "~/token".to_owned()] {
+        world.write(
+            ".aws/config",
+            &format!(
+                "[default]\nrole_arn = {ROLE}\nweb_identity_token_file = {token}\nrole_session_name = x1\n"
+            ),
+        );
+        assert_eq!(given(&provider).await.access_key_id(), "AK", "{token}");
+    }
     std::fs::remove_file(world.path("token")).expect("removed");
     assert_contains(&invalid(&provider).await, &[".aws/config:3: web_identity_token_file", "does not exist"]);
 }
