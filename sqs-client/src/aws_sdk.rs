@@ -29,6 +29,7 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use tokio::time::Instant;
 
 use crate::client::{CallOptions, Execute, Retries, attempt_timeout, verified};
+use crate::endpoint::Endpoint;
 use crate::error::{Cause, Context, Error};
 use crate::retry::{Attempt, Decision, Failure, Policy, TokenBucket, is_rejection};
 use crate::transport::{TransportError, TransportErrorKind, was_never_sent};
@@ -147,7 +148,7 @@ where
             Err(other) => Cause::AwsSdk(other.into()),
         },
         // The response was incomplete. A complete but unreadable response is a service error without a code.
-        error => broken(TransportErrorKind::Broken, source(error)),
+        error => Cause::Transport(TransportError::new(TransportErrorKind::Broken, source(error))),
     }
 }
 
@@ -185,7 +186,11 @@ fn of_exchange(error: ConnectorError, entry: &Entry) -> Cause {
     } else {
         TransportErrorKind::Broken
     };
-    broken(kind, Box::new(error))
+    let error = TransportError::new(kind, error);
+    Cause::Transport(match &entry.host {
+        Some(host) => error.with_host(host),
+        None => error,
+    })
 }
 
 /// Failures before the request is sent: endpoint, credentials, signature, interceptors of the caller.
@@ -203,10 +208,6 @@ fn of_preparation(error: BoxError) -> Cause {
         return Cause::Credentials(CredentialsError::provider_error(error).into());
     }
     Cause::AwsSdk(error.into())
-}
-
-fn broken(kind: TransportErrorKind, error: BoxError) -> Cause {
-    Cause::Transport(TransportError::new(kind, error))
 }
 
 fn limit(entry: &Entry, of: impl FnOnce(&TimeoutConfig) -> Option<Duration>) -> Cause {
@@ -234,6 +235,8 @@ struct Entry {
     in_progress: bool,
     /// Whether the request of the latest attempt was sent.
     latest_was_sent: bool,
+    /// Where it was sent, as other transports name it.
+    host: Option<String>,
     /// Status of the response to the latest attempt.
     status: Option<u16>,
     /// Request id of the response to the latest attempt.
@@ -303,11 +306,13 @@ impl<E: StdError + ProvideErrorMetadata + Send + Sync + 'static> Intercept for A
 
     fn read_before_transmit(
         &self,
-        _: &BeforeTransmitInterceptorContextRef<'_>,
+        context: &BeforeTransmitInterceptorContextRef<'_>,
         _: &RuntimeComponents,
         _: &mut ConfigBag,
     ) -> Result<(), BoxError> {
+        let endpoint = context.request().uri().parse().ok().and_then(|uri| Endpoint::of_request(uri).ok());
         let mut entry = self.lock();
+        entry.host = endpoint.map(|endpoint| endpoint.host().to_owned());
         entry.attempts = entry.attempts.saturating_add(1);
         (entry.latest_was_sent, entry.in_progress) = (true, true);
         Ok(())

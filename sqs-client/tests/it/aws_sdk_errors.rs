@@ -146,6 +146,7 @@ async fn refused_connection_has_a_known_outcome_over_the_aws_sdk() {
     let ours = send(&client(&url)).await.expect_err("connection refused");
     let theirs = send(&sdk(&url)).await.expect_err("connection refused");
     assert_eq!(facts(&ours), facts(&theirs), "{theirs:?}");
+    assert_eq!(theirs.to_string(), ours.to_string(), "both name the host");
     assert!(!theirs.is_outcome_unknown());
 }
 
