@@ -17,9 +17,5 @@ pub(crate) fn is_transient<E: OperationError>(error: &E) -> bool {
 
 /// The same for the error code of a request or of a batch entry.
 pub(crate) fn is_transient_code(code: &ErrorCode) -> bool {
-    matches!(code, ErrorCode::OverLimit | ErrorCode::ExpiredToken)
-        || matches!(
-            code.retry_class(),
-            Some(RetryClass::Throttle | RetryClass::Transient | RetryClass::ClockSkew)
-        )
+    *code == ErrorCode::OverLimit || code.retry_class().is_some_and(|class| class != RetryClass::Never)
 }

@@ -59,13 +59,11 @@ impl Failure {
 
     /// `None` for codes that this version does not know.
     pub(crate) fn of_code(code: &ErrorCode) -> Option<Self> {
-        if *code == ErrorCode::ExpiredToken {
-            return Some(Self::ExpiredToken);
-        }
         Some(match code.retry_class()? {
             RetryClass::Throttle => Self::Throttle,
             RetryClass::Transient => Self::Transient,
             RetryClass::ClockSkew => Self::ClockSkew,
+            RetryClass::ExpiredToken => Self::ExpiredToken,
             RetryClass::Never => Self::Fatal,
         })
     }

@@ -48,6 +48,8 @@ pub enum RetryClass {
     /// The service rejected the signature, possibly because the clock is wrong: correct the clock by the `Date` of the
     /// response and retry once.
     ClockSkew,
+    /// The session token has expired: load newer credentials and retry once.
+    ExpiredToken,
 }
 
 /// An error that the service returns: code and message.
@@ -228,7 +230,7 @@ codes! {
         /// An earlier request is still in progress.
         PriorRequestNotComplete, "PriorRequestNotCompleteException", "PriorRequestNotComplete", 400, Sender, Throttle;
         /// The session token has expired.
-        ExpiredToken, "ExpiredTokenException", "ExpiredToken", 403, Sender, Never;
+        ExpiredToken, "ExpiredTokenException", "ExpiredToken", 403, Sender, ExpiredToken;
         /// Too many requests.
         Throttling, "ThrottlingException", "Throttling", 400, Sender, Throttle;
         /// The service had an internal error.
