@@ -43,7 +43,8 @@ impl Failure {
     /// Classifies a failed attempt.
     ///
     /// The error code decides, not the status: `RequestThrottled` is a 403, `ThrottlingException` is a 400, and `OverLimit` is
-    /// a 403 that a retry cannot fix. The status decides only for unknown codes.
+    /// a 403 that a retry cannot fix. The status decides for unknown codes and unreadable responses; without a response, the kind of
+    /// the transport's error.
     pub(crate) fn of(cause: &Cause, status: Option<u16>) -> Self {
         let by_status = |otherwise| status.and_then(Self::of_status).unwrap_or(otherwise);
         match cause {

@@ -39,14 +39,20 @@ pub use aws_smithy_runtime_api::shared::IntoShared;
 pub use aws_types::app_name::AppName;
 pub use aws_types::region::Region;
 
-/// Retry settings. See [`config::retry`](sqs_client::config::retry) for their effect.
+/// Retry settings. See [`config::retry`](sqs_client::config::retry) for their effect. The reconnect mode has none.
 pub mod retry {
     pub use aws_smithy_runtime_api::client::retries::ShouldAttempt;
     pub use aws_smithy_runtime_api::client::retries::classifiers::{ClassifyRetry, RetryAction};
     pub use aws_smithy_types::retry::{ReconnectMode, RetryConfig, RetryConfigBuilder, RetryMode};
 }
 
-/// Timeout settings. See [`config::timeout`](sqs_client::config::timeout) for their effect.
+/// Timeout settings.
+///
+/// `operation_attempt_timeout` and `read_timeout` limit one attempt, also a long poll, as in aws-sdk-sqs: set them above the wait
+/// time of your receives (at most 20 s). If both are unset, the limit is 30 s plus the wait time. The plain client of
+/// [`as_plain`](crate::Client::as_plain) always [adds the wait time](sqs_client::config::timeout).
+///
+/// `operation_timeout` limits the endpoint resolver, all attempts and the pauses between them. It is unset by default.
 pub mod timeout {
     pub use aws_smithy_types::timeout::{TimeoutConfig, TimeoutConfigBuilder};
 }
@@ -335,7 +341,7 @@ impl Builder {
         self
     }
 
-    /// The timeouts. By default 3.1 s for connecting and 30 s for an attempt.
+    /// The [timeouts](timeout). By default 3.1 s for connecting, and for an attempt 30 s plus the wait time of a receive.
     pub fn timeout_config(mut self, timeout_config: TimeoutConfig) -> Self {
         self.0.timeout_config = Some(timeout_config);
         self

@@ -495,10 +495,10 @@ pub trait Execute: Clone + Send + Sync + 'static {
         self.execute::<ReceiveMessage>(input, options)
     }
 
-    /// Opens a message of [`receive_unopened`](Self::receive_unopened): for example, loads its body from a store. By default,
-    /// the message stays as it is.
+    /// Opens a message of [`receive_unopened`](Self::receive_unopened). By default, does nothing.
     ///
-    /// An opened message can have another receipt handle, which deletes what belongs to the message, too.
+    /// For example, the client of sqs-extended loads the body from S3 and puts it into the message. It also changes the receipt
+    /// handle: a delete with the new one deletes the stored body, too. So use the handle that the message has afterwards.
     ///
     /// # Errors
     /// The message cannot be opened, and is unchanged. [`OperationError::unopened`] says what to do with it.
@@ -510,14 +510,16 @@ pub trait Execute: Clone + Send + Sync + 'static {
         std::future::ready(Ok(()))
     }
 
-    /// Prepares an entry for several attempts to send it: for example, stores its body once. `execute` then sends it as it is.
-    /// Returns whether the entry was changed. By default, it stays as it is.
+    /// Does once what `execute` would do in each attempt to send this entry. Returns whether it changed the entry. By default, it
+    /// does nothing and returns `false`.
     ///
-    /// The response to it has the MD5 of what was sent. Whoever prepares an entry sends it, or calls [`discard`](Self::discard):
-    /// otherwise, what belongs to it stays.
+    /// For example, the client of sqs-extended stores a large body in S3, and leaves a reference in the entry. `execute` then sends
+    /// the entry without a change; the MD5 in the response is that of the reference.
     ///
-    /// Prepare an entry anew, from the original, before you repeat a request to a standard queue that SQS may have executed:
-    /// two messages would share what belongs to one.
+    /// Send a changed entry, or pass it to [`discard`](Self::discard): otherwise, the stored body is never deleted.
+    ///
+    /// If SQS may have executed a request to a standard queue, do not repeat it with the same entry: prepare the original one again.
+    /// Otherwise two messages can refer to one stored body, which is deleted with the first of them.
     ///
     /// # Errors
     /// The entry cannot be prepared, and is unchanged. It must not be sent.
@@ -533,8 +535,10 @@ pub trait Execute: Clone + Send + Sync + 'static {
         std::future::ready(Ok(false))
     }
 
-    /// Ends an entry that [`prepare`](Self::prepare) has changed and that SQS did not accept. If SQS may have it all the same
-    /// (`is_maybe_sent`), what belongs to it stays. By default, does nothing.
+    /// Gives up an entry that [`prepare`](Self::prepare) has changed: the caller does not send it again. By default, does nothing.
+    ///
+    /// For example, the client of sqs-extended deletes the stored body. It keeps the body if `is_maybe_sent`: SQS may have accepted
+    /// the entry although no response says so, and then a message refers to it.
     ///
     /// # Cancel safety
     /// If the future is dropped after its first poll, the work continues in the background.
