@@ -3,26 +3,23 @@
 //! Settings of aws-sdk-sqs that this crate does not support do not exist here, so the compiler reports their use. The
 //! [guide](crate) lists them.
 
+mod cached_credentials;
 pub mod endpoint;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_credential_types::provider::error::CredentialsError;
-use aws_credential_types::provider::{Result as Provided, future};
 use aws_smithy_async::time::TimeSource;
 use aws_smithy_runtime_api::client::endpoint::{EndpointResolverParams, SharedEndpointResolver};
-use aws_smithy_runtime_api::client::identity::SharedIdentityResolver;
 use aws_smithy_runtime_api::client::retries::classifiers::{ClassifyRetry, SharedRetryClassifier};
-use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
-use aws_smithy_types::config_bag::ConfigBag;
 use aws_types::SdkConfig;
 use sqs_client::config::{AppName as PlainAppName, Builder as PlainBuilder, Config as PlainConfig, redacted};
 use sqs_client::time::SystemClock;
-use sqs_client::transport::smithy::{connect_timeout_of, runtime_components};
+use sqs_client::transport::smithy::connect_timeout_of;
 use sqs_client::transport::{SmithyTransport, Transport};
 
+use self::cached_credentials::CachedCredentials;
 use self::retry::RetryConfig;
 use self::timeout::TimeoutConfig;
 
@@ -753,55 +750,4 @@ fn merged(ours: Option<&TimeoutConfig>, other: Option<&TimeoutConfig>) -> Option
         merged.take_defaults_from(ours);
     }
     Some(merged)
-}
-
-#[derive(Debug)]
-struct CachedCredentials {
-    cache: SharedIdentityCache,
-    resolver: SharedIdentityResolver,
-    components: Option<RuntimeComponents>,
-    config: ConfigBag,
-}
-
-impl CachedCredentials {
-    fn new(
-        cache: SharedIdentityCache,
-        provider: SharedCredentialsProvider,
-        clock: SharedTimeSource,
-        sleep: Option<SharedAsyncSleep>,
-    ) -> Self {
-        Self {
-            cache,
-            resolver: SharedIdentityResolver::new(provider),
-            components: runtime_components(clock, sleep).ok(),
-            config: ConfigBag::base(),
-        }
-    }
-
-    async fn load(&self) -> Provided {
-        let components = self.components.as_ref().ok_or_else(|| {
-            CredentialsError::invalid_configuration(
-                "the identity cache requires a newer AWS SDK than this crate supports",
-            )
-        })?;
-        let identity =
-            self.cache.resolve_cached_identity(self.resolver.clone(), components, &self.config).await;
-        let identity = identity.map_err(|error| match error.downcast::<CredentialsError>() {
-            Ok(error) => *error,
-            Err(error) => CredentialsError::provider_error(error),
-        })?;
-        let credentials = identity.data::<Credentials>().ok_or_else(|| {
-            CredentialsError::unhandled("the identity cache returned something other than AWS credentials")
-        })?;
-        Ok(credentials.clone())
-    }
-}
-
-impl ProvideCredentials for CachedCredentials {
-    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
-    where
-        Self: 'a,
-    {
-        future::ProvideCredentials::new(self.load())
-    }
 }
