@@ -18,8 +18,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod attempt;
-mod claims;
+mod client;
 mod consume;
+mod entry;
+mod error;
 /// Guides: one page for each topic.
 // As above, the link definitions of rustdoc come first, so they replace those of the pages.
 pub mod guide {
@@ -52,35 +54,45 @@ pub mod guide {
     #[doc = include_str!("../docs/tuning.md")]
     pub mod tuning {}
 }
-mod meter;
+mod lane;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 #[expect(dead_code, unreachable_pub, reason = "it is public with the feature")]
 mod metrics;
-mod panicked;
-mod produce;
+mod observe;
+mod receive;
+mod settings;
 mod span;
 mod time;
 #[cfg(feature = "opentelemetry")]
 pub mod trace_context;
 #[cfg(not(feature = "opentelemetry"))]
-#[path = "trace_context/off.rs"]
+#[path = "trace_context_off.rs"]
 mod trace_context;
-mod transient;
 
-use sqs_client::random;
-
-pub use consume::{
-    Attempt, BackOff, BatchHandler, BatchOutcomes, Begin, Concurrency, Consumer, ConsumerBuilder,
-    ConsumerHandle, Event, FromMessage, FromRef, GroupAdvance, GroupId, Handler, HandlerError, HandlerPool,
-    IdempotencyStore, Idempotent, IntoBatchOutcomes, IntoOutcome, Json, LambdaHandler, Lease, LeaseOver,
-    MemoryStore, MessageAttributes, MessageContext, NoHandler, Outcome, ReadyConsumer, ReceiveCount,
-    ReceiveError, ReceiveErrorKind, ReceiveStats, Received, Receiver, ReceiverBuilder, Report, Settled,
-    State, WithHandler,
+pub use client::BufferedClient;
+pub use consume::batch::{BatchHandler, BatchOutcomes, IntoBatchOutcomes};
+pub use consume::builder::{ConsumerBuilder, NoHandler, ReadyConsumer, WithHandler};
+pub use consume::consumer::{Consumer, ConsumerHandle, Report};
+pub use consume::extract::{
+    FromMessage, FromRef, GroupId, Json, MessageAttributes, MessageContext, ReceiveCount, State,
 };
-pub use produce::{
-    AfterFailure, BatchLimits, BufferedClient, BuildError, Builder, DedupId, EnqueueError, Entry,
-    FifoOrdering, InFlight, Linger, SendError, SendErrorKind, SendEvent, SendReceipt, Stats, Summary, Ticket,
-};
+pub use consume::group::GroupAdvance;
+pub use consume::handler::{Attempt, Handler, IntoOutcome};
+pub use consume::idempotent::{Begin, IdempotencyStore, Idempotent, MemoryStore};
+pub use consume::lambda::LambdaHandler;
+pub use consume::pool::{Concurrency, HandlerPool};
+pub use consume::settle::{BackOff, HandlerError, Outcome};
+pub use entry::{Entry, Ticket};
+pub use error::{BuildError, EnqueueError, ReceiveError, ReceiveErrorKind, SendError, SendErrorKind};
+pub use lane::flush::Summary;
+pub use lane::request::SendReceipt;
+pub use observe::receives::{Event, ReceiveStats, Settled};
+pub use observe::sends::{SendEvent, Stats};
+pub use receive::delivery::Received;
+pub use receive::lease::Lease;
+pub use receive::lease_table::LeaseOver;
+pub use receive::receiver::{Receiver, ReceiverBuilder};
+pub use settings::{AfterFailure, BatchLimits, Builder, DedupId, FifoOrdering, InFlight, Linger};
 pub use sqs_client::lambda::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsRecord, SqsRecordAttribute};

@@ -13,8 +13,9 @@ use sqs_client::lambda::{SqsBatchResponse, SqsEvent, SqsRecord};
 use sqs_client::types::Message;
 use tokio::time::{Instant, timeout_at};
 
-use crate::consume::handler::{AnyHandler, Failure, HandlerTask};
-use crate::consume::{Handler, HandlerError, MessageContext, Outcome};
+use crate::consume::extract::MessageContext;
+use crate::consume::handler::{AnyHandler, Failure, Handler, HandlerTask};
+use crate::consume::settle::{HandlerError, Outcome};
 use crate::span::messaging_span;
 use crate::time::after;
 use crate::trace_context::SenderContext;
@@ -22,7 +23,7 @@ use crate::trace_context::SenderContext;
 /// How many handlers run at a time by default.
 const CONCURRENCY: usize = 10;
 
-/// Runs a [handler](Handler) for the SQS events of AWS Lambda. The same handler can run in a [`Consumer`](crate::Consumer).
+/// Runs a [handler](Handler) for the SQS events of AWS Lambda. The same handler can run in a [`Consumer`](crate::consume::consumer::Consumer).
 ///
 /// **Enable partial failures** in the event source mapping: `FunctionResponseTypes` = `ReportBatchItemFailures`. Without
 /// it, Lambda ignores the [response](SqsBatchResponse) and deletes failed messages too.
@@ -34,7 +35,7 @@ const CONCURRENCY: usize = 10;
 /// [`Outcome::Ack`] is success. Every other outcome, an error and a panic are failures: the message becomes visible
 /// again when its visibility timeout is over, and the redrive policy of the queue moves it to the dead-letter queue.
 /// The pauses of [`Outcome::Nack`] and [`Outcome::Retry`] and the reason of [`Outcome::DeadLetter`] do not reach SQS.
-/// There is no [`Lease`](crate::Lease), because Lambda keeps the messages hidden while the function runs; take
+/// There is no [`Lease`](crate::receive::lease::Lease), because Lambda keeps the messages hidden while the function runs; take
 /// `Option<Lease>`.
 ///
 /// With the crate `lambda_runtime`:

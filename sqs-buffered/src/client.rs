@@ -1,0 +1,749 @@
+//! The client: entries in, tickets out.
+//!
+//! ```text
+//! enqueue -> check -> room in the share of the lane -> lane of the queue and operation -> ticket
+//! ```
+
+use std::collections::HashMap;
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::RwLock;
+use sqs_client::client::Execute;
+use sqs_client::wire::validate::{Draft, QueueRules, error};
+use tokio::runtime::Handle;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::entry::{Entry, Ticket, is_fifo};
+use crate::error::{EnqueueError, SendError, SendErrorKind};
+use crate::lane::capacity::{Amount, Capacity, Permit};
+use crate::lane::flush::Summary;
+use crate::lane::queue::Key;
+use crate::lane::request::{Change, DeduplicationId, Delete, Kind, Outgoing, SendReceipt, Sends, Visibility};
+use crate::lane::{Arrival, Flush, LaneHandle, NotAdmitted};
+use crate::observe::meter::Meter;
+use crate::observe::sends::{Hook, Observer, Stats};
+use crate::receive::delivery::Claims;
+use crate::settings::{Builder, MAX_OFFLOADED_BYTES, Rules, Settings};
+use crate::time::after;
+use crate::{lane, trace_context};
+
+/// A client that batches sends, deletes and visibility changes in the background.
+///
+/// It runs on any client that implements [`Execute`], and needs a tokio runtime. Clones share everything. When the last clone
+/// is dropped, admitted entries are still sent in the background while the runtime runs; [`close`](Self::close) waits for
+/// them.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let client = server.client();
+/// # let url = client.create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// use sqs_buffered::BufferedClient;
+///
+/// let buffered = BufferedClient::new(client.clone());
+/// let receipt = buffered.send(&url, "one coffee").await?; // returns when its batch is accepted
+/// println!("{}", receipt.message_id);
+///
+/// let received = client.receive_message().queue_url(&url).send().await?;
+/// for message in received.messages() {
+///     buffered.delete(&url, message.receipt_handle().unwrap_or_default()).await?;
+/// }
+/// buffered.close().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct BufferedClient<H: Execute = sqs_client::Client> {
+    shared: Arc<Shared<H>>,
+}
+
+struct Shared<H: Execute> {
+    handle: H,
+    settings: Settings,
+    /// Where requests run; `None` for the runtime that enqueues.
+    runtime: Option<Handle>,
+    /// The capacity for sends.
+    sends: Arc<Capacity>,
+    /// The capacity for deletes and visibility changes: a full buffer of sends must not delay a delete or the renewal of a lease.
+    acknowledgements: Arc<Capacity>,
+    observer: Arc<Observer>,
+    lanes: Lanes,
+    /// The messages that its consumers and receivers are handling.
+    claims: Arc<Claims>,
+}
+
+impl<H: Execute> BufferedClient<H> {
+    /// Creates a client with default settings.
+    pub fn new(handle: H) -> Self {
+        Self::assemble(handle, Settings::default(), None, None)
+    }
+
+    /// Returns a builder, for other settings.
+    pub fn builder(handle: H) -> Builder<H> {
+        Builder::new(handle)
+    }
+
+    pub(crate) fn assemble(
+        handle: H,
+        settings: Settings,
+        runtime: Option<Handle>,
+        hook: Option<Hook>,
+    ) -> Self {
+        let sends = Arc::new(Capacity::new(settings.max_entries, settings.max_bytes));
+        let acknowledgements = Arc::new(Capacity::new(settings.max_entries, 1));
+        Meter::describe();
+        let observer = Arc::new(Observer::new(hook));
+        let lanes = Lanes::new(&settings, &sends, &acknowledgements, &observer);
+        let claims = Arc::default();
+        let shared = Shared { handle, settings, runtime, sends, acknowledgements, observer, lanes, claims };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// The client below.
+    pub fn handle(&self) -> &H {
+        &self.shared.handle
+    }
+
+    /// Whether the client is closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.shared.sends.is_closed()
+    }
+
+    pub(crate) fn claims(&self) -> &Arc<Claims> {
+        &self.shared.claims
+    }
+
+    /// The totals since the client was created.
+    pub fn stats(&self) -> Stats {
+        let (sends, others) = (self.shared.sends.taken(), self.shared.acknowledgements.taken());
+        self.shared.observer.stats(Amount { entries: sends.entries + others.entries, ..sends })
+    }
+
+    /// Admits an entry, waiting for capacity.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the entry is not admitted.
+    pub(crate) async fn enter<K: Kind>(
+        &self,
+        lanes: &ByQueue<K>,
+        queue_url: &str,
+        entrant: Entrant<K>,
+    ) -> Admitted<K> {
+        let Some(lane) = lanes.get(queue_url) else { return Err((entrant.entry, SendErrorKind::Closed)) };
+        let permit = match lane.share.try_enter(entrant.bytes) {
+            Some(permit) => Ok(permit),
+            None => self.wait(&lane, entrant.bytes, entrant.deadline).await,
+        };
+        match permit {
+            Ok(permit) => self.admit(lanes, lane, entrant, permit),
+            Err(kind) => Err((entrant.entry, kind)),
+        }
+    }
+
+    /// Admits an entry if there is capacity now.
+    pub(crate) fn try_enter<K: Kind>(
+        &self,
+        lanes: &ByQueue<K>,
+        queue_url: &str,
+        entrant: Entrant<K>,
+    ) -> Admitted<K> {
+        let Some(lane) = lanes.get(queue_url) else { return Err((entrant.entry, SendErrorKind::Closed)) };
+        match lane.share.try_enter(entrant.bytes) {
+            Some(permit) => self.admit(lanes, lane, entrant, permit),
+            None if self.is_closed() => Err((entrant.entry, SendErrorKind::Closed)),
+            None => Err((entrant.entry, SendErrorKind::Full)),
+        }
+    }
+
+    /// The runtime of the client, or else of the caller.
+    pub(crate) fn runtime(&self) -> Option<Handle> {
+        self.shared.runtime.clone().or_else(|| Handle::try_current().ok())
+    }
+
+    async fn wait<K: Kind>(
+        &self,
+        lane: &LaneHandle<K>,
+        bytes: usize,
+        deadline: Option<Instant>,
+    ) -> Result<Permit, SendErrorKind> {
+        let patience = after(Instant::now(), self.shared.settings.admission_timeout);
+        let until = deadline.map_or(patience, |deadline| deadline.min(patience));
+        let entering = {
+            // The timer of the timeout is that of the runtime that is entered here.
+            let _entered = self.runtime().ok_or(SendErrorKind::NoRuntime)?.enter();
+            timeout_at(until, lane.share.enter(bytes, || lane.send_for_capacity()))
+        };
+        match entering.await {
+            Ok(Some(permit)) => Ok(permit),
+            Ok(None) => Err(SendErrorKind::Closed),
+            Err(_) => Err(SendErrorKind::Full),
+        }
+    }
+
+    /// Gives the entry to its lane, or to the lane that replaced it.
+    fn admit<K: Kind>(
+        &self,
+        lanes: &ByQueue<K>,
+        mut lane: Arc<LaneHandle<K>>,
+        entrant: Entrant<K>,
+        permit: Permit,
+    ) -> Admitted<K> {
+        let Entrant { entry, key, bytes, timeout, deadline } = entrant;
+        let Some(runtime) = self.runtime() else {
+            return Err((entry, SendErrorKind::NoRuntime));
+        };
+        let admitted = Instant::now();
+        let deadline = deadline.unwrap_or_else(|| after(admitted, timeout));
+        let mut arrival = Arrival { entry, key, bytes, permit, admitted, deadline };
+        loop {
+            arrival = match lane.admit(arrival, runtime.id()) {
+                Ok((ticket, todo)) => {
+                    lane::start(&lane, &self.shared.handle, &runtime, todo);
+                    return Ok(ticket);
+                }
+                Err(NotAdmitted::Closed(entry)) => return Err((entry, SendErrorKind::Closed)),
+                Err(NotAdmitted::Retired(arrival)) => arrival,
+            };
+            lane = match lanes.get(&lane.queue_url) {
+                Some(lane) => lane,
+                None => return Err((arrival.entry, SendErrorKind::Closed)),
+            };
+        }
+    }
+
+    /// Sends a message, in a batch with others, and waits until SQS has accepted it.
+    ///
+    /// # Errors
+    /// The message was not admitted or not accepted; see [`SendError::kind`].
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the message may be sent or not.
+    pub async fn send(
+        &self,
+        queue_url: impl Into<String>,
+        body: impl Into<String>,
+    ) -> Result<SendReceipt, SendError> {
+        self.send_entry(Entry::new(queue_url, body)).await
+    }
+
+    /// Like [`send`](Self::send), for messages with more than a body.
+    ///
+    /// # Errors
+    /// The same as `send`.
+    ///
+    /// # Cancel safety
+    /// The same as `send`.
+    pub async fn send_entry(&self, entry: impl Into<Entry>) -> Result<SendReceipt, SendError> {
+        self.enqueue(entry).await?.await
+    }
+
+    /// Admits a message; waits if there is no room. Admission is first come, first served within a queue. The ticket resolves
+    /// with the result. To send without a ticket, use [`send_detached`](Self::send_detached).
+    ///
+    /// # Errors
+    /// The message was not admitted: `Full` (no room in time), `TooLarge`, `Invalid`, `Closed` or `NoRuntime`. The error returns
+    /// the entry.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped before it is ready, the message is never sent, and takes no room.
+    pub async fn enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
+        self.enqueue_of(entry.into(), self.shared.settings.max_message_bytes).await
+    }
+
+    /// Like [`send_entry`](Self::send_entry), for a received message: whatever its size, the client below can send it.
+    pub(crate) async fn send_letter(&self, letter: Entry) -> Result<SendReceipt, SendError> {
+        self.enqueue_of(letter, MAX_OFFLOADED_BYTES).await?.await
+    }
+
+    async fn enqueue_of(&self, entry: Entry, most: usize) -> Result<Ticket<SendReceipt>, EnqueueError> {
+        let (queue_url, entrant) = self.entrant(entry, most)?;
+        let admitted = self.enter(&self.shared.lanes.sends, &queue_url, entrant).await;
+        admitted.map_err(|refused| give_back(queue_url, refused))
+    }
+
+    /// Admits a message without a ticket. If it fails, the [event hook](crate::settings::Builder::on_event) gets the failure; without
+    /// a hook, the client logs a warning. [`flush`](Self::flush) and [`close`](Self::close) count it.
+    ///
+    /// # Errors
+    /// The same as [`enqueue`](Self::enqueue).
+    ///
+    /// # Cancel safety
+    /// If the future is dropped before it is ready, the message is never sent.
+    pub async fn send_detached(&self, entry: impl Into<Entry>) -> Result<(), EnqueueError> {
+        self.enqueue(entry).await.map(drop)
+    }
+
+    /// Like [`enqueue`](Self::enqueue), but fails at once if there is no room.
+    ///
+    /// # Errors
+    /// The same as [`enqueue`](Self::enqueue).
+    pub fn try_enqueue(&self, entry: impl Into<Entry>) -> Result<Ticket<SendReceipt>, EnqueueError> {
+        let (queue_url, entrant) = self.entrant(entry.into(), self.shared.settings.max_message_bytes)?;
+        let admitted = self.try_enter(&self.shared.lanes.sends, &queue_url, entrant);
+        admitted.map_err(|refused| give_back(queue_url, refused))
+    }
+
+    /// Rejects entries that SQS would refuse, or that would make SQS refuse their whole batch.
+    fn entrant(&self, mut entry: Entry, most: usize) -> Result<(String, Entrant<Sends>), EnqueueError> {
+        let settings = &self.shared.settings;
+        trace_context::inject(&mut entry.message, most);
+        let bytes = entry.size();
+        if bytes > most {
+            let error = SendError::new(SendErrorKind::TooLarge);
+            return Err(EnqueueError::new(
+                entry,
+                error.explained(format!("{bytes} bytes, allowed are at most {most}")),
+            ));
+        }
+        if let Err(refusal) = check(&entry, most) {
+            let error = SendError::invalid(refusal);
+            return Err(EnqueueError::new(entry, error));
+        }
+        let Entry { queue_url, message } = entry;
+        let is_fifo = is_fifo(&queue_url);
+        let needs_id = is_fifo && message.message_deduplication_id.is_none();
+        let key = message.message_group_id.as_deref().filter(|_| is_fifo).map(Arc::from);
+        let timeout = settings.delivery_timeout(is_fifo);
+        let id = if needs_id { DeduplicationId::Open(settings.dedup_id) } else { DeduplicationId::Settled };
+        let entry = Outgoing { message, id };
+        Ok((queue_url, Entrant { entry, key, bytes, timeout, deadline: None }))
+    }
+
+    /// Deletes a received message, in a batch with others, and waits for the result. Drops a pending visibility change of the
+    /// message.
+    ///
+    /// # Errors
+    /// The delete was not admitted, or failed; see [`SendError::kind`]. On FIFO queues, a receipt handle can expire
+    /// ([`LeaseLost`](SendErrorKind::LeaseLost)).
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the message may be deleted or not.
+    pub async fn delete(&self, queue_url: &str, receipt_handle: &str) -> Result<(), SendError> {
+        self.enqueue_delete(queue_url, receipt_handle).await?.await
+    }
+
+    /// Like [`delete`](Self::delete), but waits for room only.
+    ///
+    /// # Errors
+    /// The delete was not admitted: `Full`, `Invalid`, `Closed` or `NoRuntime`. The error returns the receipt handle.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped before it is ready, nothing is deleted.
+    pub async fn enqueue_delete(
+        &self,
+        queue_url: &str,
+        receipt_handle: impl Into<String>,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
+        let handle = checked(queue_url, receipt_handle.into())?;
+        let entrant = self.deletion(&handle);
+        let admitted = self.enter(&self.shared.lanes.deletes, queue_url, entrant).await;
+        self.delete_admitted(queue_url, &handle, admitted)
+    }
+
+    /// Like [`enqueue_delete`](Self::enqueue_delete), but fails at once if there is no room.
+    ///
+    /// # Errors
+    /// The same as `enqueue_delete`.
+    pub fn try_enqueue_delete(
+        &self,
+        queue_url: &str,
+        receipt_handle: impl Into<String>,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
+        let handle = checked(queue_url, receipt_handle.into())?;
+        let entrant = self.deletion(&handle);
+        let admitted = self.try_enter(&self.shared.lanes.deletes, queue_url, entrant);
+        self.delete_admitted(queue_url, &handle, admitted)
+    }
+
+    /// Hides a received message for this many seconds from now (0 to 43,200), in a batch with others, and waits for the result.
+    /// Of several pending changes of one message, the last one wins.
+    ///
+    /// # Errors
+    /// The same as [`delete`](Self::delete); and [`Superseded`](SendErrorKind::Superseded) if the message is deleted first.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the visibility may be changed or not.
+    pub async fn change_visibility(
+        &self,
+        queue_url: &str,
+        receipt_handle: &str,
+        seconds: i32,
+    ) -> Result<(), SendError> {
+        self.enqueue_visibility(queue_url, receipt_handle, seconds).await?.await
+    }
+
+    /// Like [`change_visibility`](Self::change_visibility), but waits for room only.
+    ///
+    /// # Errors
+    /// The same as [`enqueue_delete`](Self::enqueue_delete).
+    ///
+    /// # Cancel safety
+    /// If the future is dropped before it is ready, nothing is changed.
+    pub async fn enqueue_visibility(
+        &self,
+        queue_url: &str,
+        receipt_handle: impl Into<String>,
+        seconds: i32,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
+        self.enqueue_visibility_until(queue_url, receipt_handle, seconds, None).await
+    }
+
+    /// Like [`enqueue_visibility`](Self::enqueue_visibility), but fails at once if there is no room.
+    ///
+    /// # Errors
+    /// The same as `enqueue_visibility`.
+    pub fn try_enqueue_visibility(
+        &self,
+        queue_url: &str,
+        receipt_handle: impl Into<String>,
+        seconds: i32,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
+        let handle = checked_change(queue_url, receipt_handle.into(), seconds)?;
+        let entrant = self.change(&handle, seconds, None);
+        let admitted = self.try_enter(&self.shared.lanes.changes, queue_url, entrant);
+        admitted.map_err(|(_, kind)| refused(&handle, kind))
+    }
+
+    /// Like [`enqueue_visibility`](Self::enqueue_visibility), but abandoned at `deadline` if it is not in flight then: a lease
+    /// that has ended must not be renewed.
+    pub(crate) async fn enqueue_visibility_until(
+        &self,
+        queue_url: &str,
+        receipt_handle: impl Into<String>,
+        seconds: i32,
+        deadline: Option<Instant>,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
+        let handle = checked_change(queue_url, receipt_handle.into(), seconds)?;
+        let entrant = self.change(&handle, seconds, deadline);
+        let admitted = self.enter(&self.shared.lanes.changes, queue_url, entrant).await;
+        admitted.map_err(|(_, kind)| refused(&handle, kind))
+    }
+
+    /// Drops visibility changes of a message, unless they are in flight.
+    pub(crate) fn supersede_visibility(&self, queue_url: &str, handle: &str) {
+        if let Some(changes) = self.shared.lanes.changes.find(queue_url) {
+            changes.supersede(&handle.into());
+        }
+    }
+
+    /// Drops visibility changes of a message whose delete was admitted, unless they are in flight.
+    fn delete_admitted(
+        &self,
+        queue_url: &str,
+        handle: &Key,
+        admitted: Admitted<Delete>,
+    ) -> Result<Ticket<()>, EnqueueError<String>> {
+        let ticket = admitted.map_err(|(_, kind)| refused(handle, kind))?;
+        self.supersede_visibility(queue_url, handle);
+        Ok(ticket)
+    }
+
+    fn deletion(&self, handle: &Key) -> Entrant<Delete> {
+        self.acknowledgement(handle, Key::clone(handle), None)
+    }
+
+    fn change(&self, handle: &Key, seconds: i32, deadline: Option<Instant>) -> Entrant<Visibility> {
+        self.acknowledgement(handle, Change { handle: Key::clone(handle), seconds }, deadline)
+    }
+
+    fn acknowledgement<K: Kind>(
+        &self,
+        handle: &Key,
+        entry: K::Entry,
+        deadline: Option<Instant>,
+    ) -> Entrant<K> {
+        let timeout = self.shared.settings.delivery_timeout(false);
+        Entrant { entry, key: Some(Key::clone(handle)), bytes: 0, timeout, deadline }
+    }
+
+    /// Sends all entries that were admitted so far, without waiting for fuller batches. When all of them have ended, returns the
+    /// results of those that had not ended before. It ends as tickets do, also if the entries depend on a runtime that is idle.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the entries are still sent.
+    pub async fn flush(&self) -> Summary {
+        total(self.shared.lanes.flush()).await
+    }
+
+    /// Admits no more entries, and sends those that were admitted. When all of them have ended, returns the results of all entries
+    /// since the client was created. Entries that take longer than the [grace](crate::settings::Builder::close_grace) are aborted; their tickets say whether SQS may have
+    /// them. You can call it again.
+    ///
+    /// Outside of a tokio runtime there is no timer for the grace: nothing is aborted, and the delivery timeout limits the
+    /// wait.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the client is closed, and the entries are sent in the background.
+    pub async fn close(&self) -> Summary {
+        self.close_within(self.shared.settings.close_grace).await
+    }
+
+    /// Like [`close`](Self::close), with another grace.
+    ///
+    /// # Cancel safety
+    /// The same as `close`.
+    pub async fn close_within(&self, grace: Duration) -> Summary {
+        self.shared.close();
+        let mut flushed = pin!(self.flush());
+        let Some(runtime) = self.runtime() else {
+            flushed.await;
+            return self.shared.observer.summary();
+        };
+        let flushing = {
+            let _entered = runtime.enter();
+            timeout(grace, &mut flushed)
+        };
+        if flushing.await.is_err() {
+            self.shared.lanes.abort();
+            flushed.await;
+        }
+        self.shared.observer.summary()
+    }
+}
+
+impl<H: Execute> fmt::Debug for BufferedClient<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BufferedClient").field("settings", &self.shared.settings).finish_non_exhaustive()
+    }
+}
+
+impl<H: Execute> Shared<H> {
+    /// Admits no more entries.
+    fn close(&self) {
+        self.sends.close();
+        self.acknowledgements.close();
+        self.lanes.close();
+    }
+}
+
+impl<H: Execute> Drop for Shared<H> {
+    /// Tasks hold their lanes, not the client. They finish the admitted entries and end.
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// An entry that has no capacity yet.
+#[derive(Debug)]
+pub(crate) struct Entrant<K: Kind> {
+    pub(crate) entry: K::Entry,
+    pub(crate) key: Option<Key>,
+    pub(crate) bytes: usize,
+    /// The longest time from its admission to its end.
+    pub(crate) timeout: Duration,
+    /// The time at which it is abandoned, even while it waits for capacity.
+    pub(crate) deadline: Option<Instant>,
+}
+
+/// A ticket, or the entry with the reason why it was not admitted.
+pub(crate) type Admitted<K> = Result<Ticket<<K as Kind>::Receipt>, (<K as Kind>::Entry, SendErrorKind)>;
+
+/// All lanes. Locked for lookups only, and to remove unused lanes.
+#[derive(Debug)]
+struct Lanes {
+    pub(crate) sends: ByQueue<Sends>,
+    pub(crate) deletes: ByQueue<Delete>,
+    pub(crate) changes: ByQueue<Visibility>,
+}
+
+/// Lanes of one operation, by the URL of the queue.
+#[derive(Debug)]
+pub(crate) struct ByQueue<K: Kind> {
+    rules: Rules,
+    capacity: Arc<Capacity>,
+    observer: Arc<Observer>,
+    queues: RwLock<Queues<K>>,
+}
+
+#[derive(Debug)]
+struct Queues<K: Kind> {
+    by_url: HashMap<Arc<str>, Arc<LaneHandle<K>>>,
+    is_closed: bool,
+    /// At this number of lanes, unused ones are removed.
+    cleanup_at: usize,
+}
+
+/// Up to this number, unused lanes are kept.
+const KEPT_LANES: usize = 64;
+
+impl<K: Kind> ByQueue<K> {
+    fn new(rules: Rules, capacity: &Arc<Capacity>, observer: &Arc<Observer>) -> Self {
+        let queues = RwLock::new(Queues { by_url: HashMap::new(), is_closed: false, cleanup_at: KEPT_LANES });
+        Self { rules, capacity: Arc::clone(capacity), observer: Arc::clone(observer), queues }
+    }
+
+    /// The lane of a queue, if there is one.
+    pub(crate) fn find(&self, queue_url: &str) -> Option<Arc<LaneHandle<K>>> {
+        self.queues.read().by_url.get(queue_url).map(Arc::clone)
+    }
+
+    /// The lane of a queue, created on first use; `None` if the client is closed.
+    pub(crate) fn get(&self, queue_url: &str) -> Option<Arc<LaneHandle<K>>> {
+        if let Some(lane) = self.find(queue_url) {
+            return Some(lane);
+        }
+        let mut queues = self.queues.write();
+        if queues.is_closed {
+            return None;
+        }
+        if queues.by_url.len() >= queues.cleanup_at {
+            queues.by_url.retain(|_, lane| !lane.retire());
+            queues.cleanup_at = KEPT_LANES.max(queues.by_url.len().saturating_mul(2));
+        }
+        let new = || {
+            let (share, observer) = (self.capacity.share(), Arc::clone(&self.observer));
+            Arc::new(LaneHandle::new(queue_url, self.rules, share, observer))
+        };
+        Some(Arc::clone(queues.by_url.entry(queue_url.into()).or_insert_with(new)))
+    }
+
+    fn each(&self, act: impl FnMut(&Arc<LaneHandle<K>>)) {
+        let all: Vec<_> = self.queues.read().by_url.values().map(Arc::clone).collect();
+        all.iter().for_each(act);
+    }
+
+    fn close(&self) {
+        self.queues.write().is_closed = true;
+        self.each(|lane| lane.close());
+    }
+}
+
+impl Lanes {
+    pub(crate) fn new(
+        settings: &Settings,
+        sends: &Arc<Capacity>,
+        acknowledgements: &Arc<Capacity>,
+        observer: &Arc<Observer>,
+    ) -> Self {
+        let is_heard = observer.is_heard();
+        let of_sends = Rules { tells_retries: is_heard, ..settings.of_sends() };
+        let of_others = Rules { tells_retries: is_heard, ..settings.of_acknowledgements() };
+        Self {
+            sends: ByQueue::new(of_sends, sends, observer),
+            deletes: ByQueue::new(of_others, acknowledgements, observer),
+            changes: ByQueue::new(of_others, acknowledgements, observer),
+        }
+    }
+
+    /// Admits no more entries.
+    pub(crate) fn close(&self) {
+        self.sends.close();
+        self.deletes.close();
+        self.changes.close();
+    }
+
+    /// Aborts all entries.
+    pub(crate) fn abort(&self) {
+        self.sends.each(|lane| lane.abort());
+        self.deletes.each(|lane| lane.abort());
+        self.changes.each(|lane| lane.abort());
+    }
+
+    /// Flushes every lane.
+    pub(crate) fn flush(&self) -> Vec<Flush> {
+        let mut waits = Vec::new();
+        self.sends.each(|lane| waits.extend(lane.flush()));
+        self.deletes.each(|lane| waits.extend(lane.flush()));
+        self.changes.each(|lane| waits.extend(lane.flush()));
+        waits
+    }
+}
+
+fn give_back(queue_url: String, (outgoing, kind): (Outgoing, SendErrorKind)) -> EnqueueError {
+    EnqueueError::of_kind(Entry { queue_url, message: outgoing.message }, kind)
+}
+
+fn check(entry: &Entry, max_bytes: usize) -> Result<(), sqs_client::wire::service_error::ServiceError> {
+    sqs_client::wire::validate::error::require_queue_url(Some(&entry.queue_url))?;
+    let draft = Draft::from(&entry.message);
+    if entry.message.message_body.is_empty() {
+        sqs_client::wire::validate::message::body("")?;
+    }
+    // The client does not know here whether the queue has content-based deduplication, so a missing id is allowed.
+    draft.validate_for(&QueueRules {
+        fifo: is_fifo(&entry.queue_url),
+        content_based_deduplication: true,
+        maximum_message_size: max_bytes,
+    })
+}
+
+fn checked_change(queue_url: &str, handle: String, seconds: i32) -> Result<Key, EnqueueError<String>> {
+    let handle = checked(queue_url, handle)?;
+    match sqs_client::wire::validate::message::new_visibility(Some(seconds)) {
+        Ok(()) => Ok(handle),
+        Err(refusal) => {
+            let error = SendError::invalid(refusal);
+            Err(EnqueueError::new(handle.as_ref().to_owned(), error))
+        }
+    }
+}
+
+fn checked(queue_url: &str, handle: String) -> Result<Key, EnqueueError<String>> {
+    let check = match sqs_client::wire::validate::error::require_queue_url(Some(queue_url)) {
+        Ok(()) if handle.is_empty() => Err(error::missing_parameter("ReceiptHandle")),
+        checked => checked,
+    };
+    match check {
+        Ok(()) => Ok(handle.into()),
+        Err(refusal) => {
+            let error = SendError::invalid(refusal);
+            Err(EnqueueError::new(handle, error))
+        }
+    }
+}
+
+fn refused(handle: &Key, kind: SendErrorKind) -> EnqueueError<String> {
+    EnqueueError::of_kind(handle.as_ref().to_owned(), kind)
+}
+
+/// The sum over all lanes.
+async fn total(flushes: Vec<Flush>) -> Summary {
+    let mut total = Summary::default();
+    for Flush { heard, ends, unsettled } in flushes {
+        let ended = match Handle::try_current() {
+            Ok(_) => timeout_at(ends, heard).await,
+            Err(_) => Ok(heard.await),
+        };
+        match ended {
+            // An error means that the lane has ended, and all its entries with it.
+            Ok(summary) => total.add(&summary.unwrap_or_default()),
+            Err(_) => (0..unsettled).for_each(|_| total.count(Some(SendErrorKind::Timeout))),
+        }
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use sqs_mock_server::MockSqs;
+
+    use super::{BufferedClient, KEPT_LANES};
+
+    #[tokio::test(start_paused = true)]
+    async fn unused_lanes_are_removed_and_created_again() {
+        let server = MockSqs::in_process();
+        let client = server.client();
+        let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+        let buffered = BufferedClient::new(client);
+        let lanes = || buffered.shared.lanes.sends.queues.read().by_url.len();
+        buffered.send(&url, "1").await.unwrap();
+        let old = buffered.shared.lanes.sends.find(&url).unwrap();
+        for round in 0..3 {
+            for number in 0..KEPT_LANES {
+                buffered.send(format!("{url}-{round}-{number}"), "lost").await.unwrap_err();
+            }
+            tokio::time::sleep(Duration::from_mins(1)).await;
+        }
+        assert!(lanes() <= KEPT_LANES + 1, "{}", lanes());
+        buffered.send(&url, "2").await.unwrap();
+        assert_eq!(server.queue("q").bodies(), ["1", "2"]);
+        assert!(old.retire(), "holders of the old lane are sent to the new one");
+        buffered.close().await;
+    }
+}

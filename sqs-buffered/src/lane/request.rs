@@ -1,0 +1,604 @@
+//! One batch as a request.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use sqs_client::client::{CallOptions, Execute, OperationError, Retries};
+use sqs_client::operation::change_message_visibility_batch::{
+    ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput, ChangeMessageVisibilityBatchOutput,
+};
+use sqs_client::operation::delete_message_batch::{
+    DeleteMessageBatch, DeleteMessageBatchInput, DeleteMessageBatchOutput,
+};
+use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
+use sqs_client::operation::send_message_batch::{SendMessageBatchInput, SendMessageBatchOutput};
+use sqs_client::operation::{Operation, send_message_batch};
+use sqs_client::random;
+use sqs_client::types::{
+    BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry,
+    QueueAttributeName, SendMessageBatchRequestEntry,
+};
+use sqs_client::wire::service_error::{ErrorCode, RetryClass};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout_at};
+use tracing::{Instrument as _, Span};
+
+use crate::attempt::ATTEMPT_TIMEOUT;
+use crate::entry::is_fifo;
+use crate::error::{Panicked, SendError, SendErrorKind, is_transient_code};
+use crate::lane::queue::{Answer, BatchSize, Dispatch, Key, Receipt};
+use crate::lane::{LaneHandle, Load};
+use crate::observe::sends::Site;
+use crate::settings::{DedupId, MAX_FIFO_REQUEST};
+use crate::span::messaging_span;
+use crate::time::after;
+
+/// The request of a batch.
+pub(crate) struct Request<'a, K: Kind> {
+    lane: &'a Arc<LaneHandle<K>>,
+    entries: Vec<K::Entry>,
+    /// The spans that enqueued the entries, in order.
+    spans: Vec<Span>,
+    size: BatchSize,
+    /// When the request is abandoned. Otherwise a client that never responds would keep its slot forever.
+    until: Instant,
+}
+
+impl<'a, K: Kind> Request<'a, K> {
+    pub(crate) fn new(lane: &'a Arc<LaneHandle<K>>, batch: Dispatch<Load<K>>) -> Self {
+        let Dispatch { loads, size, admitted, deadline, .. } = batch;
+        let (entries, spans) = loads.into_iter().map(|Load { entry, span }| (entry, span)).unzip();
+        let mut until = after(deadline, K::GRACE);
+        if K::IS_DEDUPLICATED && is_fifo(&lane.queue_url) {
+            until = until.min(after(admitted, MAX_FIFO_REQUEST));
+        }
+        // A send may store payloads, which takes as long as it takes.
+        if !K::IS_DEDUPLICATED {
+            until = until.min(after(Instant::now(), ATTEMPT_TIMEOUT));
+        }
+        Self { lane, entries, spans, size, until }
+    }
+
+    /// Sends the request. Returns its result, and the loads of its entries.
+    pub(crate) async fn send<H: Execute>(mut self, client: &H) -> (Answer<K::Receipt>, Vec<Load<K>>) {
+        let _in_flight = self.lane.observer.sending(self.lane.site());
+        let (span, started) = (self.span(), Instant::now());
+        let answer = self.answer(client).instrument(span).await;
+        self.lane.observer.sent(self.lane.site(), self.size, started.elapsed(), answer.error());
+        let loads =
+            self.entries.into_iter().zip(self.spans).map(|(entry, span)| Load { entry, span }).collect();
+        (answer, loads)
+    }
+
+    /// The span of the batch. It follows from the spans of its entries.
+    fn span(&self) -> Span {
+        let Site { queue_url, operation, .. } = self.lane.site();
+        let span = messaging_span!(DEBUG "sqs.batch", "client", operation.as_str(), K::OPERATION_TYPE, queue_url,
+            messaging.batch.message_count = self.size.entries);
+        for own in &self.spans {
+            span.follows_from(own);
+        }
+        span
+    }
+
+    async fn answer<H: Execute>(&mut self, client: &H) -> Answer<K::Receipt> {
+        if let Err(error) = self.settle_deduplication(client).await {
+            return Answer::Failed(error.maybe_sent(false));
+        }
+        let input = K::pack(&self.lane.queue_url, &mut self.entries);
+        let options = CallOptions::with_retries(Retries::Never);
+        let called = contained(self.until, client.execute::<K::Operation>(&input, options)).await;
+        K::unpack(input, &mut self.entries);
+        let answer = match called {
+            Ok(result) => {
+                if let Err(error) = &result {
+                    tracing::debug!(%error, retryable = error.is_retryable(), "a batch failed");
+                }
+                answer::<K, H::Error>(result, self.entries.len())
+            }
+            Err(error) => Answer::Failed(error),
+        };
+        for (position, entry) in self.entries.iter_mut().enumerate() {
+            if answer.result(position).is_none_or(|result| result.is_err_and(SendError::is_maybe_sent)) {
+                K::note_maybe_stored(entry);
+            }
+        }
+        if (0..self.entries.len()).all(|position| missing_id(&answer, position).is_none()) {
+            return answer;
+        }
+        self.add_missing_ids(answer).await
+    }
+
+    /// Adds ids to entries that SQS refused because a deduplication id is missing, if they may get one. Those entries
+    /// are retried, and so are the others of the refused batch.
+    async fn add_missing_ids(&mut self, answer: Answer<K::Receipt>) -> Answer<K::Receipt> {
+        let added: Vec<AddedId> = self.entries.iter_mut().map(K::add_missing_id).collect();
+        if added.iter().all(|id| *id == AddedId::NotNeeded) {
+            return answer;
+        }
+        let results = added.into_iter().enumerate().map(|(position, id)| {
+            if let Some(error) = missing_id(&answer, position) {
+                return Err(error.clone().of_entry(id != AddedId::Impossible, false));
+            }
+            match answer.result(position) {
+                Some(result) => result.cloned().map_err(Clone::clone),
+                None => Err(SendError::unaccounted()),
+            }
+        });
+        let answer = Answer::Entries(results.collect());
+        self.lane.deduplication.is_not_by_content().await;
+        answer
+    }
+
+    /// Completes entries without a deduplication id.
+    async fn settle_deduplication<H: Execute>(&mut self, client: &H) -> Result<(), SendError> {
+        let mut by_content = false;
+        if self.entries.iter().any(K::asks_queue) {
+            let asking = self.lane.deduplication.by_content(client, &self.lane.queue_url);
+            by_content = contained(self.until, asking).await?.map_err(|error| failure(&error))?;
+        }
+        for entry in &mut self.entries {
+            K::settle(entry, by_content);
+        }
+        Ok(())
+    }
+}
+
+/// Waits for the client below until `until`. If the call takes longer or panics, its outcome is unknown.
+async fn contained<F: Future>(until: Instant, call: F) -> Result<F::Output, SendError> {
+    match AssertUnwindSafe(timeout_at(until, call)).catch_unwind().await {
+        Ok(Ok(output)) => Ok(output),
+        Ok(Err(elapsed)) => Err(in_doubt(elapsed)),
+        Err(panic) => {
+            let panicked = Panicked::of(&*panic);
+            tracing::error!(error = %panicked, "the client below panicked");
+            Err(in_doubt(panicked))
+        }
+    }
+}
+
+/// The error of an entry, if SQS refused it because a deduplication id is missing.
+fn missing_id<R>(answer: &Answer<R>, position: usize) -> Option<&SendError> {
+    let error = answer.result(position)?.err()?;
+    error.message()?.contains("MessageDeduplicationId").then_some(error)
+}
+
+fn in_doubt(cause: impl std::error::Error + Send + Sync + 'static) -> SendError {
+    SendError::new(SendErrorKind::Request).caused_by(cause).maybe_sent(true).of_entry(true, false)
+}
+
+/// A kind of entry.
+pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
+    /// One entry of a batch.
+    type Entry: fmt::Debug + std::marker::Send;
+    /// The result of an accepted entry.
+    type Receipt: Receipt + Clone + fmt::Debug + std::marker::Send;
+    /// The batch operation.
+    type Operation: Operation;
+
+    /// The operation type of its spans.
+    const OPERATION_TYPE: &'static str = "settle";
+    /// Whether waiting entries of the same key are merged.
+    const MERGES: bool = true;
+    /// Whether FIFO queues drop duplicates.
+    const IS_DEDUPLICATED: bool = false;
+    /// How long a request in flight is awaited after the first deadline of its entries.
+    const GRACE: Duration = Duration::from_mins(1);
+
+    /// Creates the request of a batch. The ids of its entries are their positions, see [`id`]. It may move data out of
+    /// the entries, which [`unpack`](Self::unpack) moves back.
+    fn pack(queue_url: &str, entries: &mut [Self::Entry]) -> Input<Self>;
+
+    /// Moves the data of the request back into the entries.
+    fn unpack(input: Input<Self>, entries: &mut [Self::Entry]) {
+        let _ = (input, entries);
+    }
+
+    /// Whether [`settle`](Self::settle) needs to know if the queue has content-based deduplication.
+    fn asks_queue(entry: &Self::Entry) -> bool {
+        let _ = entry;
+        false
+    }
+
+    /// Completes the entry before its first request. `by_content`: whether the queue has content-based deduplication.
+    fn settle(entry: &mut Self::Entry, by_content: bool) {
+        let _ = (entry, by_content);
+    }
+
+    /// Notes that SQS may have stored the entry.
+    fn note_maybe_stored(entry: &mut Self::Entry) {
+        let _ = entry;
+    }
+
+    /// Adds a missing deduplication id to the entry, after SQS refused its batch for that reason.
+    fn add_missing_id(entry: &mut Self::Entry) -> AddedId {
+        let _ = entry;
+        AddedId::NotNeeded
+    }
+
+    /// The results in a response.
+    fn results(output: Output<Self>) -> Results<Self::Receipt>;
+}
+
+type Input<K> = <<K as Kind>::Operation as Operation>::Input;
+
+pub(crate) type Output<K> = <<K as Kind>::Operation as Operation>::Output;
+
+/// The result of [`add_missing_id`](Kind::add_missing_id).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum AddedId {
+    /// The entry has an id, or needs none.
+    NotNeeded,
+    /// The entry has an id now.
+    Done,
+    /// The entry may already be stored without an id.
+    Impossible,
+}
+
+/// The results in a response, by entry id.
+pub(crate) struct Results<R> {
+    successful: Vec<(String, R)>,
+    pub(crate) failed: Vec<BatchResultErrorEntry>,
+}
+
+/// The id of the entry at that position of a batch.
+pub(crate) fn id(position: usize) -> String {
+    position.to_string()
+}
+
+/// Converts the result of a request of `count` entries.
+pub(crate) fn answer<K: Kind, E: OperationError>(
+    result: Result<Output<K>, E>,
+    count: usize,
+) -> Answer<K::Receipt> {
+    let error = match result {
+        Ok(output) => return Answer::Entries(by_position(K::results(output), count)),
+        Err(error) => error,
+    };
+    let Some(client_error) = error.client_error() else { return Answer::Failed(failure(&error)) };
+    if let Some(output) = client_error.output::<Output<K>>() {
+        let mut results = by_position(K::results(output.clone()), count);
+        let damaged =
+            client_error.checksum_mismatches().iter().filter_map(|mismatch| mismatch.id()?.parse().ok());
+        for position in damaged {
+            damage(&mut results, position);
+        }
+        return Answer::Entries(results);
+    }
+    if client_error.is_batch_request_too_long() {
+        return Answer::TooLong(refused(&error, SendErrorKind::TooLarge));
+    }
+    Answer::Failed(failure(&error))
+}
+
+/// Turns the result of an accepted entry into an error, because its checksum is wrong.
+fn damage<R: Receipt>(results: &mut [Result<R, SendError>], position: usize) {
+    if let Some(result) = results.get_mut(position)
+        && let Ok(receipt) = result
+    {
+        let error = SendError::new(SendErrorKind::ChecksumMismatch).maybe_sent(true);
+        *result = Err(error.stored_as(receipt.message_id()));
+    }
+}
+
+/// The result of each entry. If the response names an entry twice, the first result counts, unless the second
+/// contradicts it.
+fn by_position<R>(results: Results<R>, count: usize) -> Vec<Result<R, SendError>> {
+    let mut found: Vec<Option<Result<R, SendError>>> = std::iter::repeat_with(|| None).take(count).collect();
+    let accepted = results.successful.into_iter().map(|(id, receipt)| (id, Ok(receipt)));
+    let refused = results.failed.into_iter().map(|entry| (entry.id.clone(), Err(refusal(entry))));
+    for (id, result) in accepted.chain(refused) {
+        let Some(place) = id.parse::<usize>().ok().and_then(|position| found.get_mut(position)) else {
+            continue;
+        };
+        *place = match place.take() {
+            None => Some(result),
+            Some(first) if first.is_ok() == result.is_ok() => Some(first),
+            Some(_) => Some(Err(SendError::unaccounted())),
+        };
+    }
+    found.into_iter().map(|result| result.unwrap_or_else(|| Err(SendError::unaccounted()))).collect()
+}
+
+/// The error of an entry that SQS refused.
+fn refusal(failed: BatchResultErrorEntry) -> SendError {
+    let code = ErrorCode::from_name(&failed.code);
+    let is_lost = is_lease_lost(&code, failed.message.as_deref());
+    let kind = if is_lost { SendErrorKind::LeaseLost } else { SendErrorKind::Rejected };
+    let is_retryable = !is_lost && (!failed.sender_fault || is_transient_code(&code));
+    let is_throttle = code.retry_class() == Some(RetryClass::Throttle);
+    SendError::new(kind).refused(code, failed.message).of_entry(is_retryable, is_throttle)
+}
+
+/// Whether the code means that the receipt handle has expired or the message no longer exists.
+fn is_lease_lost(code: &ErrorCode, message: Option<&str>) -> bool {
+    const TEXTS: [&str; 2] =
+        ["receipt handle has expired", "does not exist or is not available for visibility timeout change"];
+    match code {
+        ErrorCode::MessageNotInflight => true,
+        ErrorCode::InvalidParameterValue | ErrorCode::ReceiptHandleIsInvalid => {
+            message.is_some_and(|message| TEXTS.iter().any(|text| message.contains(text)))
+        }
+        _ => false,
+    }
+}
+
+/// The error of all entries of a failed request. Lanes retry [transient](crate::transient) failures, as consumers do.
+pub(crate) fn failure<E: OperationError>(error: &E) -> SendError {
+    refused(error, SendErrorKind::Request).maybe_sent(error.is_outcome_unknown())
+}
+
+fn refused<E: OperationError>(error: &E, kind: SendErrorKind) -> SendError {
+    let told = SendError::new(kind).caused_by(error.clone()).of_request(error);
+    match error.client_error().and_then(|error| error.service_error()) {
+        Some(refusal) => told.refused(refusal.code.clone(), refusal.message.clone()),
+        None => told,
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Sends;
+
+/// A message to send.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) message: SendMessageBatchRequestEntry,
+    pub(crate) id: DeduplicationId,
+}
+
+/// The state of the deduplication id of a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum DeduplicationId {
+    /// The message has its id, or needs none.
+    Settled,
+    /// The message has none. It may get one before its first request.
+    Open(DedupId),
+    /// The message has none, because the queue has content-based deduplication, or its attributes cannot be read. If SQS may
+    /// have stored it without an id, it gets none later: with an id, it would be another message.
+    LeftOut { maybe_stored: bool },
+}
+
+/// What SQS returned for an accepted message.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct SendReceipt {
+    /// The message id.
+    pub message_id: String,
+    /// The sequence number in a FIFO queue: 20 digits.
+    pub sequence_number: Option<String>,
+    /// MD5 of the body as SQS has it, 32 hexadecimal digits.
+    pub md5_of_message_body: String,
+    /// MD5 of the message attributes as SQS has them, if there are any.
+    pub md5_of_message_attributes: Option<String>,
+    /// Whether a standard queue may contain the message twice, because a response was lost and the message was sent again.
+    /// FIFO queues drop the duplicate by its deduplication id.
+    pub maybe_duplicate: bool,
+}
+
+impl Outgoing {
+    fn give_id(&mut self) {
+        self.message.message_deduplication_id = Some(random::uuid());
+        self.id = DeduplicationId::Settled;
+    }
+}
+
+impl Receipt for SendReceipt {
+    fn sequence_number(&self) -> Option<u128> {
+        self.sequence_number.as_ref()?.parse().ok()
+    }
+
+    fn message_id(&self) -> Option<&str> {
+        Some(&self.message_id)
+    }
+
+    fn maybe_duplicate(&mut self) {
+        self.maybe_duplicate = true;
+    }
+}
+
+impl Kind for Sends {
+    type Entry = Outgoing;
+    type Receipt = SendReceipt;
+    type Operation = send_message_batch::SendMessageBatch;
+
+    const OPERATION_TYPE: &'static str = "send";
+    const MERGES: bool = false;
+    const IS_DEDUPLICATED: bool = true;
+
+    fn pack(queue_url: &str, entries: &mut [Outgoing]) -> SendMessageBatchInput {
+        let mut input = SendMessageBatchInput::default();
+        input.queue_url = Some(queue_url.to_owned());
+        let numbered = entries.iter_mut().enumerate().map(|(position, entry)| {
+            entry.message.id = id(position);
+            std::mem::take(&mut entry.message)
+        });
+        input.entries = Some(numbered.collect());
+        input
+    }
+
+    fn unpack(input: SendMessageBatchInput, entries: &mut [Outgoing]) {
+        for (entry, message) in entries.iter_mut().zip(input.entries.unwrap_or_default()) {
+            entry.message = message;
+        }
+    }
+
+    fn asks_queue(entry: &Outgoing) -> bool {
+        entry.id == DeduplicationId::Open(DedupId::Auto)
+    }
+
+    fn settle(entry: &mut Outgoing, by_content: bool) {
+        match entry.id {
+            DeduplicationId::Open(DedupId::Auto) if by_content => {
+                entry.id = DeduplicationId::LeftOut { maybe_stored: false };
+            }
+            DeduplicationId::Open(DedupId::Passthrough) => entry.id = DeduplicationId::Settled,
+            DeduplicationId::Open(DedupId::Auto | DedupId::GenerateUuid) => entry.give_id(),
+            DeduplicationId::Settled | DeduplicationId::LeftOut { .. } => {}
+        }
+    }
+
+    fn note_maybe_stored(entry: &mut Outgoing) {
+        if let DeduplicationId::LeftOut { maybe_stored } = &mut entry.id {
+            *maybe_stored = true;
+        }
+    }
+
+    fn add_missing_id(entry: &mut Outgoing) -> AddedId {
+        match entry.id {
+            DeduplicationId::LeftOut { maybe_stored: true } => AddedId::Impossible,
+            DeduplicationId::LeftOut { maybe_stored: false } => {
+                entry.give_id();
+                AddedId::Done
+            }
+            DeduplicationId::Settled | DeduplicationId::Open(_) => AddedId::NotNeeded,
+        }
+    }
+
+    fn results(output: SendMessageBatchOutput) -> Results<SendReceipt> {
+        let successful = output.successful.into_iter().map(|entry| {
+            let receipt = SendReceipt {
+                message_id: entry.message_id,
+                sequence_number: entry.sequence_number,
+                md5_of_message_body: entry.md5_of_message_body,
+                md5_of_message_attributes: entry.md5_of_message_attributes,
+                maybe_duplicate: false,
+            };
+            (entry.id, receipt)
+        });
+        Results { successful: successful.collect(), failed: output.failed }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Delete;
+
+impl Kind for Delete {
+    /// The receipt handle.
+    type Entry = Key;
+    type Receipt = ();
+    type Operation = DeleteMessageBatch;
+
+    fn pack(queue_url: &str, handles: &mut [Key]) -> DeleteMessageBatchInput {
+        let mut input = DeleteMessageBatchInput::default();
+        input.queue_url = Some(queue_url.to_owned());
+        let numbered = handles.iter().enumerate().map(|(position, handle)| {
+            let mut entry = DeleteMessageBatchRequestEntry::default();
+            entry.id = id(position);
+            handle.as_ref().clone_into(&mut entry.receipt_handle);
+            entry
+        });
+        input.entries = Some(numbered.collect());
+        input
+    }
+
+    fn results(output: DeleteMessageBatchOutput) -> Results<()> {
+        let successful = output.successful.into_iter().map(|entry| (entry.id, ()));
+        Results { successful: successful.collect(), failed: output.failed }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Visibility;
+
+/// A visibility change: how long a message stays hidden from now on.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) handle: Key,
+    /// 0 to 43,200.
+    pub(crate) seconds: i32,
+}
+
+impl Kind for Visibility {
+    type Entry = Change;
+    type Receipt = ();
+    type Operation = ChangeMessageVisibilityBatch;
+
+    /// A change can be repeated. So a request that hangs is abandoned while there is time for another one; otherwise the leases
+    /// of all its entries would end.
+    const GRACE: Duration = Duration::ZERO;
+
+    fn pack(queue_url: &str, changes: &mut [Change]) -> ChangeMessageVisibilityBatchInput {
+        let mut input = ChangeMessageVisibilityBatchInput::default();
+        input.queue_url = Some(queue_url.to_owned());
+        let numbered = changes.iter().enumerate().map(|(position, change)| {
+            let mut entry = ChangeMessageVisibilityBatchRequestEntry::default();
+            entry.id = id(position);
+            change.handle.as_ref().clone_into(&mut entry.receipt_handle);
+            entry.visibility_timeout = Some(change.seconds);
+            entry
+        });
+        input.entries = Some(numbered.collect());
+        input
+    }
+
+    fn results(output: ChangeMessageVisibilityBatchOutput) -> Results<()> {
+        let successful = output.successful.into_iter().map(|entry| (entry.id, ()));
+        Results { successful: successful.collect(), failed: output.failed }
+    }
+}
+
+/// How long the attribute is cached: it can be changed.
+const FRESH: Duration = Duration::from_mins(5);
+
+/// The cached attribute of one queue.
+#[derive(Debug, Default)]
+pub(crate) struct Deduplication {
+    /// Locked during the lookup; other batches wait for its result.
+    known: Mutex<Option<Known>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    by_content: bool,
+    until: Instant,
+}
+
+impl Deduplication {
+    /// Whether the queue has content-based deduplication. If access is denied, the result is true until SQS
+    /// [requires an id](Self::is_not_by_content): a generated id would disable content-based deduplication.
+    ///
+    /// # Errors
+    /// The lookup failed.
+    async fn by_content<H: Execute>(&self, client: &H, queue_url: &str) -> Result<bool, H::Error> {
+        let mut known = self.known.lock().await;
+        if let Some(fresh) = known.filter(|known| Instant::now() < known.until) {
+            return Ok(fresh.by_content);
+        }
+        let by_content = match ask(client, queue_url).await {
+            Ok(by_content) => by_content,
+            Err(error) if error.client_error().is_some_and(sqs_client::Error::is_access_denied) => {
+                tracing::warn!(
+                    %error,
+                    queue_url,
+                    "access denied: cannot read whether the queue has content-based deduplication; messages are sent without a \
+                     deduplication id until SQS requires one. Allow sqs:GetQueueAttributes, or set DedupId"
+                );
+                true
+            }
+            // Use the expired value: queues rarely change, and SQS reports a missing id.
+            Err(_) if let Some(old) = *known => old.by_content,
+            Err(error) => return Err(error),
+        };
+        *known = Some(Known { by_content, until: after(Instant::now(), FRESH) });
+        Ok(by_content)
+    }
+
+    /// SQS has refused a message without an id.
+    async fn is_not_by_content(&self) {
+        let until = after(Instant::now(), FRESH);
+        *self.known.lock().await = Some(Known { by_content: false, until });
+    }
+}
+
+async fn ask<H: Execute>(client: &H, queue_url: &str) -> Result<bool, H::Error> {
+    let mut input = GetQueueAttributesInput::default();
+    input.queue_url = Some(queue_url.to_owned());
+    let name = QueueAttributeName::ContentBasedDeduplication;
+    input.attribute_names = Some(vec![name.clone()]);
+    let output =
+        client.execute::<GetQueueAttributes>(&input, CallOptions::with_retries(Retries::Never)).await?;
+    Ok(output.attributes().and_then(|all| all.get(&name)).is_some_and(|on| on == "true"))
+}

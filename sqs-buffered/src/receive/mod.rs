@@ -1,0 +1,9 @@
+//! Messages in: each with a lease, and never more than there is credit for.
+
+pub(crate) mod credits;
+pub(crate) mod delivery;
+pub(crate) mod lease;
+pub(crate) mod lease_table;
+pub(crate) mod pump;
+pub(crate) mod receiver;
+pub(crate) mod settings;

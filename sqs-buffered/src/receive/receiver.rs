@@ -1,0 +1,264 @@
+//! Messages as a stream.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_core::Stream;
+use sqs_client::client::Execute;
+use sqs_client::random;
+use sqs_client::wire::limits::MAX_IN_FLIGHT;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+
+use crate::client::BufferedClient;
+use crate::consume::settle::BackOff;
+use crate::error::{BuildError, ReceiveError, ReceiveErrorKind};
+use crate::observe::receives::{Event, Hook, Observer, ReceiveStats};
+use crate::receive::credits::SharedCredits;
+use crate::receive::delivery::{Delivery, GRACE, Grace, Received};
+use crate::receive::pump::{Intake, Source, Stop, give_back, is_behind};
+use crate::receive::settings::{Settings, receive_setters};
+
+/// The default limit.
+const LIMIT: usize = 10;
+
+/// A stream of received messages. The lease of each one is renewed in the background until the message is settled.
+///
+/// It receives while it holds fewer messages than its [limit](ReceiverBuilder::limit): buffered ones, and yielded ones that
+/// are not settled. When it is dropped, it stops receiving and makes buffered messages visible again in the background;
+/// [`close`](Self::close) waits for that. Yielded messages stay with their holders.
+///
+/// ```no_run
+/// # async fn example(client: sqs_client::Client, url: &str) -> Result<(), Box<dyn std::error::Error>> {
+/// use futures_util::StreamExt as _;
+/// use sqs_buffered::{BufferedClient, Receiver};
+///
+/// let buffered = BufferedClient::new(client);
+/// let mut orders = Receiver::builder(&buffered, url).limit(20).start().await?;
+/// while let Some(order) = orders.next().await {
+///     println!("{}", order.message().body().unwrap_or_default());
+///     order.ack().await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Receiver<H: Execute = sqs_client::Client> {
+    intake: Intake<H>,
+    ready: VecDeque<Delivery>,
+    /// Messages that are prepared before they are yielded: their leases are renewed, and they are opened.
+    preparing: JoinSet<Prepared>,
+    /// The runtime on which it was started: the stream may be polled outside of it.
+    runtime: Handle,
+}
+
+/// A message that can be yielded. `Err` if not; with the message if it could not be opened.
+type Prepared = Result<Delivery, Option<Delivery>>;
+
+/// Builds a [`Receiver`].
+#[must_use]
+pub struct ReceiverBuilder<H: Execute = sqs_client::Client> {
+    source: Source<H>,
+    limit: usize,
+    settings: Settings,
+    hook: Option<Hook>,
+}
+
+impl<H: Execute> Receiver<H> {
+    /// Returns a builder for a receiver of the queue with this URL. Deletes and visibility changes go through `client`, in
+    /// batches with its other entries.
+    pub fn builder(client: &BufferedClient<H>, queue_url: impl AsRef<str>) -> ReceiverBuilder<H> {
+        let source = Source { client: client.clone(), url: queue_url.as_ref().into() };
+        ReceiverBuilder { source, limit: LIMIT, settings: Settings::default(), hook: None }
+    }
+
+    /// The totals since the start.
+    pub fn stats(&self) -> ReceiveStats {
+        self.intake.stats()
+    }
+
+    /// Stops receiving, makes buffered messages visible again, and waits until running receives have ended and all yielded
+    /// messages are settled: at most 25 seconds, see [`close_within`](Self::close_within).
+    ///
+    /// # Errors
+    /// The receiver had ended by itself, with this error.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the receiver closes in the background.
+    pub async fn close(self) -> Result<ReceiveStats, ReceiveError> {
+        self.close_within(GRACE).await
+    }
+
+    /// Like [`close`](Self::close), with another bound of at least one second.
+    ///
+    /// A [`Received`] that is held after that stays with its holder: its lease is still renewed, and its methods work.
+    /// [`ReceiveStats::held`] counts such messages. An eighth of the time, 1 to 3 seconds, is reserved for giving messages
+    /// back. A receive that runs longer is cancelled; messages that it would have returned stay hidden until their
+    /// visibility timeout is over.
+    ///
+    /// # Errors
+    /// The same as `close`.
+    ///
+    /// # Cancel safety
+    /// The same as `close`.
+    pub async fn close_within(mut self, grace: Duration) -> Result<ReceiveStats, ReceiveError> {
+        let grace = Grace::new(Instant::now(), grace);
+        self.intake.stop();
+        self.preparing.abort_all();
+        give_back(self.ready.drain(..).collect());
+        if timeout_at(grace.stop, self.give_rest_back()).await.is_err() {
+            self.intake.abandon_receives();
+            // If this times out too, the statistics count the messages that are still held.
+            let _ = timeout_at(grace.end, self.give_rest_back()).await;
+        }
+        let finished = timeout_at(grace.end, self.intake.finish()).await;
+        finished.unwrap_or_else(|_| self.intake.result())?;
+        Ok(self.intake.stats())
+    }
+
+    async fn give_rest_back(&mut self) {
+        while let Some(unwanted) = self.intake.next().await {
+            give_back(unwanted);
+        }
+    }
+
+    /// Waits until receiving has ended. Returns the error, if it ended by itself. After the end of the stream, this returns at
+    /// once.
+    ///
+    /// # Cancel safety
+    /// You can drop the future and call it again.
+    pub async fn failure(&mut self) -> Option<ReceiveError> {
+        self.intake.pumped().await.err()
+    }
+
+    /// The next message with enough time left. On FIFO queues, it waits for those before it.
+    fn poll_fresh(&mut self, cx: &mut Context<'_>) -> Poll<Option<Delivery>> {
+        loop {
+            while let Poll::Ready(Some(prepared)) = self.preparing.poll_join_next(cx) {
+                match prepared {
+                    Ok(Ok(delivery)) => return Poll::Ready(Some(delivery)),
+                    Ok(Err(Some(unopened))) => self.not_opened(unopened),
+                    // The lease was lost, or the client below panicked and dropped the message, which gives it back.
+                    Ok(Err(None)) | Err(_) => {}
+                }
+            }
+            if !self.preparing.is_empty() && self.intake.source.is_fifo() {
+                return Poll::Pending;
+            }
+            let Some(delivery) = self.ready.pop_front() else {
+                match ready!(self.intake.poll_next(cx)) {
+                    Some(batch) => self.ready.extend(batch),
+                    None if self.preparing.is_empty() => return Poll::Ready(None),
+                    None => return Poll::Pending,
+                }
+                continue;
+            };
+            let (source, observer) = (self.intake.source.clone(), Arc::clone(&self.intake.observer));
+            let mut preparing = Box::pin(prepare(source, observer, delivery));
+            match preparing.as_mut().poll(cx) {
+                Poll::Ready(Ok(delivery)) => return Poll::Ready(Some(delivery)),
+                Poll::Ready(Err(Some(unopened))) => self.not_opened(unopened),
+                Poll::Ready(Err(None)) => {}
+                // It continues while the stream is not polled.
+                Poll::Pending => drop(self.preparing.spawn_on(preparing, &self.runtime)),
+            }
+        }
+    }
+
+    /// Gives back a message that could not be opened, and on FIFO queues those behind it in its group, so that none overtakes.
+    fn not_opened(&mut self, unopened: Delivery) {
+        let is_fifo = self.intake.source.is_fifo();
+        let (behind, ready) =
+            self.ready.drain(..).partition(|delivery| is_fifo && is_behind(delivery, &unopened));
+        self.ready = ready;
+        give_back(behind.into());
+        let delay = BackOff::default().delay(unopened.receive_count(), random::unit());
+        unopened.give_back_after(delay);
+    }
+}
+
+impl<H: Execute> Stream for Receiver<H> {
+    type Item = Received<H>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Received<H>>> {
+        let this = &mut *self;
+        loop {
+            let Some(delivery) = ready!(this.poll_fresh(cx)) else { return Poll::Ready(None) };
+            let received = Received::new(delivery, &this.intake.source, &this.intake.observer);
+            if received.is_some() {
+                return Poll::Ready(received);
+            }
+        }
+    }
+}
+
+async fn prepare<H: Execute>(source: Source<H>, observer: Arc<Observer>, mut delivery: Delivery) -> Prepared {
+    let lease = delivery.lease.clone();
+    if !lease.is_fresh() {
+        lease.refresh().await.map_err(|_| None)?;
+    }
+    let opened = tokio::select! {
+        biased;
+        opened = delivery.open(&source) => opened,
+        () = lease.lost() => return Err(None),
+    };
+    match opened {
+        Ok(()) => Ok(delivery),
+        Err(error) => {
+            observer.report(&Event::Unopened { message_id: delivery.id(), error: &error });
+            Err(Some(delivery))
+        }
+    }
+}
+
+impl<H: Execute> Drop for Receiver<H> {
+    fn drop(&mut self) {
+        give_back(self.ready.drain(..).collect());
+    }
+}
+
+impl<H: Execute> ReceiverBuilder<H> {
+    /// Sets how many messages are held or requested at a time: 1 to 120,000; 10 by default.
+    pub fn limit(mut self, messages: usize) -> Self {
+        self.limit = messages;
+        self
+    }
+
+    receive_setters!();
+
+    /// Starts receiving.
+    ///
+    /// # Errors
+    /// A setting is out of range, or the visibility timeout of the queue cannot be read. Transient failures, such as a refused
+    /// connection, are retried until they clear.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, nothing was received.
+    pub async fn start(self) -> Result<Receiver<H>, ReceiveError> {
+        self.settings.check(&self.source.url).map_err(|error| ReceiveError::invalid(&error))?;
+        if !(1..=MAX_IN_FLIGHT).contains(&self.limit) {
+            let error = BuildError::new("limit", self.limit, format_args!("1 to {MAX_IN_FLIGHT} messages"));
+            return Err(ReceiveError::invalid(&error));
+        }
+        let observer = Arc::new(Observer::new(&self.source.url, self.hook));
+        let held = observer.metrics.held();
+        let credits = Arc::new(SharedCredits::of_messages(self.limit, self.settings.max_poll_delay, held));
+        let intake = Intake::start(self.source, &self.settings, credits, observer, Stop::new()).await?;
+        let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;
+        let (ready, preparing, runtime) = (VecDeque::new(), JoinSet::new(), Handle::current());
+        Ok(Receiver { intake, ready, preparing, runtime })
+    }
+}
+
+impl<H: Execute> std::fmt::Debug for ReceiverBuilder<H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReceiverBuilder")
+            .field("limit", &self.limit)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
