@@ -22,13 +22,13 @@ use crate::lane::capacity::{Amount, Capacity, Permit};
 use crate::lane::flush::Summary;
 use crate::lane::queue::Key;
 use crate::lane::request::{Change, DeduplicationId, Delete, Kind, Outgoing, SendReceipt, Sends, Visibility};
-use crate::lane::{Arrival, Flush, LaneHandle, NotAdmitted};
+use crate::lane::{Arrival, Flush, Lane, NotAdmitted};
 use crate::observe::meter::Meter;
 use crate::observe::sends::{Hook, Observer, Stats};
 use crate::receive::delivery::Claims;
 use crate::settings::{Builder, MAX_OFFLOADED_BYTES, Rules, Settings};
 use crate::time::after;
-use crate::{lane, trace_context};
+use crate::trace_context;
 
 /// A client that batches sends, deletes and visibility changes in the background.
 ///
@@ -71,7 +71,7 @@ struct Shared<H: Execute> {
     /// The capacity for deletes and visibility changes: a full buffer of sends must not delay a delete or the renewal of a lease.
     acknowledgements: Arc<Capacity>,
     observer: Arc<Observer>,
-    lanes: Lanes,
+    lanes: Lanes<H>,
     /// The messages that its consumers and receivers are handling.
     claims: Arc<Claims>,
 }
@@ -97,7 +97,7 @@ impl<H: Execute> BufferedClient<H> {
         let acknowledgements = Arc::new(Capacity::new(settings.max_entries, 1));
         Meter::describe();
         let observer = Arc::new(Observer::new(hook));
-        let lanes = Lanes::new(&settings, &sends, &acknowledgements, &observer);
+        let lanes = Lanes::new(&handle, &settings, (&sends, &acknowledgements), &observer);
         let claims = Arc::default();
         let shared = Shared { handle, settings, runtime, sends, acknowledgements, observer, lanes, claims };
         Self { shared: Arc::new(shared) }
@@ -129,7 +129,7 @@ impl<H: Execute> BufferedClient<H> {
     /// If the future is dropped, the entry is not admitted.
     pub(crate) async fn enter<K: Kind>(
         &self,
-        lanes: &ByQueue<K>,
+        lanes: &ByQueue<K, H>,
         queue_url: &str,
         entrant: Entrant<K>,
     ) -> Admitted<K> {
@@ -147,7 +147,7 @@ impl<H: Execute> BufferedClient<H> {
     /// Admits an entry if there is capacity now.
     pub(crate) fn try_enter<K: Kind>(
         &self,
-        lanes: &ByQueue<K>,
+        lanes: &ByQueue<K, H>,
         queue_url: &str,
         entrant: Entrant<K>,
     ) -> Admitted<K> {
@@ -166,7 +166,7 @@ impl<H: Execute> BufferedClient<H> {
 
     async fn wait<K: Kind>(
         &self,
-        lane: &LaneHandle<K>,
+        lane: &Lane<K, H>,
         bytes: usize,
         deadline: Option<Instant>,
     ) -> Result<Permit, SendErrorKind> {
@@ -187,8 +187,8 @@ impl<H: Execute> BufferedClient<H> {
     /// Gives the entry to its lane, or to the lane that replaced it.
     fn admit<K: Kind>(
         &self,
-        lanes: &ByQueue<K>,
-        mut lane: Arc<LaneHandle<K>>,
+        lanes: &ByQueue<K, H>,
+        mut lane: Arc<Lane<K, H>>,
         entrant: Entrant<K>,
         permit: Permit,
     ) -> Admitted<K> {
@@ -200,11 +200,8 @@ impl<H: Execute> BufferedClient<H> {
         let deadline = deadline.unwrap_or_else(|| after(admitted, timeout));
         let mut arrival = Arrival { entry, key, bytes, permit, admitted, deadline };
         loop {
-            arrival = match lane.admit(arrival, runtime.id()) {
-                Ok((ticket, todo)) => {
-                    lane::start(&lane, &self.shared.handle, &runtime, todo);
-                    return Ok(ticket);
-                }
+            arrival = match lane.admit(arrival, &runtime) {
+                Ok(ticket) => return Ok(ticket),
                 Err(NotAdmitted::Closed(entry)) => return Err((entry, SendErrorKind::Closed)),
                 Err(NotAdmitted::Retired(arrival)) => arrival,
             };
@@ -309,7 +306,7 @@ impl<H: Execute> BufferedClient<H> {
         let key = message.message_group_id.as_deref().filter(|_| is_fifo).map(Arc::from);
         let timeout = settings.delivery_timeout(is_fifo);
         let id = if needs_id { DeduplicationId::Open(settings.dedup_id) } else { DeduplicationId::Settled };
-        let entry = Outgoing { message, id };
+        let entry = Outgoing::new(message, id);
         Ok((queue_url, Entrant { entry, key, bytes, timeout, deadline: None }))
     }
 
@@ -466,7 +463,7 @@ impl<H: Execute> BufferedClient<H> {
     /// # Cancel safety
     /// If the future is dropped, the entries are still sent.
     pub async fn flush(&self) -> Summary {
-        total(self.shared.lanes.flush()).await
+        total(self.shared.lanes.flush()).await.0
     }
 
     /// Admits no more entries, and sends those that were admitted. When all of them have ended, returns the results of all entries
@@ -488,18 +485,21 @@ impl<H: Execute> BufferedClient<H> {
     /// The same as `close`.
     pub async fn close_within(&self, grace: Duration) -> Summary {
         self.shared.close();
-        let mut flushed = pin!(self.flush());
-        let Some(runtime) = self.runtime() else {
-            flushed.await;
-            return self.shared.observer.summary();
+        let mut flushed = pin!(total(self.shared.lanes.flush()));
+        let has_all = match self.runtime() {
+            Some(runtime) => {
+                let flushing = {
+                    let _entered = runtime.enter();
+                    timeout(grace, &mut flushed)
+                };
+                flushing.await.is_ok_and(|(_, has_all)| has_all)
+            }
+            None => flushed.as_mut().await.1,
         };
-        let flushing = {
-            let _entered = runtime.enter();
-            timeout(grace, &mut flushed)
-        };
-        if flushing.await.is_err() {
+        if !has_all {
             self.shared.lanes.abort();
-            flushed.await;
+            // The tickets of what is aborted resolve before this returns.
+            let _ = total(self.shared.lanes.flush()).await;
         }
         self.shared.observer.summary()
     }
@@ -544,24 +544,26 @@ pub(crate) type Admitted<K> = Result<Ticket<<K as Kind>::Receipt>, (<K as Kind>:
 
 /// All lanes. Locked for lookups only, and to remove unused lanes.
 #[derive(Debug)]
-struct Lanes {
-    pub(crate) sends: ByQueue<Sends>,
-    pub(crate) deletes: ByQueue<Delete>,
-    pub(crate) changes: ByQueue<Visibility>,
+struct Lanes<H: Execute> {
+    pub(crate) sends: ByQueue<Sends, H>,
+    pub(crate) deletes: ByQueue<Delete, H>,
+    pub(crate) changes: ByQueue<Visibility, H>,
 }
 
 /// Lanes of one operation, by the URL of the queue.
 #[derive(Debug)]
-pub(crate) struct ByQueue<K: Kind> {
-    rules: Rules,
+pub(crate) struct ByQueue<K: Kind, H: Execute> {
+    client: H,
+    /// The rules of its lanes, and how long their requests may take.
+    rules: (Rules, Duration),
     capacity: Arc<Capacity>,
     observer: Arc<Observer>,
-    queues: RwLock<Queues<K>>,
+    queues: RwLock<Queues<K, H>>,
 }
 
 #[derive(Debug)]
-struct Queues<K: Kind> {
-    by_url: HashMap<Arc<str>, Arc<LaneHandle<K>>>,
+struct Queues<K: Kind, H: Execute> {
+    by_url: HashMap<Arc<str>, Arc<Lane<K, H>>>,
     is_closed: bool,
     /// At this number of lanes, unused ones are removed.
     cleanup_at: usize,
@@ -570,19 +572,32 @@ struct Queues<K: Kind> {
 /// Up to this number, unused lanes are kept.
 const KEPT_LANES: usize = 64;
 
-impl<K: Kind> ByQueue<K> {
-    fn new(rules: Rules, capacity: &Arc<Capacity>, observer: &Arc<Observer>) -> Self {
+impl<K: Kind, H: Execute> ByQueue<K, H> {
+    fn new(
+        client: &H,
+        settings: &Settings,
+        rules: Rules,
+        capacity: &Arc<Capacity>,
+        observer: &Arc<Observer>,
+    ) -> Self {
+        let rules = Rules { grace: K::GRACE, tells_retries: observer.is_heard(), ..rules };
         let queues = RwLock::new(Queues { by_url: HashMap::new(), is_closed: false, cleanup_at: KEPT_LANES });
-        Self { rules, capacity: Arc::clone(capacity), observer: Arc::clone(observer), queues }
+        Self {
+            client: client.clone(),
+            rules: (rules, settings.attempt_timeout),
+            capacity: Arc::clone(capacity),
+            observer: Arc::clone(observer),
+            queues,
+        }
     }
 
     /// The lane of a queue, if there is one.
-    pub(crate) fn find(&self, queue_url: &str) -> Option<Arc<LaneHandle<K>>> {
+    pub(crate) fn find(&self, queue_url: &str) -> Option<Arc<Lane<K, H>>> {
         self.queues.read().by_url.get(queue_url).map(Arc::clone)
     }
 
     /// The lane of a queue, created on first use; `None` if the client is closed.
-    pub(crate) fn get(&self, queue_url: &str) -> Option<Arc<LaneHandle<K>>> {
+    pub(crate) fn get(&self, queue_url: &str) -> Option<Arc<Lane<K, H>>> {
         if let Some(lane) = self.find(queue_url) {
             return Some(lane);
         }
@@ -596,12 +611,12 @@ impl<K: Kind> ByQueue<K> {
         }
         let new = || {
             let (share, observer) = (self.capacity.share(), Arc::clone(&self.observer));
-            Arc::new(LaneHandle::new(queue_url, self.rules, share, observer))
+            Arc::new(Lane::new(self.client.clone(), queue_url, self.rules, share, observer))
         };
         Some(Arc::clone(queues.by_url.entry(queue_url.into()).or_insert_with(new)))
     }
 
-    fn each(&self, act: impl FnMut(&Arc<LaneHandle<K>>)) {
+    fn each(&self, act: impl FnMut(&Arc<Lane<K, H>>)) {
         let all: Vec<_> = self.queues.read().by_url.values().map(Arc::clone).collect();
         all.iter().for_each(act);
     }
@@ -612,20 +627,18 @@ impl<K: Kind> ByQueue<K> {
     }
 }
 
-impl Lanes {
+impl<H: Execute> Lanes<H> {
     pub(crate) fn new(
+        client: &H,
         settings: &Settings,
-        sends: &Arc<Capacity>,
-        acknowledgements: &Arc<Capacity>,
+        (sends, acknowledgements): (&Arc<Capacity>, &Arc<Capacity>),
         observer: &Arc<Observer>,
     ) -> Self {
-        let is_heard = observer.is_heard();
-        let of_sends = Rules { tells_retries: is_heard, ..settings.of_sends() };
-        let of_others = Rules { tells_retries: is_heard, ..settings.of_acknowledgements() };
+        let (of_sends, of_others) = (settings.of_sends(), settings.of_acknowledgements());
         Self {
-            sends: ByQueue::new(of_sends, sends, observer),
-            deletes: ByQueue::new(of_others, acknowledgements, observer),
-            changes: ByQueue::new(of_others, acknowledgements, observer),
+            sends: ByQueue::new(client, settings, of_sends, sends, observer),
+            deletes: ByQueue::new(client, settings, of_others, acknowledgements, observer),
+            changes: ByQueue::new(client, settings, of_others, acknowledgements, observer),
         }
     }
 
@@ -700,21 +713,26 @@ fn refused(handle: &Key, kind: SendErrorKind) -> EnqueueError<String> {
     EnqueueError::of_kind(handle.as_ref().to_owned(), kind)
 }
 
-/// The sum over all lanes.
-async fn total(flushes: Vec<Flush>) -> Summary {
-    let mut total = Summary::default();
-    for Flush { heard, ends, unsettled } in flushes {
-        let ended = match Handle::try_current() {
-            Ok(_) => timeout_at(ends, heard).await,
-            Err(_) => Ok(heard.await),
+/// The sum over all lanes, and whether all entries have ended. Those that have not count as timed out.
+async fn total(flushes: Vec<Flush>) -> (Summary, bool) {
+    let (mut total, mut has_all) = (Summary::default(), true);
+    for Flush { mut results, ends, unsettled } in flushes {
+        let ended = async { while results.changed().await.is_ok() {} };
+        let in_time = if Handle::try_current().is_ok() {
+            timeout_at(ends, ended).await.is_ok()
+        } else {
+            ended.await;
+            true
         };
-        match ended {
-            // An error means that the lane has ended, and all its entries with it.
-            Ok(summary) => total.add(&summary.unwrap_or_default()),
-            Err(_) => (0..unsettled).for_each(|_| total.count(Some(SendErrorKind::Timeout))),
+        let known = results.borrow().clone();
+        if !in_time {
+            has_all = false;
+            let left = unsettled.saturating_sub(known.total());
+            (0..left).for_each(|_| total.count(Some(SendErrorKind::Timeout)));
         }
+        total.add(&known);
     }
-    total
+    (total, has_all)
 }
 
 #[cfg(test)]

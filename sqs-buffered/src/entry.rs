@@ -147,7 +147,9 @@ pub struct Ticket<R> {
     is_watched: bool,
     /// The latest time at which the entry ends.
     ends: Instant,
-    /// Sleeps until `ends` on the runtime that polls. The entry may depend on a runtime that no longer runs.
+    /// The runtime of the task that ends it in time, while that runtime runs.
+    home: Id,
+    /// Sleeps until `ends` on another runtime that polls: the home may no longer run.
     patience: Option<(Id, Pin<Box<Sleep>>)>,
 }
 
@@ -160,6 +162,7 @@ impl<R> Future for Ticket<R> {
             return Poll::Ready(end.unwrap_or_else(aborted));
         }
         if let Ok(current) = Handle::try_current().map(|current| current.id())
+            && current != self.home
             && self.patience.as_ref().is_none_or(|(runtime, _)| *runtime != current)
         {
             self.patience = Some((current, Box::pin(sleep_until(self.ends))));
@@ -204,15 +207,17 @@ pub(crate) struct Terms {
     pub(crate) is_watched: bool,
     /// The latest time at which the entry ends.
     pub(crate) ends: Instant,
+    /// The runtime that ends it in time.
+    pub(crate) home: Id,
 }
 
 impl<R: Clone> Waiters<R> {
     /// A waiter, with its ticket.
     pub(crate) fn one(permit: Permit, terms: Terms) -> (Self, Ticket<R>) {
         let (told, end) = oneshot::channel();
-        let Terms { is_watched, ends } = terms;
+        let Terms { is_watched, ends, home } = terms;
         let waiters = Self { first: Waiter { told, permit: Some(permit) }, more: Vec::new() };
-        (waiters, Ticket { end, is_watched, ends, patience: None })
+        (waiters, Ticket { end, is_watched, ends, home, patience: None })
     }
 
     /// Adds the waiters of a merged entry.

@@ -470,9 +470,12 @@ impl Settings {
         within("capacity (entries)", self.max_entries, SOME)?;
         within("capacity (bytes)", self.max_bytes, SOME)?;
         within("max_message_bytes", self.max_message_bytes, 1..=MAX_OFFLOADED_BYTES)?;
-        if self.delivery_timeout == Duration::ZERO {
-            let (value, allowed) = ("zero".to_owned(), "more than zero".to_owned());
-            return Err(BuildError { setting: "delivery_timeout", value, allowed });
+        for (setting, value) in
+            [("delivery_timeout", self.delivery_timeout), ("attempt_timeout", self.attempt_timeout)]
+        {
+            if value.is_zero() {
+                return Err(BuildError::new(setting, "zero", "more than zero"));
+            }
         }
         let (first, max) = (self.retry.first_pause, self.retry.max_pause);
         at_least("back_off (first)", first, MIN_PAUSE)?;

@@ -8,6 +8,7 @@ use sqs_client::client::Execute;
 use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
 use tokio::runtime::Handle;
 
+use crate::attempt::ATTEMPT_TIMEOUT;
 use crate::client::BufferedClient;
 use crate::error::BuildError;
 use crate::observe::sends::{Hook, SendEvent};
@@ -105,10 +106,17 @@ impl<H: Execute> Builder<H> {
 
     /// Sets how long an entry is tried, from its admission: 120 s by default, more than zero. On FIFO queues at most 280 s
     /// count, because SQS forgets deduplication ids after five minutes. A send in flight at that time is awaited for another
-    /// minute at most, on FIFO queues until 290 s after admission. Requests of deletes and visibility changes end after 30 s
-    /// and are retried, because they can be made twice.
+    /// minute at most, on FIFO queues until 290 s after admission.
     pub fn delivery_timeout(mut self, timeout: Duration) -> Self {
         self.settings.delivery_timeout = timeout;
+        self
+    }
+
+    /// Sets how long one request may take, whatever client is below: 30 s by default, more than zero. A request that takes longer
+    /// is abandoned, because connections can die silently, and its entries are retried. The time in which the client below
+    /// [prepares](Execute::prepare) entries does not count.
+    pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.attempt_timeout = timeout;
         self
     }
 
@@ -222,6 +230,7 @@ pub(crate) struct Settings {
     pub(crate) max_entries: usize,
     pub(crate) max_bytes: usize,
     pub(crate) close_grace: Duration,
+    pub(crate) attempt_timeout: Duration,
 }
 
 impl Default for Settings {
@@ -245,6 +254,7 @@ impl Default for Settings {
             max_entries: 10_000,
             max_bytes: 32 << 20,
             close_grace: Duration::from_secs(25),
+            attempt_timeout: ATTEMPT_TIMEOUT,
         }
     }
 }
@@ -259,6 +269,7 @@ impl Settings {
             ordering: self.ordering,
             after_failure: self.after_failure,
             retry: self.retry,
+            grace: Duration::ZERO,
             tells_retries: false,
         }
     }
@@ -419,6 +430,8 @@ pub(crate) struct Rules {
     pub(crate) ordering: FifoOrdering,
     pub(crate) after_failure: AfterFailure,
     pub(crate) retry: RetryRules,
+    /// How long a batch in flight is awaited after the first deadline of its entries.
+    pub(crate) grace: Duration,
     /// Whether an event hook gets retries.
     pub(crate) tells_retries: bool,
 }

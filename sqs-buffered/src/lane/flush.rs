@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 
 use crate::error::SendErrorKind;
 
@@ -20,8 +20,8 @@ pub(crate) struct Ledger {
 #[derive(Debug)]
 struct Flush {
     epoch: u64,
-    summary: Summary,
-    waiter: oneshot::Sender<Summary>,
+    /// The results so far.
+    results: watch::Sender<Summary>,
 }
 
 impl Ledger {
@@ -39,7 +39,7 @@ impl Ledger {
     /// Removes settled entries from the count.
     pub(crate) fn settle(&mut self, epoch: u64, settled: &Summary) {
         for flush in self.waiting.iter_mut().filter(|flush| flush.epoch >= epoch) {
-            flush.summary.add(settled);
+            flush.results.send_modify(|results| results.add(settled));
         }
         let entries = usize::try_from(settled.total()).unwrap_or(usize::MAX);
         let index = epoch.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
@@ -51,15 +51,12 @@ impl Ledger {
             self.first += 1;
         }
         let done = if self.is_settled() { u64::MAX } else { self.first };
-        for flush in self.waiting.extract_if(.., |flush| flush.epoch < done) {
-            // An error means that the waiter was dropped.
-            let _ = flush.waiter.send(flush.summary);
-        }
+        self.waiting.retain(|flush| flush.epoch >= done);
     }
 
     /// How many entries are unsettled.
-    pub(crate) fn unsettled(&self) -> usize {
-        self.open.iter().sum()
+    pub(crate) fn unsettled(&self) -> u64 {
+        u64::try_from(self.open.iter().sum::<usize>()).unwrap_or(u64::MAX)
     }
 
     /// Whether nothing is unsettled.
@@ -77,15 +74,15 @@ impl Ledger {
         epoch < self.current()
     }
 
-    /// A receiver that resolves when all entries admitted so far are settled; `None` if they are.
-    pub(crate) fn flush(&mut self) -> Option<oneshot::Receiver<Summary>> {
+    /// A receiver of the results of the entries admitted so far, whose sender is dropped when all are settled; `None` if they are.
+    pub(crate) fn flush(&mut self) -> Option<watch::Receiver<Summary>> {
         if self.is_settled() {
             return None;
         }
-        let (waiter, heard) = oneshot::channel();
+        let (results, heard) = watch::channel(Summary::default());
         let admitted_since = self.open.back() != Some(&0);
         let last = if admitted_since { self.current() } else { self.current().saturating_sub(1) };
-        self.waiting.push(Flush { epoch: last, summary: Summary::default(), waiter });
+        self.waiting.push(Flush { epoch: last, results });
         if admitted_since {
             self.open.push_back(0);
         }

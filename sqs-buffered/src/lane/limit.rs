@@ -44,7 +44,7 @@ pub(crate) struct Limit {
     /// The bound at which SQS throttled. Below it, a raised bound is kept if SQS does not throttle.
     throttled_at: Option<usize>,
     window: Window,
-    /// Whether a full batch waits for the bound.
+    /// Whether full batches wait for the bound.
     is_limited: bool,
     /// The earliest time of the next trial.
     next_trial: Option<Instant>,
@@ -98,15 +98,15 @@ impl Limit {
         self.bound
     }
 
-    /// Notes that a full batch waits.
-    pub(crate) fn note_waiting(&mut self) {
-        self.is_limited = true;
+    /// Notes whether a full batch waits for the bound.
+    pub(crate) fn note_waiting(&mut self, is_limited: bool) {
+        self.is_limited = is_limited;
     }
 
     /// Notes that a batch is sent.
     pub(crate) fn sent(&mut self) {
         self.window.sent += 1;
-        self.window.limited += usize::from(std::mem::take(&mut self.is_limited));
+        self.window.limited += usize::from(self.is_limited);
     }
 
     /// Takes the response to the batch with this number into account. `next_batch` is the number of the next one.
@@ -218,7 +218,7 @@ mod tests {
                 in_flight.push_back((done, *number, refused));
                 *number += 1;
                 limit.sent();
-                limit.note_waiting();
+                limit.note_waiting(true);
             }
             let (done, batch, refused) = in_flight.pop_front().unwrap();
             *now = (*now).max(done);

@@ -1,4 +1,4 @@
-//! One lane: the entries of one queue and one operation. Pure: time and randomness are parameters, nothing waits.
+//! The entries of one lane. Pure: time and randomness are parameters, nothing waits.
 //!
 //! ```text
 //! push -> backlog (order, runs, pauses) -> open batch (fits, linger) -> poll: Dispatch -> in flight -> complete
@@ -12,7 +12,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::error::{SendError, SendErrorKind};
@@ -22,6 +22,9 @@ use crate::lane::limit::Limit;
 use crate::lane::retry::Health;
 use crate::settings::{AfterFailure, BatchLimits, FifoOrdering, Linger, Rules};
 use crate::time::after;
+
+/// How much longer than its request an entry in flight is awaited.
+pub(crate) const ANSWER_MARGIN: Duration = Duration::from_secs(1);
 
 /// How long a lower limit of bytes or entries is kept after SQS has refused a batch as too long.
 const LEARNED_FOR: Duration = Duration::from_mins(5);
@@ -74,11 +77,11 @@ pub(crate) enum Look {
     Wait(Option<Instant>),
 }
 
-/// A batch to send. It occupies a slot until [`Lane::release_slot`].
+/// A batch to send. It occupies a slot until [`Queue::release_slot`].
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Dispatch<L> {
     pub(crate) number: u64,
-    /// They come back to [`Lane::complete`], in this order.
+    /// They come back to [`Queue::complete`], in this order.
     pub(crate) loads: Vec<L>,
     pub(crate) size: BatchSize,
     /// The earliest admission of its entries.
@@ -100,7 +103,7 @@ pub(crate) struct BatchSize {
 
 /// The state of a lane.
 #[derive(Debug)]
-pub(crate) struct Lane<L, T, R> {
+pub(crate) struct Queue<L, T, R> {
     rules: Rules,
     /// The limits of the rules, or lower ones that were learned from SQS and apply until `limits_hold`.
     limits: BatchLimits,
@@ -108,8 +111,8 @@ pub(crate) struct Lane<L, T, R> {
     backlog: Backlog<L, T>,
     open: Open<L, T>,
     in_flight: Vec<Flight<L, T>>,
-    /// Slots in use: batches in flight, and batches whose response is being processed.
-    slots: usize,
+    /// The batches that use a slot: those in flight, and those whose response is being processed.
+    slots: Vec<u64>,
     limit: Limit,
     health: Health,
     ledger: Ledger,
@@ -121,7 +124,7 @@ pub(crate) struct Lane<L, T, R> {
 }
 
 /// The earlier of two times.
-fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+pub(crate) fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
 }
 
@@ -130,9 +133,11 @@ fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
 struct Flight<L, T> {
     number: u64,
     entries: Vec<Pending<L, T>>,
+    /// When it is given up: its request should have ended by itself, but may depend on a runtime that no longer runs.
+    overdue: Instant,
 }
 
-impl<L, T, R: Receipt> Lane<L, T, R> {
+impl<L, T, R: Receipt> Queue<L, T, R> {
     pub(crate) fn new(rules: Rules) -> Self {
         Self {
             rules,
@@ -141,7 +146,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
             backlog: Backlog::new(),
             open: Open::new(),
             in_flight: Vec::new(),
-            slots: 0,
+            slots: Vec::new(),
             limit: Limit::new(rules.in_flight),
             health: Health::default(),
             ledger: Ledger::default(),
@@ -202,27 +207,31 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.backlog.wake(now);
         self.fill();
         let Some(since) = self.open.since() else {
+            self.limit.note_waiting(false);
             return Look::Wait(earliest(self.backlog.first_deadline(), self.backlog.next_wake()));
         };
         let pause = self.health.pause(now);
         let linger_ends = self.linger_ends(now, since);
         let is_held = pause.is_some() || self.has_all_in_flight();
-        if linger_ends <= now || self.is_due(cause) || self.is_full() {
-            if !is_held {
-                return Look::Due;
-            }
-            if pause.is_none() && self.is_full() {
-                self.limit.note_waiting();
-            }
+        let is_due = linger_ends <= now || self.is_due(cause) || self.is_full();
+        if is_due && !is_held {
+            return Look::Due;
         }
+        let is_limited = is_held && pause.is_none() && self.is_full();
+        self.limit.note_waiting(is_limited);
         let wake = if is_held { pause } else { Some(linger_ends) };
         let deadline = earliest(self.open.first_deadline(), self.backlog.first_deadline());
         Look::Wait(earliest(wake, earliest(deadline, self.backlog.next_wake())))
     }
 
     /// Releases the slot of a batch whose request has ended and whose results are processed. Another batch may use it.
-    pub(crate) fn release_slot(&mut self) {
-        self.slots = self.slots.saturating_sub(1);
+    pub(crate) fn release_slot(&mut self, number: u64) {
+        self.slots.retain(|used| *used != number);
+    }
+
+    /// When a batch in flight is given up next.
+    pub(crate) fn next_overdue(&self) -> Option<Instant> {
+        self.in_flight.iter().map(|flight| flight.overdue).min()
     }
 
     /// The entries that have ended since the last call. For flushes, they count as ended when their tickets are
@@ -241,14 +250,14 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         self.ledger.settle(epoch, entries);
     }
 
-    /// Sends the entries admitted so far without waiting for full batches. The receiver resolves when all of them have ended;
-    /// `None` if they have.
-    pub(crate) fn flush(&mut self) -> Option<oneshot::Receiver<Summary>> {
+    /// Sends the entries admitted so far without waiting for full batches. The receiver has the results of those that have ended; its
+    /// sender is dropped after the last one. `None` if all have ended.
+    pub(crate) fn flush(&mut self) -> Option<watch::Receiver<Summary>> {
         self.ledger.flush()
     }
 
     /// The entries that have not ended, or whose tickets have not resolved.
-    pub(crate) fn unsettled(&self) -> usize {
+    pub(crate) fn unsettled(&self) -> u64 {
         self.ledger.unsettled()
     }
 
@@ -278,7 +287,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
 
     /// Whether nothing is in flight.
     pub(crate) fn has_none_in_flight(&self) -> bool {
-        self.slots == 0
+        self.slots.is_empty()
     }
 
     /// How many batches may be in flight.
@@ -314,7 +323,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     fn dispatch(&mut self, now: Instant) -> Dispatch<L> {
         let number = self.next_batch;
         self.next_batch += 1;
-        self.slots += 1;
+        self.slots.push(number);
         self.limit.sent();
         let mut entries = self.open.close();
         let loads: Vec<L> = entries.iter_mut().filter_map(|entry| entry.load.take()).collect();
@@ -330,14 +339,16 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
             admitted = admitted.min(entry.admitted);
             deadline = earliest(deadline, Some(entry.deadline));
         }
-        self.in_flight.push(Flight { number, entries });
-        Dispatch { number, loads, size, admitted, deadline: deadline.unwrap_or(now) }
+        let deadline = deadline.unwrap_or(now);
+        let overdue = after(deadline, self.rules.grace + ANSWER_MARGIN);
+        self.in_flight.push(Flight { number, entries, overdue });
+        Dispatch { number, loads, size, admitted, deadline }
     }
 
     /// When the linger of the open batch ends: at half of the delivery timeout at the latest, so that there is time for retries.
     fn linger_ends(&self, now: Instant, since: Instant) -> Instant {
         let linger_ends = match self.rules.linger {
-            Linger::Adaptive { .. } if self.slots == 0 => return now,
+            Linger::Adaptive { .. } if self.slots.is_empty() => return now,
             Linger::Adaptive { max } => after(since, max),
             Linger::Fixed(linger) => after(since, linger),
         };
@@ -347,7 +358,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     /// Whether the bound on batches in flight is reached.
     fn has_all_in_flight(&self) -> bool {
         let most = if self.health.is_poor() { 1 } else { self.limit.bound() };
-        self.slots >= most
+        self.slots.len() >= most
     }
 
     /// Whether entries go without waiting for a fuller batch.
@@ -370,7 +381,7 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
     /// each would contain only the few entries of senders whose tickets have just resolved.
     fn may_go_partly_filled(&self) -> bool {
         let is_adaptive = matches!(self.rules.linger, Linger::Adaptive { .. });
-        is_adaptive && self.slots < self.limit.bound().div_ceil(2)
+        is_adaptive && self.slots.len() < self.limit.bound().div_ceil(2)
     }
 
     /// Moves entries into the open batch as long as they fit, in order.
@@ -582,8 +593,13 @@ impl<L, T, R: Receipt> Lane<L, T, R> {
         }
     }
 
-    /// Ends entries whose deadline has passed.
+    /// Ends entries whose deadline has passed, and batches that are overdue.
     fn expire(&mut self, now: Instant) {
+        while let Some(flight) = self.in_flight.iter().find(|flight| flight.overdue <= now) {
+            let number = flight.number;
+            self.fail_batch(number, &SendError::new(SendErrorKind::Timeout));
+            self.release_slot(number);
+        }
         while let Some(entry) = self.backlog.take_expired(now) {
             let key = entry.key.clone();
             self.time_out(entry);
@@ -796,6 +812,17 @@ impl<R> Answer<R> {
         match self {
             Self::Entries(results) => results.get(position).map(Result::as_ref),
             Self::Failed(error) | Self::TooLong(error) => Some(Err(error)),
+        }
+    }
+
+    /// The same, owned.
+    pub(crate) fn owned(&self, position: usize) -> Result<R, SendError>
+    where
+        R: Clone,
+    {
+        match self.result(position) {
+            Some(result) => result.cloned().map_err(Clone::clone),
+            None => Err(SendError::unaccounted()),
         }
     }
 

@@ -41,6 +41,7 @@ fn rules() -> Rules {
             max_pause: Duration::from_secs(5),
             max_lane_pause: Duration::from_secs(1),
         },
+        grace: Duration::from_secs(60),
         tells_retries: false,
     }
 }
@@ -51,13 +52,13 @@ fn entry(number: usize, key: Option<&str>, bytes: usize, now: Instant) -> Pendin
 }
 
 /// The entries that have ended, and their loads. Tells them at once.
-fn settled(lane: &mut Lane<usize, usize, Stored>) -> Vec<Settled<usize, usize, Stored>> {
+fn settled(lane: &mut Queue<usize, usize, Stored>) -> Vec<Settled<usize, usize, Stored>> {
     settled_with(lane, Some)
 }
 
 /// The same, with these loads; `None` where a request has the load.
 fn settled_with(
-    lane: &mut Lane<usize, usize, Stored>,
+    lane: &mut Queue<usize, usize, Stored>,
     load_of: impl Fn(usize) -> Option<usize>,
 ) -> Vec<Settled<usize, usize, Stored>> {
     let settled = lane.take_settled();
@@ -80,12 +81,12 @@ fn failure(is_retryable: bool, is_throttle: bool, is_outcome_unknown: bool) -> S
 
 /// A FIFO queue, with its entries in the order of their arrival, each once.
 #[derive(Default)]
-struct Queue {
+struct Service {
     stored: Vec<usize>,
     sequences: HashMap<usize, u128>,
 }
 
-impl Queue {
+impl Service {
     fn store(&mut self, number: usize) -> Stored {
         let next = self.stored.len() as u128;
         let sequence = *self.sequences.entry(number).or_insert_with(|| {
@@ -122,11 +123,11 @@ impl Queue {
     }
 }
 
-fn dispatched(lane: &mut Lane<usize, usize, Stored>, now: Instant) -> Option<Vec<usize>> {
+fn dispatched(lane: &mut Queue<usize, usize, Stored>, now: Instant) -> Option<Vec<usize>> {
     polled(lane, now, Cause::Other)
 }
 
-fn polled(lane: &mut Lane<usize, usize, Stored>, now: Instant, cause: Cause) -> Option<Vec<usize>> {
+fn polled(lane: &mut Queue<usize, usize, Stored>, now: Instant, cause: Cause) -> Option<Vec<usize>> {
     match lane.poll(now, cause) {
         Step::Dispatch(batch) => Some(sent(lane, &batch)),
         Step::Wait(_) => None,
@@ -134,19 +135,22 @@ fn polled(lane: &mut Lane<usize, usize, Stored>, now: Instant, cause: Cause) -> 
 }
 
 /// The numbers in a batch that is dispatched.
-fn sent(lane: &Lane<usize, usize, Stored>, batch: &Dispatch<usize>) -> Vec<usize> {
+fn sent(lane: &Queue<usize, usize, Stored>, batch: &Dispatch<usize>) -> Vec<usize> {
     let numbers: Vec<_> = in_flight(lane, batch.number).map(|pending| pending.item).collect();
     assert_eq!(batch.loads, numbers, "loads are mixed up");
     numbers
 }
 
-fn in_flight(lane: &Lane<usize, usize, Stored>, number: u64) -> impl Iterator<Item = &Pending<usize, usize>> {
+fn in_flight(
+    lane: &Queue<usize, usize, Stored>,
+    number: u64,
+) -> impl Iterator<Item = &Pending<usize, usize>> {
     lane.in_flight.iter().filter(move |flight| flight.number == number).flat_map(|flight| &flight.entries)
 }
 
 /// Completes a batch with this result, and returns its loads.
 fn complete(
-    lane: &mut Lane<usize, usize, Stored>,
+    lane: &mut Queue<usize, usize, Stored>,
     now: Instant,
     number: u64,
     answer: Answer<Stored>,
@@ -154,7 +158,7 @@ fn complete(
 ) {
     let loads = in_flight(lane, number).map(|pending| pending.item).collect();
     lane.complete(now, number, answer, loads, chance);
-    lane.release_slot();
+    lane.release_slot(number);
 }
 
 mod batches {
@@ -164,7 +168,7 @@ mod batches {
 
     #[tokio::test(start_paused = true)]
     async fn lone_entry_is_sent_at_once_and_the_next_lingers() {
-        let (now, mut lane) = (Instant::now(), Lane::new(rules()));
+        let (now, mut lane) = (Instant::now(), Queue::new(rules()));
         lane.push(entry(0, None, 1, now));
         assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
         lane.push(entry(1, None, 1, now));
@@ -173,14 +177,14 @@ mod batches {
         assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![1, 2]), "the linger does not start again");
         lane.push(entry(3, None, 1, now + LINGER));
         assert_eq!(dispatched(&mut lane, now + LINGER), None);
-        complete(&mut lane, now + LINGER, 0, Answer::Entries(vec![Ok(Queue::default().store(0))]), 1.0);
+        complete(&mut lane, now + LINGER, 0, Answer::Entries(vec![Ok(Service::default().store(0))]), 1.0);
         assert_eq!(polled(&mut lane, now + LINGER, Cause::Answer), Some(vec![3]), "an answer came");
     }
 
     #[tokio::test(start_paused = true)]
     async fn fixed_linger_fills_batches_and_ends_early_if_others_wait_for_capacity() {
         let now = Instant::now();
-        let mut lane = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+        let mut lane = Queue::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
         for number in 0..13 {
             lane.push(entry(number, None, 1, now));
         }
@@ -192,11 +196,11 @@ mod batches {
     #[tokio::test(start_paused = true)]
     async fn response_does_not_shorten_a_fixed_linger() {
         let now = Instant::now();
-        let mut lane = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+        let mut lane = Queue::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
         for number in 0..12 {
             lane.push(entry(number, None, 1, now));
         }
-        let mut queue = Queue::default();
+        let mut queue = Service::default();
         assert_eq!(dispatched(&mut lane, now), Some((0..10).collect()));
         let answers = (0..10).map(|number| Ok(queue.store(number))).collect();
         complete(&mut lane, now, 0, Answer::Entries(answers), 1.0);
@@ -207,29 +211,29 @@ mod batches {
     #[tokio::test(start_paused = true)]
     async fn flush_ends_when_all_earlier_entries_have_ended() {
         let now = Instant::now();
-        let mut lane = Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+        let mut lane = Queue::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
         assert!(lane.flush().is_none(), "there is nothing to wait for");
         lane.push(entry(0, None, 1, now));
-        let mut first = lane.flush().unwrap();
+        let first = lane.flush().unwrap();
         assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
         lane.push(entry(1, None, 1, now));
-        let mut second = lane.flush().unwrap();
+        let second = lane.flush().unwrap();
         assert_eq!(dispatched(&mut lane, now), Some(vec![1]));
-        complete(&mut lane, now, 1, Answer::Entries(vec![Ok(Queue::default().store(1))]), 1.0);
+        complete(&mut lane, now, 1, Answer::Entries(vec![Ok(Service::default().store(1))]), 1.0);
         assert_eq!(settled(&mut lane).len(), 1);
-        assert!(first.try_recv().is_err() && second.try_recv().is_err());
-        complete(&mut lane, now, 0, Answer::Entries(vec![Ok(Queue::default().store(0))]), 1.0);
+        assert!(first.has_changed().is_ok() && second.has_changed().is_ok());
+        complete(&mut lane, now, 0, Answer::Entries(vec![Ok(Service::default().store(0))]), 1.0);
         let last = lane.take_settled().remove(0);
-        assert!(first.try_recv().is_err() && second.try_recv().is_err(), "its ticket does not know");
+        assert!(first.has_changed().is_ok() && second.has_changed().is_ok(), "its ticket does not know");
         lane.told(last.epoch, &Summary::of(1));
-        assert!(first.try_recv().is_ok() && second.try_recv().is_ok());
+        assert!(first.has_changed().is_err() && second.has_changed().is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn batch_that_is_too_long_is_halved_without_counting_an_attempt() {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> =
-            Lane::new(Rules { retry: RetryRules { attempts: 1, ..rules().retry }, ..rules() });
+        let mut lane: Queue<usize, usize, Stored> =
+            Queue::new(Rules { retry: RetryRules { attempts: 1, ..rules().retry }, ..rules() });
         for number in 0..8 {
             lane.push(entry(number, None, 100, now));
         }
@@ -248,8 +252,8 @@ mod batches {
     #[tokio::test(start_paused = true)]
     async fn smaller_batches_after_one_that_was_too_long_end_after_five_minutes() {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
-        let next = |lane: &mut Lane<usize, usize, Stored>, now| {
+        let mut lane: Queue<usize, usize, Stored> = Queue::new(rules());
+        let next = |lane: &mut Queue<usize, usize, Stored>, now| {
             for number in 0..10 {
                 lane.push(entry(number, None, 100, now));
             }
@@ -267,7 +271,7 @@ mod batches {
     #[tokio::test(start_paused = true)]
     async fn failed_batch_is_retried_as_one_batch_in_its_order() {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
+        let mut lane: Queue<usize, usize, Stored> = Queue::new(rules());
         for number in 0..10 {
             lane.push(entry(number, None, 1, now));
         }
@@ -280,7 +284,7 @@ mod batches {
     #[tokio::test(start_paused = true)]
     async fn entries_without_size_that_are_too_long_are_halved_too() {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
+        let mut lane: Queue<usize, usize, Stored> = Queue::new(rules());
         for number in 0..4 {
             lane.push(entry(number, Some(&number.to_string()), 0, now));
         }
@@ -300,8 +304,8 @@ mod batches {
     #[tokio::test(start_paused = true)]
     async fn flush_does_not_send_later_entries_early() {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> =
-            Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+        let mut lane: Queue<usize, usize, Stored> =
+            Queue::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
         lane.push(entry(0, None, 1, now));
         let _heard = lane.flush();
         assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
@@ -321,8 +325,8 @@ mod deadlines {
     #[tokio::test(start_paused = true)]
     async fn waiting_entries_end_at_their_deadlines() {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> =
-            Lane::new(Rules { in_flight: InFlight::Fixed(1), ..rules() });
+        let mut lane: Queue<usize, usize, Stored> =
+            Queue::new(Rules { in_flight: InFlight::Fixed(1), ..rules() });
         lane.push(entry(0, Some("a"), 1, now));
         assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
         for (number, group) in [(1, "a"), (2, "b"), (3, "c")] {
@@ -346,8 +350,8 @@ mod deadlines {
     #[tokio::test(start_paused = true)]
     async fn entry_that_waits_for_its_retry_ends_at_its_deadline() {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> =
-            Lane::new(Rules { in_flight: InFlight::Fixed(1), ..rules() });
+        let mut lane: Queue<usize, usize, Stored> =
+            Queue::new(Rules { in_flight: InFlight::Fixed(1), ..rules() });
         let mut late = entry(0, None, 0, now);
         late.deadline = now + Duration::from_secs(20);
         lane.push(late);
@@ -366,8 +370,8 @@ mod deadlines {
     #[tokio::test(start_paused = true)]
     async fn entry_that_expires_while_waiting_has_its_last_error() {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> =
-            Lane::new(Rules { in_flight: InFlight::Fixed(1), ..rules() });
+        let mut lane: Queue<usize, usize, Stored> =
+            Queue::new(Rules { in_flight: InFlight::Fixed(1), ..rules() });
         lane.push(entry(0, Some("a"), 0, now));
         assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
         let error =
@@ -392,8 +396,8 @@ mod deadlines {
     #[tokio::test(start_paused = true)]
     async fn linger_leaves_half_of_the_delivery_timeout_for_retries() {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> =
-            Lane::new(Rules { linger: Linger::Fixed(TIMEOUT * 30), ..rules() });
+        let mut lane: Queue<usize, usize, Stored> =
+            Queue::new(Rules { linger: Linger::Fixed(TIMEOUT * 30), ..rules() });
         lane.push(entry(0, None, 1, now));
         assert_eq!(lane.poll(now, Cause::Other), Step::Wait(Some(now + TIMEOUT / 2)));
         assert_eq!(dispatched(&mut lane, now + TIMEOUT / 2), Some(vec![0]));
@@ -404,7 +408,7 @@ mod deadlines {
         let now = Instant::now();
         let soon = now + Duration::from_secs(1);
         let urgent = |number, group| Pending { deadline: soon, ..entry(number, group, 1, now) };
-        let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
+        let mut lane: Queue<usize, usize, Stored> = Queue::new(rules());
         lane.push(entry(0, Some("g"), 1, now));
         assert_eq!(dispatched(&mut lane, now), Some(vec![0]));
         lane.push(urgent(1, Some("g")));
@@ -418,8 +422,8 @@ mod deadlines {
         let now = Instant::now();
         let soon = now + Duration::from_secs(6);
         let key = Key::from("handle");
-        let mut lane: Lane<usize, usize, Stored> =
-            Lane::new(Rules { linger: Linger::Fixed(TIMEOUT / 4), ..rules() });
+        let mut lane: Queue<usize, usize, Stored> =
+            Queue::new(Rules { linger: Linger::Fixed(TIMEOUT / 4), ..rules() });
         lane.push(entry(0, Some("handle"), 0, now));
         assert_eq!(lane.poll(now, Cause::Other), Step::Wait(Some(now + TIMEOUT / 4)));
         assert_eq!(lane.merge(&key, soon), Some((&mut Some(0), &mut 0)));
@@ -443,7 +447,7 @@ mod order {
         let now = Instant::now();
         for (ordering, first) in [(FifoOrdering::Grouped, vec![0, 1, 2]), (FifoOrdering::Strict, vec![0, 1])]
         {
-            let mut lane = Lane::new(Rules { ordering, linger: Linger::Fixed(LINGER), ..rules() });
+            let mut lane = Queue::new(Rules { ordering, linger: Linger::Fixed(LINGER), ..rules() });
             for (number, group) in ["a", "b", "a"].into_iter().enumerate() {
                 lane.push(entry(number, Some(group), 1, now));
                 assert_eq!(dispatched(&mut lane, now), None);
@@ -455,13 +459,13 @@ mod order {
     #[tokio::test(start_paused = true)]
     async fn refused_entry_is_not_retried_after_a_later_one_was_accepted() {
         let now = Instant::now();
-        let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
+        let mut lane = Queue::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
         for number in 0..4 {
             lane.push(entry(number, Some("g"), 1, now));
         }
         assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1, 2, 3]));
         lane.push(entry(4, Some("g"), 1, now));
-        let mut queue = Queue::default();
+        let mut queue = Service::default();
         let answers = vec![Ok(queue.store(0)), refusal(true), Ok(queue.store(2)), refusal(true)];
         complete(&mut lane, now, 0, Answer::Entries(answers), 1.0);
         let kinds: BTreeMap<_, _> = lane
@@ -482,11 +486,11 @@ mod order {
     #[tokio::test(start_paused = true)]
     async fn entry_that_may_be_stored_behind_a_later_one_is_out_of_order() {
         let now = Instant::now();
-        let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
+        let mut lane = Queue::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
         lane.push(entry(0, Some("g"), 1, now));
         lane.push(entry(1, Some("g"), 1, now));
         assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1]));
-        let mut queue = Queue::default();
+        let mut queue = Service::default();
         let answers = vec![Err(SendError::unaccounted()), Ok(queue.store(1))];
         complete(&mut lane, now, 0, Answer::Entries(answers), 1.0);
         let later = now + Duration::from_millis(50);
@@ -499,11 +503,11 @@ mod order {
     #[tokio::test(start_paused = true)]
     async fn entry_stored_at_its_place_is_accepted_after_a_later_one() {
         let now = Instant::now();
-        let mut lane = Lane::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
+        let mut lane = Queue::new(Rules { ordering: FifoOrdering::Grouped, ..rules() });
         lane.push(entry(0, Some("g"), 1, now));
         lane.push(entry(1, Some("g"), 1, now));
         assert_eq!(dispatched(&mut lane, now), Some(vec![0, 1]));
-        let mut queue = Queue::default();
+        let mut queue = Service::default();
         queue.store(0);
         let answers = vec![Err(SendError::unaccounted()), Ok(queue.store(1))];
         complete(&mut lane, now, 0, Answer::Entries(answers), 1.0);
@@ -517,7 +521,7 @@ mod order {
     #[tokio::test(start_paused = true)]
     async fn duplicate_sent_by_the_user_is_not_out_of_order() {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
+        let mut lane: Queue<usize, usize, Stored> = Queue::new(rules());
         for number in 0..3 {
             lane.push(entry(number, Some("g"), 1, now));
         }
@@ -536,8 +540,8 @@ mod order {
     async fn waiting_entries_of_a_key_can_be_found_and_superseded() {
         let now = Instant::now();
         let key = Key::from("handle");
-        let mut lane: Lane<usize, usize, Stored> =
-            Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+        let mut lane: Queue<usize, usize, Stored> =
+            Queue::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
         lane.push(entry(0, Some("handle"), 0, now));
         assert_eq!(lane.merge(&key, now + TIMEOUT), Some((&mut Some(0), &mut 0)));
         assert_eq!(dispatched(&mut lane, now), None);
@@ -565,7 +569,7 @@ mod order {
     #[tokio::test(start_paused = true)]
     async fn run_whose_entries_expire_together_keeps_one_place() {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules {
+        let mut lane: Queue<usize, usize, Stored> = Queue::new(Rules {
             ordering: FifoOrdering::Grouped,
             after_failure: AfterFailure::Continue,
             linger: Linger::Fixed(TIMEOUT * 2),
@@ -579,7 +583,7 @@ mod order {
         assert_eq!(settled(&mut lane).len(), 10);
         lane.push(entry(20, Some("g"), 1, now + TIMEOUT));
         assert!(matches!(lane.poll(now + TIMEOUT, Cause::Starving), Step::Wait(_)), "its group is in flight");
-        let mut queue = Queue::default();
+        let mut queue = Service::default();
         let answers = (10..20).map(|number| Ok(queue.store(number))).collect();
         complete(&mut lane, now + TIMEOUT, 0, Answer::Entries(answers), 1.0);
         assert!(matches!(
@@ -592,8 +596,8 @@ mod order {
     async fn abort_leaves_no_group_behind() {
         let now = Instant::now();
         for is_in_flight in [false, true] {
-            let mut lane: Lane<usize, usize, Stored> =
-                Lane::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
+            let mut lane: Queue<usize, usize, Stored> =
+                Queue::new(Rules { linger: Linger::Fixed(LINGER), ..rules() });
             lane.push(entry(0, Some("g"), 1, now));
             assert_eq!(dispatched(&mut lane, now + LINGER * u32::from(is_in_flight)).is_some(), is_in_flight);
             lane.push(entry(1, Some("g"), 1, now));
@@ -608,7 +612,7 @@ mod order {
     #[tokio::test(start_paused = true)]
     async fn merged_entry_starts_again_with_the_earlier_deadline() {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> = Lane::new(rules());
+        let mut lane: Queue<usize, usize, Stored> = Queue::new(rules());
         let mut first = entry(0, Some("handle"), 0, now);
         first.deadline = now + Duration::from_secs(10);
         lane.push(first);
@@ -634,13 +638,13 @@ mod order {
         for (after_failure, ended, next) in
             [(AfterFailure::FailGroup, [0, 1, 2, 3].as_slice(), 4), (AfterFailure::Continue, &[0, 3], 1)]
         {
-            let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules { after_failure, ..rules() });
+            let mut lane: Queue<usize, usize, Stored> = Queue::new(Rules { after_failure, ..rules() });
             for (number, group) in [(0, Some("g")), (1, Some("g")), (2, Some("g")), (3, None)] {
                 lane.push(entry(number, group, 1, now));
             }
             assert_eq!(dispatched(&mut lane, now), Some(vec![0, 3]));
             lane.fail_batch(0, &SendError::new(SendErrorKind::Request));
-            lane.release_slot();
+            lane.release_slot(0);
             let told: BTreeMap<_, _> =
                 settled_with(&mut lane, |item| (![0, 3].contains(&item)).then_some(item))
                     .into_iter()
@@ -726,7 +730,7 @@ mod schedules {
     /// The outcome of a schedule.
     struct Outcome {
         results: BTreeMap<usize, Result<Stored, SendError>>,
-        queue: Queue,
+        queue: Service,
         group_of: HashMap<usize, usize>,
     }
 
@@ -741,7 +745,7 @@ mod schedules {
     struct Play<'a> {
         schedule: &'a Schedule,
         rng: Rng,
-        lane: Lane<usize, usize, Stored>,
+        lane: Queue<usize, usize, Stored>,
         now: Instant,
         outcome: Outcome,
         flying: Vec<Away>,
@@ -755,7 +759,7 @@ mod schedules {
         /// Entries that were merged into others.
         merged: BTreeSet<usize>,
         /// Unresolved flushes. Each waits for all numbers below this one.
-        flushes: Vec<(usize, oneshot::Receiver<Summary>)>,
+        flushes: Vec<(usize, watch::Receiver<Summary>)>,
     }
 
     /// Runs a schedule until all entries have ended.
@@ -763,11 +767,11 @@ mod schedules {
         let limits = BatchLimits::default().bytes(schedule.max_bytes);
         let Schedule { ordering, after_failure, linger, .. } = *schedule;
         let rules = Rules { limits, linger, ordering, after_failure, ..rules() };
-        let (results, queue, group_of) = (BTreeMap::new(), Queue::default(), HashMap::new());
+        let (results, queue, group_of) = (BTreeMap::new(), Service::default(), HashMap::new());
         let mut play = Play {
             schedule,
             rng: Rng::with_seed(schedule.seed),
-            lane: Lane::new(rules),
+            lane: Queue::new(rules),
             now: Instant::now(),
             outcome: Outcome { results, queue, group_of },
             flying: Vec::new(),
@@ -867,7 +871,7 @@ mod schedules {
                 (2, _) => {
                     for away in std::mem::take(&mut self.flying) {
                         self.lose(&away.batch);
-                        self.lane.release_slot();
+                        self.lane.release_slot(away.number);
                     }
                     self.lane.abort();
                 }
@@ -892,7 +896,7 @@ mod schedules {
                     let away = self.flying.swap_remove(self.rng.usize(..self.flying.len()));
                     self.lose(&away.batch);
                     self.lane.fail_batch(away.number, &SendError::new(SendErrorKind::Aborted));
-                    self.lane.release_slot();
+                    self.lane.release_slot(away.number);
                 }
                 _ => {}
             }
@@ -914,7 +918,7 @@ mod schedules {
                 self.outcome.queue.answer(&batch, &mut self.rng, self.schedule.failures)
             };
             self.lane.complete(self.now, number, answer, loads, self.rng.f64());
-            self.lane.release_slot();
+            self.lane.release_slot(number);
         }
 
         /// How many entries below a number have not ended.
@@ -939,8 +943,8 @@ mod schedules {
                 assert!(before.is_none(), "an entry ended twice");
             }
             let flushes = std::mem::take(&mut self.flushes);
-            for (below, mut heard) in flushes {
-                let is_done = heard.try_recv().is_ok();
+            for (below, heard) in flushes {
+                let is_done = heard.has_changed().is_err();
                 assert_eq!(is_done, self.unsettled(below) == 0);
                 if !is_done {
                     self.flushes.push((below, heard));
@@ -976,7 +980,7 @@ mod schedules {
     }
 
     fn check_batch(
-        lane: &Lane<usize, usize, Stored>,
+        lane: &Queue<usize, usize, Stored>,
         number: u64,
         schedule: &Schedule,
         flying: &[Away],
@@ -1034,7 +1038,7 @@ mod schedules {
     /// The batches of entries of these sizes that arrive at once.
     fn batches_of(sizes: &[usize], limits: BatchLimits) -> Vec<Vec<usize>> {
         let now = Instant::now();
-        let mut lane: Lane<usize, usize, Stored> = Lane::new(Rules {
+        let mut lane: Queue<usize, usize, Stored> = Queue::new(Rules {
             limits,
             linger: Linger::Fixed(LINGER),
             in_flight: InFlight::Fixed(usize::MAX),

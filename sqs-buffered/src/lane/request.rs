@@ -1,11 +1,16 @@
-//! One batch as a request.
+//! One batch as a request, for each kind of entry: sends, deletes, visibility changes.
+//!
+//! ```text
+//! batch -> deduplication ids -> prepare (the client below stores large bodies) -> pack -> call -> unpack -> a result for each entry
+//! ```
 
 use std::fmt;
+use std::future::ready;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use futures_util::future::join_all;
 use sqs_client::client::{CallOptions, Execute, OperationError, Retries};
 use sqs_client::operation::change_message_visibility_batch::{
     ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput, ChangeMessageVisibilityBatchOutput,
@@ -26,51 +31,51 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 use tracing::{Instrument as _, Span};
 
-use crate::attempt::ATTEMPT_TIMEOUT;
 use crate::entry::is_fifo;
 use crate::error::{Panicked, SendError, SendErrorKind, is_transient_code};
 use crate::lane::queue::{Answer, BatchSize, Dispatch, Key, Receipt};
-use crate::lane::{LaneHandle, Load};
+use crate::lane::{Lane, Load};
 use crate::observe::sends::Site;
 use crate::settings::{DedupId, MAX_FIFO_REQUEST};
 use crate::span::messaging_span;
 use crate::time::after;
 
 /// The request of a batch.
-pub(crate) struct Request<'a, K: Kind> {
-    lane: &'a Arc<LaneHandle<K>>,
+pub(crate) struct Request<'a, K: Kind, H: Execute> {
+    lane: &'a Lane<K, H>,
     entries: Vec<K::Entry>,
     /// The spans that enqueued the entries, in order.
     spans: Vec<Span>,
     size: BatchSize,
     /// When the request is abandoned. Otherwise a client that never responds would keep its slot forever.
     until: Instant,
+    /// Whether SQS may have some of the entries.
+    is_sent: bool,
 }
 
-impl<'a, K: Kind> Request<'a, K> {
-    pub(crate) fn new(lane: &'a Arc<LaneHandle<K>>, batch: Dispatch<Load<K>>) -> Self {
+/// An entry that the client below could not prepare: its position in the batch, and why.
+type Unprepared<K> = (usize, <K as Kind>::Entry, SendError);
+
+impl<'a, K: Kind, H: Execute> Request<'a, K, H> {
+    pub(crate) fn new(lane: &'a Lane<K, H>, batch: Dispatch<Load<K>>) -> Self {
         let Dispatch { loads, size, admitted, deadline, .. } = batch;
         let (entries, spans) = loads.into_iter().map(|Load { entry, span }| (entry, span)).unzip();
         let mut until = after(deadline, K::GRACE);
         if K::IS_DEDUPLICATED && is_fifo(&lane.queue_url) {
             until = until.min(after(admitted, MAX_FIFO_REQUEST));
         }
-        // A send may store payloads, which takes as long as it takes.
-        if !K::IS_DEDUPLICATED {
-            until = until.min(after(Instant::now(), ATTEMPT_TIMEOUT));
-        }
-        Self { lane, entries, spans, size, until }
+        Self { lane, entries, spans, size, until, is_sent: false }
     }
 
     /// Sends the request. Returns its result, and the loads of its entries.
-    pub(crate) async fn send<H: Execute>(mut self, client: &H) -> (Answer<K::Receipt>, Vec<Load<K>>) {
+    pub(crate) async fn send(mut self) -> (Answer<K::Receipt>, Vec<Load<K>>) {
         let _in_flight = self.lane.observer.sending(self.lane.site());
         let (span, started) = (self.span(), Instant::now());
-        let answer = self.answer(client).instrument(span).await;
+        let answer = self.answer().instrument(span).await;
         self.lane.observer.sent(self.lane.site(), self.size, started.elapsed(), answer.error());
-        let loads =
-            self.entries.into_iter().zip(self.spans).map(|(entry, span)| Load { entry, span }).collect();
-        (answer, loads)
+        let entries = std::mem::take(&mut self.entries).into_iter();
+        let loads = entries.zip(std::mem::take(&mut self.spans)).map(|(entry, span)| Load { entry, span });
+        (answer, loads.collect())
     }
 
     /// The span of the batch. It follows from the spans of its entries.
@@ -84,15 +89,34 @@ impl<'a, K: Kind> Request<'a, K> {
         span
     }
 
-    async fn answer<H: Execute>(&mut self, client: &H) -> Answer<K::Receipt> {
-        if let Err(error) = self.settle_deduplication(client).await {
+    /// Completes and prepares the entries, sends those that could be prepared, and returns the results of all.
+    async fn answer(&mut self) -> Answer<K::Receipt> {
+        if let Err(error) = self.settle_deduplication().await {
             return Answer::Failed(error.maybe_sent(false));
         }
+        let unprepared = self.prepare().await;
+        if self.entries.is_empty() {
+            return self.with_unprepared(Answer::Entries(Vec::new()), unprepared);
+        }
+        let answer = self.call().await;
+        for (position, entry) in self.entries.iter_mut().enumerate() {
+            if answer.result(position).is_none_or(|result| result.is_err_and(SendError::is_maybe_sent)) {
+                K::note_maybe_stored(&self.lane.client, entry, is_fifo(&self.lane.queue_url));
+            }
+        }
+        let is_without_id = (0..self.entries.len()).any(|position| missing_id(&answer, position).is_some());
+        let answer = if is_without_id { self.add_missing_ids(answer).await } else { answer };
+        self.with_unprepared(answer, unprepared)
+    }
+
+    async fn call(&mut self) -> Answer<K::Receipt> {
         let input = K::pack(&self.lane.queue_url, &mut self.entries);
         let options = CallOptions::with_retries(Retries::Never);
-        let called = contained(self.until, client.execute::<K::Operation>(&input, options)).await;
+        let until = self.until.min(after(Instant::now(), self.lane.attempt_timeout));
+        self.is_sent = true;
+        let called = contained(until, self.lane.client.execute::<K::Operation>(&input, options)).await;
         K::unpack(input, &mut self.entries);
-        let answer = match called {
+        match called {
             Ok(result) => {
                 if let Err(error) = &result {
                     tracing::debug!(%error, retryable = error.is_retryable(), "a batch failed");
@@ -100,16 +124,48 @@ impl<'a, K: Kind> Request<'a, K> {
                 answer::<K, H::Error>(result, self.entries.len())
             }
             Err(error) => Answer::Failed(error),
+        }
+    }
+
+    /// Lets the client below prepare the entries, for example store large bodies. Removes those that it could not prepare.
+    async fn prepare(&mut self) -> Vec<Unprepared<K>> {
+        let (client, queue_url, until) = (&self.lane.client, &*self.lane.queue_url, self.until);
+        let preparing = self.entries.iter_mut().map(|entry| K::prepare(client, queue_url, entry));
+        let results = match contained(until, join_all(preparing)).await {
+            Ok(results) => results,
+            // Nothing was sent.
+            Err(error) => self.entries.iter().map(|_| Err(error.clone().maybe_sent(false))).collect(),
         };
-        for (position, entry) in self.entries.iter_mut().enumerate() {
-            if answer.result(position).is_none_or(|result| result.is_err_and(SendError::is_maybe_sent)) {
-                K::note_maybe_stored(entry);
+        if results.iter().all(Result::is_ok) {
+            return Vec::new();
+        }
+        let mut unprepared = Vec::new();
+        for (position, (entry, result)) in
+            std::mem::take(&mut self.entries).into_iter().zip(results).enumerate()
+        {
+            match result {
+                Ok(()) => self.entries.push(entry),
+                Err(error) => unprepared.push((position, entry, error)),
             }
         }
-        if (0..self.entries.len()).all(|position| missing_id(&answer, position).is_none()) {
+        unprepared
+    }
+
+    /// Puts entries that were not sent back in their places, with their errors.
+    fn with_unprepared(
+        &mut self,
+        answer: Answer<K::Receipt>,
+        unprepared: Vec<Unprepared<K>>,
+    ) -> Answer<K::Receipt> {
+        if unprepared.is_empty() {
             return answer;
         }
-        self.add_missing_ids(answer).await
+        let mut results: Vec<_> = (0..self.entries.len()).map(|position| answer.owned(position)).collect();
+        for (position, entry, error) in unprepared {
+            self.entries.insert(position, entry);
+            results.insert(position, Err(error));
+        }
+        Answer::Entries(results)
     }
 
     /// Adds ids to entries that SQS refused because a deduplication id is missing, if they may get one. Those entries
@@ -119,31 +175,39 @@ impl<'a, K: Kind> Request<'a, K> {
         if added.iter().all(|id| *id == AddedId::NotNeeded) {
             return answer;
         }
-        let results = added.into_iter().enumerate().map(|(position, id)| {
-            if let Some(error) = missing_id(&answer, position) {
-                return Err(error.clone().of_entry(id != AddedId::Impossible, false));
-            }
-            match answer.result(position) {
-                Some(result) => result.cloned().map_err(Clone::clone),
-                None => Err(SendError::unaccounted()),
-            }
-        });
+        let results =
+            added.into_iter().enumerate().map(|(position, id)| match missing_id(&answer, position) {
+                Some(error) => Err(error.clone().of_entry(id != AddedId::Impossible, false)),
+                None => answer.owned(position),
+            });
         let answer = Answer::Entries(results.collect());
         self.lane.deduplication.is_not_by_content().await;
         answer
     }
 
     /// Completes entries without a deduplication id.
-    async fn settle_deduplication<H: Execute>(&mut self, client: &H) -> Result<(), SendError> {
+    async fn settle_deduplication(&mut self) -> Result<(), SendError> {
         let mut by_content = false;
         if self.entries.iter().any(K::asks_queue) {
-            let asking = self.lane.deduplication.by_content(client, &self.lane.queue_url);
-            by_content = contained(self.until, asking).await?.map_err(|error| failure(&error))?;
+            let asking = self.lane.deduplication.by_content(&self.lane.client, &self.lane.queue_url);
+            let until = self.until.min(after(Instant::now(), self.lane.attempt_timeout));
+            by_content = contained(until, asking).await?.map_err(|error| failure(&error))?;
         }
         for entry in &mut self.entries {
             K::settle(entry, by_content);
         }
         Ok(())
+    }
+}
+
+impl<K: Kind, H: Execute> Drop for Request<'_, K, H> {
+    /// A request that was dropped before it was sent leaves nothing behind.
+    fn drop(&mut self) {
+        if !self.is_sent {
+            for entry in self.entries.drain(..) {
+                K::discard(&self.lane.client, entry, false);
+            }
+        }
     }
 }
 
@@ -208,9 +272,24 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
         let _ = (entry, by_content);
     }
 
+    /// Lets the client below prepare an entry, once for all attempts.
+    fn prepare<H: Execute>(
+        client: &H,
+        queue_url: &str,
+        entry: &mut Self::Entry,
+    ) -> impl Future<Output = Result<(), SendError>> + Send {
+        let _ = (client, queue_url, entry);
+        ready(Ok(()))
+    }
+
+    /// Ends an entry that SQS did not accept. It may have it all the same.
+    fn discard<H: Execute>(client: &H, entry: Self::Entry, is_maybe_sent: bool) {
+        let _ = (client, entry, is_maybe_sent);
+    }
+
     /// Notes that SQS may have stored the entry.
-    fn note_maybe_stored(entry: &mut Self::Entry) {
-        let _ = entry;
+    fn note_maybe_stored<H: Execute>(client: &H, entry: &mut Self::Entry, is_fifo: bool) {
+        let _ = (client, entry, is_fifo);
     }
 
     /// Adds a missing deduplication id to the entry, after SQS refused its batch for that reason.
@@ -347,6 +426,8 @@ pub(crate) struct Sends;
 pub(crate) struct Outgoing {
     pub(crate) message: SendMessageBatchRequestEntry,
     pub(crate) id: DeduplicationId,
+    /// What is sent in place of the message, if the client below has prepared something else.
+    prepared: Option<Box<SendMessageBatchRequestEntry>>,
 }
 
 /// The state of the deduplication id of a message.
@@ -379,8 +460,21 @@ pub struct SendReceipt {
 }
 
 impl Outgoing {
+    pub(crate) fn new(message: SendMessageBatchRequestEntry, id: DeduplicationId) -> Self {
+        Self { message, id, prepared: None }
+    }
+
+    /// What is sent.
+    fn sent(&mut self) -> &mut SendMessageBatchRequestEntry {
+        self.prepared.as_deref_mut().unwrap_or(&mut self.message)
+    }
+
     fn give_id(&mut self) {
-        self.message.message_deduplication_id = Some(random::uuid());
+        let id = random::uuid();
+        if let Some(prepared) = &mut self.prepared {
+            prepared.message_deduplication_id = Some(id.clone());
+        }
+        self.message.message_deduplication_id = Some(id);
         self.id = DeduplicationId::Settled;
     }
 }
@@ -412,8 +506,9 @@ impl Kind for Sends {
         let mut input = SendMessageBatchInput::default();
         input.queue_url = Some(queue_url.to_owned());
         let numbered = entries.iter_mut().enumerate().map(|(position, entry)| {
-            entry.message.id = id(position);
-            std::mem::take(&mut entry.message)
+            let message = entry.sent();
+            message.id = id(position);
+            std::mem::take(message)
         });
         input.entries = Some(numbered.collect());
         input
@@ -421,7 +516,7 @@ impl Kind for Sends {
 
     fn unpack(input: SendMessageBatchInput, entries: &mut [Outgoing]) {
         for (entry, message) in entries.iter_mut().zip(input.entries.unwrap_or_default()) {
-            entry.message = message;
+            *entry.sent() = message;
         }
     }
 
@@ -440,9 +535,28 @@ impl Kind for Sends {
         }
     }
 
-    fn note_maybe_stored(entry: &mut Outgoing) {
+    async fn prepare<H: Execute>(client: &H, queue_url: &str, entry: &mut Outgoing) -> Result<(), SendError> {
+        if entry.prepared.is_none() {
+            let prepared = client.prepare(queue_url, &entry.message).await;
+            entry.prepared = prepared.map_err(|error| failure(&error).maybe_sent(false))?.map(Box::new);
+        }
+        Ok(())
+    }
+
+    fn discard<H: Execute>(client: &H, entry: Outgoing, is_maybe_sent: bool) {
+        if let Some(prepared) = entry.prepared {
+            // After its first poll, it continues by itself.
+            let _ = client.discard(&prepared, is_maybe_sent).now_or_never();
+        }
+    }
+
+    fn note_maybe_stored<H: Execute>(client: &H, entry: &mut Outgoing, is_fifo: bool) {
         if let DeduplicationId::LeftOut { maybe_stored } = &mut entry.id {
             *maybe_stored = true;
+        }
+        // A standard queue may get the message twice. Two messages must not share what was prepared for one.
+        if let Some(prepared) = entry.prepared.take_if(|_| !is_fifo) {
+            let _ = client.discard(&prepared, true).now_or_never();
         }
     }
 

@@ -188,7 +188,12 @@ async fn abandoned_request_returns_its_entries() {
     let rig = Rig::standard().await;
     let throttled = rig.server.faults().inject(Fault::throttle());
     let spy = Spy::new(&rig, []);
-    let buffered = spy.builder().linger(Linger::Fixed(Duration::from_secs(5))).build().unwrap();
+    let buffered = spy
+        .builder()
+        .linger(Linger::Fixed(Duration::from_secs(5)))
+        .attempt_timeout(Duration::MAX)
+        .build()
+        .unwrap();
     let (start, entries) = (Instant::now(), [message(&rig, 0), message(&rig, 1)]);
     let given: HashMap<_, _> = entries.iter().map(seen).collect();
     let [first, second] = entries;
@@ -215,7 +220,7 @@ async fn request_that_panics_when_abandoned_does_not_end_its_lane() {
     for count in [1, 10] {
         let rig = Rig::standard().await;
         let spy = Spy::new(&rig, [Fortune::HangAndPanic]);
-        let buffered = spy.builder().build().unwrap();
+        let buffered = spy.builder().attempt_timeout(Duration::MAX).build().unwrap();
         let (start, sends) =
             (Instant::now(), (0..count).map(|number| buffered.send_entry(message(&rig, number))));
         for end in futures_util::future::join_all(sends).await {

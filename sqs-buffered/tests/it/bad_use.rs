@@ -66,6 +66,7 @@ async fn invalid_settings_are_refused() {
             rig.builder().delivery_timeout(Duration::ZERO),
             "delivery_timeout is zero, allowed is more than zero",
         ),
+        (rig.builder().attempt_timeout(Duration::ZERO), "attempt_timeout is zero, allowed is more than zero"),
         (
             rig.builder().back_off(Duration::ZERO, Duration::ZERO),
             "back_off (first) is 0ns, allowed is 1ms or more",

@@ -241,7 +241,7 @@ fn hanging(rig: &Rig, requests: usize, timeout: Duration) -> sqs_buffered::Buffe
     let (retry, timeouts) = (RetryConfig::standard(), TimeoutConfig::disabled());
     let endless = BaseClient::over(&rig.server, rig.server.transport(), retry, timeouts);
     let builder = sqs_buffered::BufferedClient::builder(endless).delivery_timeout(timeout);
-    builder.in_flight(sqs_buffered::InFlight::Fixed(requests)).build().unwrap()
+    builder.attempt_timeout(Duration::MAX).in_flight(sqs_buffered::InFlight::Fixed(requests)).build().unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -257,6 +257,19 @@ async fn client_that_never_responds_frees_its_place() {
         }
         assert_eq!((last.elapsed(), buffered.stats().batches_in_flight), (secs(180), 0), "{shape:?}");
         buffered.send(&rig.url, "coffee").await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn send_whose_connection_dies_silently_is_sent_again_after_thirty_seconds() {
+    for rig in [Rig::standard().await, Rig::fifo().await] {
+        rig.server.faults().inject(Fault::latency(Duration::from_hours(1)).times(1));
+        let (retry, timeouts) = (RetryConfig::standard(), TimeoutConfig::disabled());
+        let endless = BaseClient::over(&rig.server, rig.server.transport(), retry, timeouts);
+        let (buffered, start) = (sqs_buffered::BufferedClient::new(endless), Instant::now());
+        let receipt = buffered.send_entry(rig.message("tea")).await.unwrap();
+        assert_eq!(receipt.maybe_duplicate, !rig.url.ends_with(".fifo"));
+        assert!((secs(30)..secs(31)).contains(&start.elapsed()), "{:?}", start.elapsed());
     }
 }
 

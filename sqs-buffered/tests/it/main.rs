@@ -17,6 +17,7 @@ mod lambda;
 #[cfg(feature = "metrics")]
 mod metrics;
 mod over_aws_sdk;
+mod preparing;
 mod receive;
 #[cfg(feature = "metrics")]
 mod recorder;

@@ -510,32 +510,32 @@ pub trait Execute: Clone + Send + Sync + 'static {
         std::future::ready(Ok(()))
     }
 
-    /// Does once what `execute` would do in each attempt to send this entry. Returns whether it changed the entry. By default, it
-    /// does nothing and returns `false`.
+    /// Does once what `execute` would do in each attempt to send this entry. Returns what to send in its place, or `None` if the
+    /// entry needs no preparation. By default, does nothing.
     ///
-    /// For example, the client of sqs-extended stores a large body in S3, and leaves a reference in the entry. `execute` then sends
-    /// the entry without a change; the MD5 in the response is that of the reference.
+    /// For example, the client of sqs-extended stores a large body in S3, and returns an entry with a reference. `execute` then sends
+    /// that entry without a change; the MD5 in the response is that of the reference.
     ///
-    /// Send a changed entry, or pass it to [`discard`](Self::discard): otherwise, the stored body is never deleted.
+    /// Send the returned entry, or pass it to [`discard`](Self::discard): otherwise, the stored body is never deleted.
     ///
     /// If SQS may have executed a request to a standard queue, do not repeat it with the same entry: prepare the original one again.
     /// Otherwise two messages can refer to one stored body, which is deleted with the first of them.
     ///
     /// # Errors
-    /// The entry cannot be prepared, and is unchanged. It must not be sent.
+    /// The entry cannot be prepared. It must not be sent.
     ///
     /// # Cancel safety
-    /// If the future is dropped, the entry is unchanged.
+    /// If the future is dropped, nothing was prepared.
     fn prepare(
         &self,
         queue_url: &str,
-        entry: &mut SendMessageBatchRequestEntry,
-    ) -> impl Future<Output = Result<bool, Self::Error>> + Send {
+        entry: &SendMessageBatchRequestEntry,
+    ) -> impl Future<Output = Result<Option<SendMessageBatchRequestEntry>, Self::Error>> + Send {
         let _ = (queue_url, entry);
-        std::future::ready(Ok(false))
+        std::future::ready(Ok(None))
     }
 
-    /// Gives up an entry that [`prepare`](Self::prepare) has changed: the caller does not send it again. By default, does nothing.
+    /// Gives up an entry that [`prepare`](Self::prepare) has returned: the caller does not send it again. By default, does nothing.
     ///
     /// For example, the client of sqs-extended deletes the stored body. It keeps the body if `is_maybe_sent`: SQS may have accepted
     /// the entry although no response says so, and then a message refers to it.

@@ -73,19 +73,22 @@ macro_rules! rewritten {
             async fn prepare(
                 &self,
                 queue_url: &str,
-                entry: &mut SendMessageBatchRequestEntry,
-            ) -> Result<bool, Error> {
-                let Some((mut stored, object)) = self.stored(queue_url, entry).await? else {
+                entry: &SendMessageBatchRequestEntry,
+            ) -> Result<Option<SendMessageBatchRequestEntry>, Error> {
+                let Some((stored, object)) = self.stored(queue_url, entry).await? else {
                     return self.inner.prepare(queue_url, entry).await.map_err(Error::below);
                 };
-                if let Err(error) = self.inner.prepare(queue_url, &mut stored).await {
-                    object.delete().await;
-                    return Err(Error::below(error));
+                match self.inner.prepare(queue_url, &stored).await {
+                    Ok(prepared) => {
+                        // From here on, the caller says what becomes of it.
+                        object.sent().needed();
+                        Ok(Some(prepared.unwrap_or(stored)))
+                    }
+                    Err(error) => {
+                        object.delete().await;
+                        Err(Error::below(error))
+                    }
                 }
-                // From here on, the caller says what becomes of it.
-                object.sent().needed();
-                *entry = stored;
-                Ok(true)
             }
 
             async fn discard(&self, entry: &SendMessageBatchRequestEntry, is_maybe_sent: bool) {

@@ -106,8 +106,7 @@ async fn send(rig: &Rig, prepared: &SendMessageBatchRequestEntry) -> bool {
 async fn payload_of_a_prepared_entry_is_stored_once_over_all_attempts() {
     for stores_all in [false, true] {
         let rig = Rig::with("q", |builder| builder.store_all(stores_all)).await;
-        let mut prepared = entry("a", large("a"));
-        assert!(rig.client.prepare(&rig.url, &mut prepared).await.unwrap());
+        let prepared = rig.client.prepare(&rig.url, &entry("a", large("a"))).await.unwrap().unwrap();
         rig.server.faults().inject(sqs_mock_server::faults::Fault::throttle().times(2));
         assert!(!send(&rig, &prepared).await && !send(&rig, &prepared).await && send(&rig, &prepared).await);
         assert_eq!((rig.store.calls().puts, rig.store.objects()), (1, rig.pointers()));
@@ -133,9 +132,8 @@ impl Execute for Unready {
     async fn prepare(
         &self,
         _: &str,
-        entry: &mut SendMessageBatchRequestEntry,
-    ) -> Result<bool, sqs_client::Error> {
-        entry.message_body.push('!');
+        _: &SendMessageBatchRequestEntry,
+    ) -> Result<Option<SendMessageBatchRequestEntry>, sqs_client::Error> {
         if self.1 {
             std::future::pending::<()>().await;
         }
@@ -144,16 +142,15 @@ impl Execute for Unready {
 }
 
 #[tokio::test(start_paused = true)]
-async fn preparation_that_does_not_end_well_leaves_the_entry_and_no_object() {
+async fn preparation_that_does_not_end_well_leaves_no_object() {
     for hangs in [false, true] {
         let rig = Rig::new().await;
         let client = sqs_extended::ExtendedClient::new(Unready(rig.plain.clone(), hangs), rig.store.clone());
-        let mut prepared = entry("a", large("a"));
         let second = std::time::Duration::from_secs(1);
-        let result = tokio::time::timeout(second, client.prepare(&rig.url, &mut prepared)).await;
+        let result = tokio::time::timeout(second, client.prepare(&rig.url, &entry("a", large("a")))).await;
         assert!(result.is_err() == hangs && result.is_ok_and(|result| result.is_err()) != hangs);
         client.finish_cleanup().await;
-        assert_eq!((prepared, rig.store.calls().puts), (entry("a", large("a")), 1));
+        assert_eq!(rig.store.calls().puts, 1);
         assert!(rig.store.objects().is_empty());
     }
 }
@@ -174,8 +171,7 @@ async fn discarded_entry_loses_its_object_unless_it_may_be_sent() {
     for is_maybe_sent in [false, true] {
         let events = EventLog::default();
         let rig = Rig::with("q", |builder| builder.on_event(events.listener())).await;
-        let mut prepared = entry("a", large("a"));
-        assert!(rig.client.prepare(&rig.url, &mut prepared).await.unwrap());
+        let prepared = rig.client.prepare(&rig.url, &entry("a", large("a"))).await.unwrap().unwrap();
         rig.client.discard(&prepared, is_maybe_sent).await;
         let kept = usize::from(is_maybe_sent);
         assert_eq!((rig.store.objects().len(), events.count("OutcomeUnknown")), (kept, kept));
@@ -183,16 +179,15 @@ async fn discarded_entry_loses_its_object_unless_it_may_be_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn entry_that_needs_no_object_or_cannot_be_stored_is_unchanged() {
+async fn entry_that_needs_no_object_is_sent_as_it_is() {
     let rig = Rig::new().await;
-    let mut small = entry("a", "small");
-    assert!(!rig.client.prepare(&rig.url, &mut small).await.unwrap());
+    let small = entry("a", "small");
+    assert_eq!(rig.client.prepare(&rig.url, &small).await.unwrap(), None);
     rig.client.discard(&small, false).await;
-    assert_eq!((small, rig.store.calls().puts), (entry("a", "small"), 0));
+    assert_eq!(rig.store.calls().puts, 0);
     rig.store.fail_next(StoreCall::Put, StoreFault::Fail(ErrorKind::Forbidden));
-    let mut refused = entry("a", large("a"));
-    let error = rig.client.prepare(&rig.url, &mut refused).await.unwrap_err();
-    assert_eq!((error.kind(), refused), (ErrorKind::Forbidden, entry("a", large("a"))));
+    let error = rig.client.prepare(&rig.url, &entry("a", large("a"))).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Forbidden);
     // The client below needs no preparation.
-    assert!(!rig.plain.prepare(&rig.url, &mut entry("a", large("a"))).await.unwrap());
+    assert_eq!(rig.plain.prepare(&rig.url, &entry("a", large("a"))).await.unwrap(), None);
 }
