@@ -287,7 +287,8 @@ impl<H: Execute> BufferedClient<H> {
     /// Rejects entries that SQS would refuse, or that would make SQS refuse their whole batch.
     fn entrant(&self, mut entry: Entry, most: usize) -> Result<(String, Entrant<Sends>), EnqueueError> {
         let settings = &self.shared.settings;
-        trace_context::inject(&mut entry.message, most);
+        // A letter may be larger than what users may send. The context must not make it so.
+        trace_context::inject(&mut entry.message, most.min(settings.max_message_bytes));
         let bytes = entry.size();
         if bytes > most {
             let error = SendError::new(SendErrorKind::TooLarge);

@@ -322,7 +322,7 @@ impl<W> Shares<W> {
     /// skipped remains so, because the others only take capacity. Returns the waiters with their bytes.
     fn grant(&mut self) -> Vec<(W, usize)> {
         let mut granted = Vec::new();
-        let was_reserved = self.reserved.take().is_some();
+        let reserved = self.reserved.take();
         if self.waiting == 0 {
             self.end_reservation();
             return granted;
@@ -341,7 +341,7 @@ impl<W> Shares<W> {
             }
             if self.reserved.is_none() && !self.fits(bytes) {
                 self.reserved = Some(bytes);
-                if !was_reserved {
+                if reserved.is_none() {
                     self.end_reservation();
                 }
                 continue;
@@ -357,7 +357,16 @@ impl<W> Shares<W> {
             }
         }
         if self.reserved.is_none() {
-            self.end_reservation();
+            // Without a free entry, the waiter with the reservation was not looked at.
+            let waits = |Reverse((_, lane)): &Reverse<(u64, usize)>| {
+                self.lanes.get(*lane).and_then(|held| held.waiters.front()).map(|waiter| waiter.bytes)
+                    == reserved
+            };
+            if reserved.is_some() && self.free.entries == 0 && heads.iter().any(waits) {
+                self.reserved = reserved;
+            } else {
+                self.end_reservation();
+            }
         }
         granted
     }
@@ -430,6 +439,20 @@ mod shares_tests {
         assert!(shares.try_take(other, 15), "within its share");
         shares.release(hangs, Amount { entries: 1, bytes: 80 });
         assert_eq!(shares.grant(), [("the waiter", 60)]);
+    }
+
+    #[test]
+    fn reservation_outlives_a_time_without_free_entries() {
+        let mut shares = Shares::new(Amount { entries: 3, bytes: 100 });
+        let [first, waits, second, third] = std::array::from_fn(|_| shares.open());
+        assert!(shares.try_take(first, 60));
+        shares.wait(waits, 70, "the waiter");
+        assert!(shares.grant().is_empty());
+        assert!(shares.try_take(second, 15) && shares.try_take(third, 10), "what is borrowed leaves enough");
+        assert!(shares.grant().is_empty(), "no entry is free");
+        shares.release(third, Amount { entries: 1, bytes: 10 });
+        assert!(shares.grant().is_empty());
+        assert!(!shares.try_take(third, 16), "the rest is for the waiter");
     }
 
     #[test]

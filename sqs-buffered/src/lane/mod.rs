@@ -228,7 +228,7 @@ impl<K: Kind, H: Execute> Lane<K, H> {
         let Due { batch, given_up } = due;
         let (number, entries) = (batch.number, batch.size.entries);
         let mut slot = Slot { lane: &*self, number, is_answered: false, rings };
-        let request = Request::new(&self, batch).send();
+        let request = pin!(Request::new(&self, batch).send());
         if let Ok((answer, loads)) = Abortable::new(request, given_up).await {
             self.complete(number, answer, loads);
         }

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::future::ready;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -71,7 +72,7 @@ impl<'a, K: Kind, H: Execute> Request<'a, K, H> {
     pub(crate) async fn send(mut self) -> (Answer<K::Receipt>, Vec<Load<K>>) {
         let _in_flight = self.lane.observer.sending(self.lane.site());
         let (span, started) = (self.span(), Instant::now());
-        let answer = self.answer().instrument(span).await;
+        let answer = pin!(self.answer()).instrument(span).await;
         self.lane.observer.sent(self.lane.site(), self.size, started.elapsed(), answer.error());
         let entries = std::mem::take(&mut self.entries).into_iter();
         let loads = entries.zip(std::mem::take(&mut self.spans)).map(|(entry, span)| Load { entry, span });
@@ -114,7 +115,11 @@ impl<'a, K: Kind, H: Execute> Request<'a, K, H> {
         let options = CallOptions::with_retries(Retries::Never);
         let until = self.until.min(after(Instant::now(), self.lane.attempt_timeout));
         self.is_sent = true;
-        let called = contained(until, self.lane.client.execute::<K::Operation>(&input, options)).await;
+        let called = {
+            // Pinned here: the future of a client is large, and would be copied with each wrapper.
+            let calling = pin!(self.lane.client.execute::<K::Operation>(&input, options));
+            contained(until, calling).await
+        };
         K::unpack(input, &mut self.entries);
         match called {
             Ok(result) => {
