@@ -28,6 +28,8 @@ pub(crate) struct Delivery {
     pub(crate) lease: Lease,
     /// How many times in a row its handler returned `Overloaded`.
     pub(crate) overloads: u32,
+    /// How many times its handler has failed since the message was received.
+    pub(crate) failures: u32,
     leases: Arc<Leases>,
     observer: Arc<Observer>,
     /// The term of the lease, once its renewal has ended.
@@ -56,6 +58,7 @@ impl Delivery {
             span,
             lease,
             overloads: 0,
+            failures: 0,
             leases,
             observer,
             ended: None,
@@ -78,6 +81,12 @@ impl Delivery {
     /// How many times the message was received, including this time.
     pub(crate) fn receive_count(&self) -> u32 {
         self.number(&Name::ApproximateReceiveCount).unwrap_or(1)
+    }
+
+    /// How many times the handler was, or would have been, asked to handle the message, this time included: its receives and, when it
+    /// ran again in place, its failures.
+    pub(crate) fn attempts(&self) -> u32 {
+        self.receive_count().saturating_add(self.failures)
     }
 
     pub(crate) fn number<N: std::str::FromStr>(&self, name: &Name) -> Option<N> {

@@ -321,7 +321,8 @@ impl<H: Execute> Pump<H> {
         let good = answer.messages.len();
         let mut deliveries = self.leased(asked, answer);
         let damaged = deliveries.split_off(good.min(deliveries.len()));
-        let overtakes = |delivery: &mut Delivery| damaged.iter().any(|damaged| is_behind(delivery, damaged));
+        let places: Vec<Place> = damaged.iter().map(Place::of).collect();
+        let overtakes = |delivery: &mut Delivery| places.iter().any(|place| place.is_before(delivery));
         if self.source.is_fifo() {
             give_back(deliveries.extract_if(.., overtakes).collect());
         }
@@ -364,10 +365,28 @@ impl<H: Execute> Pump<H> {
     }
 }
 
-/// Whether a message comes after another one of its group.
-pub(crate) fn is_behind(delivery: &Delivery, other: &Delivery) -> bool {
-    delivery.attribute(&Name::MessageGroupId) == other.attribute(&Name::MessageGroupId)
-        && delivery.number::<u128>(&Name::SequenceNumber) >= other.number(&Name::SequenceNumber)
+/// The place of a message in its group.
+#[derive(Debug)]
+pub(crate) struct Place {
+    group: Option<String>,
+    sequence: Option<u128>,
+}
+
+impl Place {
+    pub(crate) fn of(delivery: &Delivery) -> Self {
+        let group = delivery.attribute(&Name::MessageGroupId).map(str::to_owned);
+        Self { group, sequence: delivery.number(&Name::SequenceNumber) }
+    }
+
+    /// Whether a message is of the same group.
+    pub(crate) fn is_of_group(&self, delivery: &Delivery) -> bool {
+        delivery.attribute(&Name::MessageGroupId) == self.group.as_deref()
+    }
+
+    /// Whether a message comes after this place in its group.
+    pub(crate) fn is_before(&self, delivery: &Delivery) -> bool {
+        self.is_of_group(delivery) && delivery.number(&Name::SequenceNumber) >= self.sequence
+    }
 }
 
 fn closed() -> ReceiveError {

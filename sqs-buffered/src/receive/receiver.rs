@@ -1,6 +1,6 @@
 //! Messages as a stream.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -11,7 +11,7 @@ use sqs_client::client::Execute;
 use sqs_client::random;
 use sqs_client::wire::limits::MAX_IN_FLIGHT;
 use tokio::runtime::Handle;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::BufferedClient;
@@ -20,7 +20,7 @@ use crate::error::{BuildError, ReceiveError, ReceiveErrorKind};
 use crate::observe::receives::{Event, Hook, Observer, ReceiveStats};
 use crate::receive::credits::SharedCredits;
 use crate::receive::delivery::{Delivery, GRACE, Grace, Received};
-use crate::receive::pump::{Intake, Source, Stop, give_back, is_behind};
+use crate::receive::pump::{Intake, Place, Source, Stop, give_back};
 use crate::receive::settings::{Settings, receive_setters};
 
 /// The default limit.
@@ -50,13 +50,16 @@ const LIMIT: usize = 10;
 pub struct Receiver<H: Execute = sqs_client::Client> {
     intake: Intake<H>,
     ready: VecDeque<Delivery>,
-    /// Messages that are prepared before they are yielded: their leases are renewed, and they are opened.
+    /// Messages that are prepared before they are yielded: their leases are renewed, and they are opened. On FIFO queues, at most
+    /// one of each group.
     preparing: JoinSet<Prepared>,
+    /// The places of the messages that are being prepared.
+    places: HashMap<Id, Place>,
     /// The runtime on which it was started: the stream may be polled outside of it.
     runtime: Handle,
 }
 
-/// A message that can be yielded. `Err` if not; with the message if it could not be opened.
+/// A message that can be yielded. `Err` if not; with the message if it could not be opened, and without it if its lease was lost.
 type Prepared = Result<Delivery, Option<Delivery>>;
 
 /// Builds a [`Receiver`].
@@ -135,21 +138,22 @@ impl<H: Execute> Receiver<H> {
         self.intake.pumped().await.err()
     }
 
-    /// The next message with enough time left. On FIFO queues, it waits for those before it.
+    /// The next message with enough time left. On FIFO queues, it waits for those before it in its group.
     fn poll_fresh(&mut self, cx: &mut Context<'_>) -> Poll<Option<Delivery>> {
         loop {
-            while let Poll::Ready(Some(prepared)) = self.preparing.poll_join_next(cx) {
-                match prepared {
-                    Ok(Ok(delivery)) => return Poll::Ready(Some(delivery)),
-                    Ok(Err(Some(unopened))) => self.not_opened(unopened),
-                    // The lease was lost, or the client below panicked and dropped the message, which gives it back.
-                    Ok(Err(None)) | Err(_) => {}
+            while let Poll::Ready(Some(ended)) = self.preparing.poll_join_next_with_id(cx) {
+                let (id, prepared) = match ended {
+                    Ok(ended) => ended,
+                    // The client below panicked and dropped the message, which gives it back.
+                    Err(error) => (error.id(), Err(None)),
+                };
+                if let Some(place) = self.places.remove(&id)
+                    && let Some(delivery) = self.prepared(&place, prepared)
+                {
+                    return Poll::Ready(Some(delivery));
                 }
             }
-            if !self.preparing.is_empty() && self.intake.source.is_fifo() {
-                return Poll::Pending;
-            }
-            let Some(delivery) = self.ready.pop_front() else {
+            let Some(delivery) = self.next_to_prepare() else {
                 match ready!(self.intake.poll_next(cx)) {
                     Some(batch) => self.ready.extend(batch),
                     None if self.preparing.is_empty() => return Poll::Ready(None),
@@ -157,27 +161,48 @@ impl<H: Execute> Receiver<H> {
                 }
                 continue;
             };
+            let place = Place::of(&delivery);
             let (source, observer) = (self.intake.source.clone(), Arc::clone(&self.intake.observer));
             let mut preparing = Box::pin(prepare(source, observer, delivery));
             match preparing.as_mut().poll(cx) {
-                Poll::Ready(Ok(delivery)) => return Poll::Ready(Some(delivery)),
-                Poll::Ready(Err(Some(unopened))) => self.not_opened(unopened),
-                Poll::Ready(Err(None)) => {}
+                Poll::Ready(prepared) => {
+                    if let Some(delivery) = self.prepared(&place, prepared) {
+                        return Poll::Ready(Some(delivery));
+                    }
+                }
                 // It continues while the stream is not polled.
-                Poll::Pending => drop(self.preparing.spawn_on(preparing, &self.runtime)),
+                Poll::Pending => {
+                    let task = self.preparing.spawn_on(preparing, &self.runtime);
+                    self.places.insert(task.id(), place);
+                }
             }
         }
     }
 
-    /// Gives back a message that could not be opened, and on FIFO queues those behind it in its group, so that none overtakes.
-    fn not_opened(&mut self, unopened: Delivery) {
+    /// The first message that waits for no other: on FIFO queues, none of its group is being prepared.
+    fn next_to_prepare(&mut self) -> Option<Delivery> {
+        let is_held = |delivery: &Delivery| self.places.values().any(|place| place.is_of_group(delivery));
         let is_fifo = self.intake.source.is_fifo();
-        let (behind, ready) =
-            self.ready.drain(..).partition(|delivery| is_fifo && is_behind(delivery, &unopened));
+        let index = self.ready.iter().position(|delivery| !is_fifo || !is_held(delivery))?;
+        self.ready.remove(index)
+    }
+
+    /// A message to yield, unless it could not be prepared. Then it is given back, and on FIFO queues those behind it in its group as
+    /// well, so that none overtakes it.
+    fn prepared(&mut self, place: &Place, prepared: Prepared) -> Option<Delivery> {
+        let unopened = match prepared {
+            Ok(delivery) => return Some(delivery),
+            Err(unopened) => unopened,
+        };
+        let is_fifo = self.intake.source.is_fifo();
+        let (behind, ready) = self.ready.drain(..).partition(|delivery| is_fifo && place.is_before(delivery));
         self.ready = ready;
         give_back(behind.into());
-        let delay = BackOff::default().delay(unopened.receive_count(), random::unit());
-        unopened.give_back_after(delay);
+        if let Some(unopened) = unopened {
+            let delay = BackOff::default().delay(unopened.receive_count(), random::unit());
+            unopened.give_back_after(delay);
+        }
+        None
     }
 }
 
@@ -250,7 +275,7 @@ impl<H: Execute> ReceiverBuilder<H> {
         let intake = Intake::start(self.source, &self.settings, credits, observer, Stop::new()).await?;
         let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;
         let (ready, preparing, runtime) = (VecDeque::new(), JoinSet::new(), Handle::current());
-        Ok(Receiver { intake, ready, preparing, runtime })
+        Ok(Receiver { intake, ready, preparing, places: HashMap::new(), runtime })
     }
 }
 

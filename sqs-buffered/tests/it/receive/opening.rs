@@ -1,5 +1,6 @@
 //! A client below that opens messages, and one that does not answer.
 
+use std::any::Any;
 use std::fmt;
 use std::future::pending;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,16 +10,20 @@ use futures_util::StreamExt as _;
 use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome, Receiver};
 use sqs_client::Error;
 use sqs_client::client::{CallOptions, Execute, OperationError, Unopened};
-use sqs_client::operation::Operation;
+use sqs_client::operation::delete_message_batch::DeleteMessageBatchInput;
 use sqs_client::operation::receive_message::{ReceiveMessageInput, ReceiveMessageOutput};
+use sqs_client::operation::{Action, Operation};
 use sqs_client::types::Message;
-use tokio::time::{Instant, sleep};
+use sqs_client::wire::service_error::ErrorCode;
+use sqs_mock_server::faults::Fault;
+use tokio::time::{Instant, sleep, timeout};
 
 use super::super::base_client::BaseClient;
 use super::diary::Diary;
 use super::rig::{Rig, secs, until};
 
-/// Opens a message by a prefix of its body and of its receipt handle. The first ones fail.
+/// Opens a message by a prefix of its body and of its receipt handle, in a second; in two minutes if its body is "slow". The first ones
+/// fail.
 #[derive(Clone, Debug)]
 struct Layer {
     inner: BaseClient,
@@ -27,7 +32,12 @@ struct Layer {
     policy: Unopened,
     /// How many receives are never answered.
     silent: Arc<AtomicU32>,
+    /// How many messages were deleted by the handle of the opened message.
+    deleted: Arc<AtomicU32>,
 }
+
+/// The prefix of what is opened.
+const OPENED: &str = "opened ";
 
 #[derive(Clone, Debug)]
 enum LayerError {
@@ -74,7 +84,18 @@ impl Execute for Layer {
         input: &O::Input,
         options: CallOptions,
     ) -> Result<O::Output, LayerError> {
-        Ok(self.inner.execute::<O>(input, options).await?)
+        let Some(deletes) = (input as &dyn Any).downcast_ref::<DeleteMessageBatchInput>() else {
+            return Ok(self.inner.execute::<O>(input, options).await?);
+        };
+        let mut deletes = deletes.clone();
+        for entry in deletes.entries.iter_mut().flatten() {
+            if let Some(own) = entry.receipt_handle.strip_prefix(OPENED) {
+                entry.receipt_handle = own.to_owned();
+                self.deleted.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let deletes = (&deletes as &dyn Any).downcast_ref::<O::Input>().unwrap();
+        Ok(self.inner.execute::<O>(deletes, options).await?)
     }
 
     async fn receive_unopened(
@@ -89,18 +110,19 @@ impl Execute for Layer {
     }
 
     async fn open(&self, message: &mut Message) -> Result<(), LayerError> {
-        sleep(secs(1)).await;
+        sleep(secs(if message.body() == Some("slow") { 120 } else { 1 })).await;
         if message.body() == Some("bad") && takes_one(&self.failures) {
             return Err(LayerError::Unopened(self.policy));
         }
-        message.body = message.body().map(|body| format!("opened {body}"));
+        message.body = message.body().map(|body| format!("{OPENED}{body}"));
+        message.receipt_handle = message.receipt_handle().map(|handle| format!("{OPENED}{handle}"));
         Ok(())
     }
 }
 
 fn layer(rig: &Rig, (failures, policy): (u32, Unopened)) -> Layer {
-    let (failures, silent) = (Arc::new(AtomicU32::new(failures)), Arc::default());
-    Layer { inner: rig.base.clone(), failures, policy, silent }
+    let (failures, silent, deleted) = (Arc::new(AtomicU32::new(failures)), Arc::default(), Arc::default());
+    Layer { inner: rig.base.clone(), failures, policy, silent, deleted }
 }
 
 #[tokio::test(start_paused = true)]
@@ -129,7 +151,8 @@ async fn handler_does_not_run_before_its_message_is_opened() {
             rig.send_to("a", ["good", "bad", "last"]).await;
             let (diary, reasons) = (Diary::default(), Arc::new(Mutex::new(Vec::new())));
             let (seen, told) = (diary.clone(), Arc::clone(&reasons));
-            let consumer = Consumer::builder(layer(&rig, (3, policy)), &rig.url)
+            let client = layer(&rig, (3, policy));
+            let consumer = Consumer::builder(client.clone(), &rig.url)
                 .back_off(BackOff::Fixed(secs(2)))
                 .on_event(move |event| {
                     if let Event::Unopened { error, .. } = event {
@@ -146,6 +169,7 @@ async fn handler_does_not_run_before_its_message_is_opened() {
             let stats = report.stats;
             assert_eq!((stats.unopened, stats.acked, stats.started, stats.failed), (3, 3, 3, 0), "{name}");
             assert_eq!(*reasons.lock().unwrap(), ["the payload is out of reach"; 3]);
+            assert_eq!(client.deleted.load(Ordering::Relaxed), 3);
             let mut bodies = diary.bodies();
             if name == "jobs" {
                 bodies.sort_unstable();
@@ -214,4 +238,80 @@ async fn receiver_yields_opened_messages_in_order() {
     }
     assert_eq!(receiver.close().await.unwrap().unopened, 2);
     assert_eq!((rig.left(), rig.in_flight()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn receiver_opens_one_message_of_each_group_at_a_time() {
+    let rig = Rig::new("jobs.fifo").await;
+    for group in ["a", "b", "c"] {
+        rig.send_to(group, [format!("{group} 1"), format!("{group} 2")]).await;
+    }
+    let buffered = BufferedClient::new(layer(&rig, (0, Unopened::Retry)));
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    let first = receiver.next().await.unwrap();
+    let start = Instant::now();
+    let (mut held, mut bodies) = (Vec::new(), vec![first.message().body().unwrap().to_owned()]);
+    held.push(first);
+    while held.len() < 6 {
+        let received = receiver.next().await.unwrap();
+        bodies.push(received.message().body().unwrap().to_owned());
+        held.push(received);
+    }
+    assert!(start.elapsed() < secs(2), "three at a time: {:?}", start.elapsed());
+    for group in ["a", "b", "c"] {
+        let place = |number: u32| bodies.iter().position(|body| *body == format!("opened {group} {number}"));
+        assert!(place(1) < place(2), "{bodies:?}");
+    }
+    for received in held {
+        received.ack().await.unwrap();
+    }
+    receiver.close().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn receiver_yields_nothing_behind_a_message_whose_lease_is_lost() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("a", ["slow", "behind"]).await;
+    rig.send_to("b", ["other"]).await;
+    let refused = Fault::fail_entries(ErrorCode::MessageNotInflight).on(Action::ChangeMessageVisibilityBatch);
+    let refused = rig.server.faults().inject(refused);
+    let buffered = BufferedClient::new(layer(&rig, (0, Unopened::Retry)));
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    let other = receiver.next().await.unwrap();
+    assert_eq!(other.message().body(), Some("opened other"), "another group does not wait");
+    other.ack().await.unwrap();
+    assert!(timeout(secs(25), receiver.next()).await.is_err(), "the lease of the first is lost now");
+    refused.remove();
+    let mut bodies = Vec::new();
+    while bodies.len() < 2 {
+        let received = receiver.next().await.unwrap();
+        bodies.push(received.message().body().unwrap().to_owned());
+        received.ack().await.unwrap();
+    }
+    assert_eq!(bodies, ["opened slow", "opened behind"]);
+    receiver.close().await.unwrap();
+}
+
+/// While one message of a batch is opened, the lease of another ends.
+#[tokio::test(start_paused = true)]
+async fn batch_does_not_run_a_message_whose_lease_ends_while_others_are_opened() {
+    for refused in 0..2 {
+        let rig = Rig::new("jobs").await;
+        rig.send(["slow", "1"]).await;
+        let refuse =
+            Fault::fail_entries(ErrorCode::MessageNotInflight).on(Action::ChangeMessageVisibilityBatch);
+        rig.server.faults().inject(refuse.entry(refused).times(1));
+        let runs = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&runs);
+        let consumer = Consumer::builder(layer(&rig, (0, Unopened::Retry)), &rig.url)
+            .batch_handler(move |batch: Vec<String>| {
+                seen.lock().unwrap().push(batch);
+                async { Ok::<_, String>(()) }
+            })
+            .build()
+            .unwrap();
+        let stats = consumer.run_until(until(|| rig.left() == 0)).await.unwrap().stats;
+        let told = (stats.acked, stats.leases_lost, stats.started);
+        assert_eq!(told, (2, 1, 2), "{:?}", runs.lock().unwrap());
+    }
 }
