@@ -43,6 +43,7 @@ pub mod guide {
     #[doc = include_str!("../docs/observability.md")]
     pub mod observability {}
     #[doc = "[consuming]: crate::guide::consuming\n"]
+    #[doc = "[permissions]: crate::guide::permissions\n"]
     #[doc = include_str!("../docs/ordering-and-fifo.md")]
     pub mod ordering_and_fifo {}
     #[doc = include_str!("../docs/permissions.md")]
@@ -83,7 +84,7 @@ pub use consume::handler::{Attempt, Handler, IntoOutcome};
 pub use consume::idempotent::{Begin, IdempotencyStore, Idempotent, MemoryStore};
 pub use consume::lambda::LambdaHandler;
 pub use consume::pool::{Concurrency, HandlerPool};
-pub use consume::settle::{BackOff, HandlerError, Outcome};
+pub use consume::settle::{BackOff, HandlerError, Outcome, Poison};
 pub use entry::{Entry, Ticket};
 pub use error::{BuildError, EnqueueError, ReceiveError, ReceiveErrorKind, SendError, SendErrorKind};
 pub use lane::flush::Summary;

@@ -29,6 +29,7 @@
 //! | `sqs_buffered.leases.lost` | counter | leases | Q | leases that were lost |
 //! | `sqs_buffered.renewals.failed` | counter | renewals | Q | failed attempts to renew a lease that did not lose it |
 //! | `sqs_buffered.settles.failed` | counter | settles | Q | deletes and visibility changes of received messages that failed for good |
+//! | `sqs_buffered.messages.retried_in_place` | counter | runs | Q | failed messages of FIFO queues that run again in place ([`Poison`](crate::Poison)) |
 //! | `sqs_buffered.handlers.running` | gauge | handlers | Q | running handlers |
 //! | `sqs_buffered.handlers.limit` | gauge | handlers | Q | how many may run: the consumer's share of its pool ([`Concurrency`](crate::Concurrency)) |
 //!
@@ -103,6 +104,7 @@ names! {
     LEASES_LOST = "sqs_buffered.leases.lost", counter, Count, "Leases that were lost";
     RENEWALS_FAILED = "sqs_buffered.renewals.failed", counter, Count, "Failed attempts to renew a lease that did not lose it";
     SETTLES_FAILED = "sqs_buffered.settles.failed", counter, Count, "Deletes and visibility changes of received messages that failed for good";
+    RETRIED_IN_PLACE = "sqs_buffered.messages.retried_in_place", counter, Count, "Failed messages of FIFO queues that run again in place";
     HANDLERS_RUNNING = "sqs_buffered.handlers.running", gauge, Count, "Running handlers";
     HANDLERS_LIMIT = "sqs_buffered.handlers.limit", gauge, Count, "How many handlers may run";
 }

@@ -13,7 +13,7 @@ use crate::consume::consumer::{Consumer, Parts};
 use crate::consume::group::GroupAdvance;
 use crate::consume::handler::{AnyHandler, Handler};
 use crate::consume::pool::{Concurrency, HandlerPool, RateLimit};
-use crate::consume::settle::{BackOff, HandlerError, Handling, Outcome};
+use crate::consume::settle::{BackOff, HandlerError, Handling, Outcome, Poison};
 use crate::error::BuildError;
 use crate::observe::receives::Hook;
 use crate::receive::delivery::GRACE;
@@ -29,6 +29,7 @@ pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
     limits: Limits,
     settings: Settings,
     advance: GroupAdvance,
+    poison: Poison,
     grace: Duration,
     hook: Option<Hook>,
     handler: S,
@@ -51,6 +52,7 @@ impl<H: Execute> ConsumerBuilder<H> {
             limits: Limits::default(),
             settings: Settings::default(),
             advance: GroupAdvance::default(),
+            poison: Poison::default(),
             grace: GRACE,
             hook: None,
             handler: NoHandler(()),
@@ -152,6 +154,13 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
         self
     }
 
+    /// Sets what happens on FIFO queues when the handler of a message fails again and again: [`Poison::InPlace`] by default, if the
+    /// queue has a redrive policy.
+    pub fn poison(mut self, policy: Poison) -> Self {
+        self.poison = policy;
+        self
+    }
+
     /// Sets whether a shutdown cancels running receives at once, instead of waiting for up to their
     /// [wait time](Self::wait_time); false by default. So an idle consumer stops at once. The risk: messages that a cancelled
     /// receive would have returned stay hidden until their visibility timeout is over, and on FIFO queues their groups
@@ -172,8 +181,8 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     }
 
     fn with<N>(self, change: impl FnOnce(S) -> N) -> ConsumerBuilder<H, N> {
-        let Self { source, limits, settings, advance, grace, hook, handler } = self;
-        ConsumerBuilder { source, limits, settings, advance, grace, hook, handler: change(handler) }
+        let Self { source, limits, settings, advance, poison, grace, hook, handler } = self;
+        ConsumerBuilder { source, limits, settings, advance, poison, grace, hook, handler: change(handler) }
     }
 }
 
@@ -251,13 +260,22 @@ impl<H: Execute> ReadyConsumer<H> {
     /// # Errors
     /// A setting is out of range. The error names it, with its value and what is allowed.
     pub fn build(self) -> Result<Consumer<H>, BuildError> {
-        let Self { source, mut limits, settings, advance, grace, hook, handler: WithHandler(handler) } = self;
+        let Self {
+            source,
+            mut limits,
+            settings,
+            advance,
+            poison,
+            grace,
+            hook,
+            handler: WithHandler(handler),
+        } = self;
         if let Handling::Each(_) = handler {
             limits.batch_size = 1;
         }
         settings.check(&source.url)?;
         limits.check()?;
-        Ok(Consumer::assemble(Parts { source, limits, settings, advance, grace, hook, handler }))
+        Ok(Consumer::assemble(Parts { source, limits, settings, advance, poison, grace, hook, handler }))
     }
 }
 

@@ -23,7 +23,7 @@ use crate::consume::builder::{ConsumerBuilder, Handlers, Limits};
 use crate::consume::group::{GroupAdvance, Item, Key};
 use crate::consume::pool::{Concurrency, HandlerPool, PoolMember};
 use crate::consume::run::Run;
-use crate::consume::settle::{DeadLetters, Handling};
+use crate::consume::settle::{DeadLetters, Handling, Poison};
 use crate::error::{BuildError, ReceiveError, ReceiveErrorKind};
 use crate::observe::receives::{Hook, Observer, ReceiveStats};
 use crate::receive::credits::SharedCredits;
@@ -265,6 +265,7 @@ pub(crate) struct Shared<H: Execute> {
     pub(crate) limits: Limits,
     pub(crate) settings: Settings,
     pub(crate) advance: GroupAdvance,
+    pub(crate) poison: Poison,
     pub(crate) handler: Handling,
     pub(crate) credits: Arc<SharedCredits>,
     pub(crate) pool: HandlerPool,
@@ -291,6 +292,7 @@ pub(crate) struct Parts<H: Execute> {
     pub(crate) limits: Limits,
     pub(crate) settings: Settings,
     pub(crate) advance: GroupAdvance,
+    pub(crate) poison: Poison,
     pub(crate) grace: Duration,
     pub(crate) hook: Option<Hook>,
     pub(crate) handler: Handling,
@@ -313,7 +315,7 @@ impl<H: Execute> Drop for RunGuard<'_, H> {
 
 impl<H: Execute> Shared<H> {
     pub(crate) fn new(parts: Parts<H>) -> Self {
-        let Parts { source, limits, settings, advance, grace, hook, handler } = parts;
+        let Parts { source, limits, settings, advance, poison, grace, hook, handler } = parts;
         // Groups exist on standard queues too (fair queues). Their messages run concurrently.
         let credits_of = if source.is_fifo() { SharedCredits::of_groups } else { SharedCredits::of_messages };
         let observer = Arc::new(Observer::new(&source.url, hook));
@@ -331,6 +333,7 @@ impl<H: Execute> Shared<H> {
             limits,
             settings,
             advance,
+            poison,
             handler,
             observer,
             dead_letters: DeadLetters::default(),

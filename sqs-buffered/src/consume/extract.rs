@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::consume::handler::Attempt;
 use crate::consume::settle::HandlerError;
+use crate::receive::delivery::Delivery;
 use crate::receive::lease::Lease;
 
 /// A message and its delivery. [Extractors](FromMessage) read from it.
@@ -34,12 +35,14 @@ pub struct MessageContext {
     lease: Option<Lease>,
     deadline: Option<Instant>,
     attempt: Option<Attempt>,
+    /// How many times the handler has failed since the message was received.
+    failures: u32,
 }
 
 impl MessageContext {
     /// A message without a lease and without a deadline.
     pub fn new(message: impl Into<Arc<Message>>) -> Self {
-        Self { message: message.into(), lease: None, deadline: None, attempt: None }
+        Self { message: message.into(), lease: None, deadline: None, attempt: None, failures: 0 }
     }
 
     /// Sets the time at which the handler must have ended. A lease takes precedence.
@@ -52,8 +55,9 @@ impl MessageContext {
         Self { attempt: Some(attempt), ..self }
     }
 
-    pub(crate) fn leased(message: Arc<Message>, lease: Lease) -> Self {
-        Self { lease: Some(lease), ..Self::new(message) }
+    pub(crate) fn of(delivery: &Delivery) -> Self {
+        let (lease, failures) = (Some(delivery.lease.clone()), delivery.failures);
+        Self { lease, failures, ..Self::new(Arc::clone(&delivery.message)) }
     }
 
     /// The message, with all its attributes.
@@ -124,7 +128,7 @@ impl MessageContext {
 /// | `Arc<Message>` | the message with all its attributes |
 /// | [`MessageAttributes`] | the message attributes; empty if there are none |
 /// | [`GroupId`], `Option<GroupId>` | the message group id |
-/// | [`ReceiveCount`] | how often the message was received, including this time |
+/// | [`ReceiveCount`] | how often the message was received or run again, including this time |
 /// | [`Lease`], `Option<Lease>` | the lease; there is none in AWS Lambda |
 /// | [`Attempt`] | the attempt, within [`Idempotent`](crate::consume::idempotent::Idempotent) |
 /// | [`MessageContext`] | all of the above |
@@ -242,14 +246,15 @@ impl<S: Sync> FromMessage<S> for GroupId {
     }
 }
 
-/// How often SQS has delivered the message, including this time: its `ApproximateReceiveCount`, at least 1.
+/// How often the message was handled or received, including this time, at least 1: its `ApproximateReceiveCount`, and how often its
+/// handler has failed since then, if it [runs again in place](crate::consume::settle::Poison::InPlace).
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct ReceiveCount(pub u32);
 
 impl<S: Sync> FromMessage<S> for ReceiveCount {
     async fn from_message(context: &MessageContext, _: &S) -> Result<Self, HandlerError> {
         let count = context.attribute(&Name::ApproximateReceiveCount).and_then(|count| count.parse().ok());
-        Ok(Self(count.unwrap_or(1)))
+        Ok(Self(count.unwrap_or(1_u32).saturating_add(context.failures)))
     }
 }
 

@@ -29,7 +29,7 @@ use crate::consume::group::{Arrived, GroupAdvance, Groups, Key};
 use crate::consume::handler::AnyHandler;
 use crate::consume::pool::{PoolMember, RateLimit};
 use crate::consume::settle;
-use crate::consume::settle::{Handling, Lines, Outcome, Return, Step, Verdict, handle, handle_batch};
+use crate::consume::settle::{Handling, Lines, Outcome, Poison, Return, Step, Verdict, handle, handle_batch};
 use crate::error::ReceiveError;
 use crate::observe::meter::Level;
 use crate::observe::receives::{Event, Settled};
@@ -341,6 +341,7 @@ impl<H: Execute> Run<H> {
                 self.handled_batch(lines);
             }
             Step::Decided { key, entry, verdict } => self.handled(key, entry, verdict),
+            Step::Consulted { key, entry, reason, allowed } => self.consulted(key, entry, reason, allowed),
             Step::Rested { key, entry } => self.rested(&key, entry),
             Step::Sent { key, deliveries, result } => self.sent(key, deliveries, result),
             Step::Deleted { key: Some(key), is_done, deliveries } => {
@@ -377,15 +378,19 @@ impl<H: Execute> Run<H> {
     }
 
     pub(crate) fn handled(&mut self, key: Key, mut entry: Arrived<Delivery>, verdict: Verdict) {
-        match verdict {
+        let verdict = match verdict {
             Verdict::Outcome(Outcome::Retry(pause)) if self.may_rest() => {
                 entry.latest.overloads = 0;
                 return self.rest(key, entry, pause.max(MIN_RETRY));
             }
             Verdict::Outcome(Outcome::Overloaded) => return self.rest_after_overload(key, entry),
-            _ => {}
-        }
-        let receives = entry.latest.receive_count();
+            Verdict::Failed { reason, panic } if self.may_run_in_place(&entry) => {
+                self.note_panic(panic);
+                return self.consult(key, entry, reason);
+            }
+            verdict => verdict,
+        };
+        let attempts = entry.latest.attempts();
         let has_succeeded = matches!(verdict, Verdict::Outcome(Outcome::Ack));
         let Some(deliveries) = self.together(&key, entry, has_succeeded) else { return };
         match verdict {
@@ -401,9 +406,9 @@ impl<H: Execute> Run<H> {
             Verdict::Outcome(Outcome::Keep) => self.give_back(key, deliveries, Return::Kept),
             Verdict::Outcome(Outcome::DeadLetter(reason))
             | Verdict::Unopened(Unopened::DeadLetter, reason) => self.send(key, deliveries, reason),
-            Verdict::Failed(panic) => {
-                self.panics.extend(panic.filter(|_| self.panics.len() < MAX_PANICS));
-                self.failed(key, deliveries, receives);
+            Verdict::Failed { panic, .. } => {
+                self.note_panic(panic);
+                self.failed(key, deliveries, attempts);
             }
             Verdict::Busy => {
                 self.shared.observer.duplicate();
@@ -412,6 +417,7 @@ impl<H: Execute> Run<H> {
             Verdict::Unopened(Unopened::Delete, _) => self.succeeded(key, deliveries, Settled::Discarded),
             // It did not run: the back-off is that of its receives.
             Verdict::Unopened(..) => {
+                let receives = deliveries.first().map_or(1, Delivery::receive_count);
                 let delay = self.shared.settings.back_off.delay(receives, random::unit());
                 self.give_back(key, deliveries, Return::Returned(delay));
             }
@@ -419,12 +425,53 @@ impl<H: Execute> Run<H> {
         }
     }
 
+    fn note_panic(&mut self, panic: Option<String>) {
+        self.panics.extend(panic.filter(|_| self.panics.len() < MAX_PANICS));
+    }
+
+    /// Whether a failed message may run again while its group waits.
+    fn may_run_in_place(&self, entry: &Arrived<Delivery>) -> bool {
+        self.shared.poison == Poison::InPlace
+            && self.shared.source.is_fifo()
+            && !self.shared.stop.is_finishing()
+            && !entry.latest.lease.is_lost()
+    }
+
+    /// Asks for the redrive policy, which decides about a failed message.
+    fn consult(&mut self, key: Key, entry: Arrived<Delivery>, reason: String) {
+        let shared = Arc::clone(&self.shared);
+        self.work.push(Box::pin(async move {
+            let allowed = shared.dead_letters.allowed_attempts(&shared.source).await;
+            Step::Consulted { key, entry, reason, allowed }
+        }));
+    }
+
+    /// Runs a failed message again in place, sends it to the dead-letter queue, or leaves it to SQS.
+    fn consulted(&mut self, key: Key, mut entry: Arrived<Delivery>, reason: String, allowed: Option<u32>) {
+        let attempts = entry.latest.attempts();
+        let is_used_up = allowed.is_some_and(|allowed| attempts >= allowed);
+        if allowed.is_some() && !is_used_up && self.may_rest() && self.may_run_in_place(&entry) {
+            let pause = self.shared.settings.back_off.delay(attempts, random::unit());
+            entry.latest.failures += 1;
+            entry.latest.overloads = 0;
+            let (message_id, retry_in) = (&**entry.latest.id(), pause);
+            self.shared.observer.report(&Event::RetriedInPlace { message_id, attempts, retry_in });
+            return self.rest(key, entry, pause);
+        }
+        let Some(deliveries) = self.together(&key, entry, false) else { return };
+        if is_used_up {
+            self.send(key, deliveries, reason);
+        } else {
+            self.failed(key, deliveries, attempts);
+        }
+    }
+
     /// Puts a message whose pause is over at the front of its line, with later deliveries of it.
     fn rested(&mut self, key: &Key, mut entry: Arrived<Delivery>) {
         self.resting -= 1;
-        let overloads = entry.latest.overloads;
+        let (overloads, failures) = (entry.latest.overloads, entry.latest.failures);
         self.groups.take_more(key).into_iter().for_each(|delivery| entry.renew(delivery));
-        entry.latest.overloads = overloads;
+        (entry.latest.overloads, entry.latest.failures) = (overloads, failures);
         self.groups.run_again(key, entry);
         drop(self.line_done(key));
     }
@@ -468,8 +515,8 @@ impl<H: Execute> Run<H> {
         }
     }
 
-    fn failed(&mut self, key: Key, deliveries: Vec<Delivery>, receives: u32) {
-        let delay = self.shared.settings.back_off.delay(receives, random::unit());
+    fn failed(&mut self, key: Key, deliveries: Vec<Delivery>, attempts: u32) {
+        let delay = self.shared.settings.back_off.delay(attempts, random::unit());
         self.give_back(key, deliveries, Return::After(delay));
     }
 
@@ -505,13 +552,13 @@ impl<H: Execute> Run<H> {
 
     fn sent(&mut self, key: Key, deliveries: Vec<Delivery>, result: Result<(), String>) {
         let Err(reason) = result else { return self.succeeded(key, deliveries, Settled::DeadLettered) };
-        let receives = deliveries.first().map_or(1, |latest| {
+        let attempts = deliveries.first().map_or(1, |latest| {
             self.shared
                 .observer
                 .report(&Event::DeadLetterFailed { message_id: latest.id(), reason: &reason });
-            latest.receive_count()
+            latest.attempts()
         });
-        self.failed(key, deliveries, receives);
+        self.failed(key, deliveries, attempts);
     }
 
     /// Gives a message back that ran, with its later deliveries, after all messages that wait behind it.

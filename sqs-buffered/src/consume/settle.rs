@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::iter::repeat_with;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -142,6 +144,26 @@ impl BackOff {
     }
 }
 
+/// What happens on FIFO queues when the handler of a message fails again and again.
+///
+/// SQS counts a receive of each message of the group when one of them is received again. So when SQS moves the failing message to the
+/// dead-letter queue, it moves those behind it soon after, although they were never handled.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Poison {
+    /// The consumer keeps the group, and runs the handler of the message again after the [back-off](BackOff). A run counts as a
+    /// receive. When the `maxReceiveCount` of the redrive policy is reached, the consumer sends this message alone to the dead-letter
+    /// queue, with the error as the message attribute `DeadLetterReason`, deletes it, and goes on with the group.
+    ///
+    /// Needs a redrive policy, and the permissions `sqs:GetQueueAttributes` and `sqs:GetQueueUrl`, and `sqs:SendMessage` on the
+    /// dead-letter queue. Without them, while half of the places are occupied by such messages, and at a shutdown: as
+    /// [`LeaveToSqs`](Self::LeaveToSqs).
+    #[default]
+    InPlace,
+    /// The consumer gives the group back: the message becomes visible after the back-off, and SQS decides.
+    LeaveToSqs,
+}
+
 /// A piece of work that has ended.
 pub(crate) enum Step {
     /// A lease was renewed so that a handler can start, or could not be renewed.
@@ -155,6 +177,13 @@ pub(crate) enum Step {
         entry: Arrived<Delivery>,
         verdict: Verdict,
         elapsed: Duration,
+    },
+    /// The redrive policy is known, for a message whose handler failed: how many attempts it allows, or `None`.
+    Consulted {
+        key: Key,
+        entry: Arrived<Delivery>,
+        reason: String,
+        allowed: Option<u32>,
     },
     /// The pause before the next run of a handler is over.
     Rested {
@@ -277,8 +306,11 @@ pub(crate) enum Handling {
 #[derive(Debug)]
 pub(crate) enum Verdict {
     Outcome(Outcome),
-    /// The handler returned an error or panicked. The text is that of the panic.
-    Failed(Option<String>),
+    /// The handler returned an error or panicked.
+    Failed {
+        reason: String,
+        panic: Option<String>,
+    },
     /// Not started: another consumer or receiver of the client is handling the message.
     Busy,
     /// Not started: the message could not be opened.
@@ -296,7 +328,7 @@ impl Verdict {
             }
             Self::Outcome(Outcome::Overloaded) => HandlerEnd::Overloaded,
             Self::Outcome(_) => HandlerEnd::Succeeded,
-            Self::Failed(_) => HandlerEnd::Failed,
+            Self::Failed { .. } => HandlerEnd::Failed,
         }
     }
 }
@@ -337,7 +369,7 @@ pub(crate) async fn handle<H: Execute>(
     let delivery = &*delivery;
     observer.tally.started.one();
     let (began, message_id) = (Instant::now(), &**delivery.id());
-    let context = MessageContext::leased(Arc::clone(&delivery.message), delivery.lease.clone());
+    let context = MessageContext::of(delivery);
     let handler = handler.clone();
     let sender = SenderContext::of(&delivery.message);
     let span = sender.scope(|| handler_span(queue_url, delivery));
@@ -377,11 +409,11 @@ pub(crate) fn verdict(
         Ok(outcome) => Verdict::Outcome(outcome),
         Err(Failure::Error(error)) => {
             observer.report(&Event::HandlerFailed { message_id, error: &*error });
-            Verdict::Failed(None)
+            Verdict::Failed { reason: error.to_string(), panic: None }
         }
         Err(Failure::Panic(text)) => {
             observer.report(&Event::HandlerPanicked { message_id, text: &text });
-            Verdict::Failed(Some(text))
+            Verdict::Failed { reason: format!("the handler panicked: {text}"), panic: Some(text) }
         }
     };
     let outcome = if let Verdict::Outcome(outcome) = &verdict { Some(outcome) } else { None };
@@ -416,8 +448,12 @@ pub(crate) async fn handle_batch<H: Execute>(
     let opening = all.map(|entry| open(source, &mut entry.latest, observer, stop.clone()));
     let mut unopened: HashMap<Arc<str>, Verdict> = HashMap::new();
     let opened = join_all(opening).await;
+    // While others were opened, a lease may have ended, or a shutdown may have begun.
+    let is_stopped = stop.borrow().is_some();
     for (entry, opened) in lines.iter().flat_map(|(_, entries)| entries).zip(opened) {
-        unopened.extend(opened.err().map(|verdict| (Arc::clone(entry.latest.id()), verdict)));
+        let is_over = is_stopped || entry.latest.lease.is_lost();
+        let verdict = opened.err().or_else(|| is_over.then_some(Verdict::Aborted));
+        unopened.extend(verdict.map(|verdict| (Arc::clone(entry.latest.id()), verdict)));
     }
     let mut claimed = Vec::new();
     let mut claim = |entry: &Arrived<Delivery>| {
@@ -436,7 +472,7 @@ pub(crate) async fn handle_batch<H: Execute>(
         .collect();
     let context = |delivery: &&Delivery| {
         observer.tally.started.one();
-        MessageContext::leased(Arc::clone(&delivery.message), delivery.lease.clone())
+        MessageContext::of(delivery)
     };
     let contexts: Vec<_> = deliveries.iter().map(context).collect();
     let mut verdicts = Vec::new();
@@ -453,8 +489,14 @@ pub(crate) async fn handle_batch<H: Execute>(
     let mut verdicts = verdicts.into_iter();
     let decide = |((key, entries), runs): ((Key, Vec<Arrived<Delivery>>), usize)| {
         let mut ran = verdicts.by_ref().take(runs);
+        // The first that did not run is being handled by another consumer. Those behind it only wait for it.
+        let mut left = Some(Verdict::Busy);
         let mut verdict = |entry: &Arrived<Delivery>| {
-            ran.next().or_else(|| unopened.remove(entry.latest.id())).unwrap_or(Verdict::Busy)
+            let ended = ran.next().or_else(|| {
+                let unopened = unopened.remove(entry.latest.id());
+                left.take().map(|busy| unopened.unwrap_or(busy))
+            });
+            ended.unwrap_or(Verdict::Aborted)
         };
         let decided = entries.into_iter().map(|entry| (verdict(&entry), entry));
         (key, decided.map(|(verdict, entry)| (entry, verdict)).collect())
@@ -481,7 +523,11 @@ fn verdicts_of(ended: Ended, deliveries: &[&Delivery], began: Instant, observer:
             };
             let mut verdicts: Vec<_> = each(&mut repeat_with(|| Err(Failure::Panic(text.clone()))));
             // Only the first message reports the panic.
-            verdicts.iter_mut().skip(1).for_each(|verdict| *verdict = Verdict::Failed(None));
+            for verdict in verdicts.iter_mut().skip(1) {
+                if let Verdict::Failed { panic, .. } = verdict {
+                    *panic = None;
+                }
+            }
             verdicts
         }
         None => {
@@ -514,11 +560,28 @@ const MAX_REASON_CHARS: usize = 1_024;
 /// How long the URL of the dead-letter queue is cached: the redrive policy can be changed.
 const FRESH: Duration = Duration::from_mins(5);
 
+/// How long other letters rely on a lookup that failed.
+const FAILED: Duration = Duration::from_secs(10);
+
+/// The redrive policy of a queue.
+#[derive(Clone, Debug)]
+struct Redrive {
+    /// The URL of the dead-letter queue.
+    url: Arc<str>,
+    /// How many times SQS delivers a message.
+    max_receives: Option<u32>,
+}
+
+/// A lookup, and until when it counts.
+type Known = (Result<Redrive, String>, Instant);
+
 /// The dead-letter queue of a queue.
 #[derive(Debug, Default)]
 pub(crate) struct DeadLetters {
-    /// Its URL, until then. Locked during a lookup; other letters wait for the result.
-    known: Mutex<Option<(Arc<str>, Instant)>>,
+    /// Locked during a lookup; other letters wait for the result.
+    known: Mutex<Option<Known>>,
+    /// Whether it was logged that there is no policy.
+    has_warned: AtomicBool,
 }
 
 impl DeadLetters {
@@ -530,7 +593,7 @@ impl DeadLetters {
         delivery: &Delivery,
         reason: &str,
     ) -> Result<(), String> {
-        let url = self.url(source).await?;
+        let url = self.redrive(source).await?.url;
         let sent = source.client.send_letter(letter(&url, delivery, reason)).await;
         if sent.is_err() {
             // It may have been deleted, or replaced by another one.
@@ -539,18 +602,33 @@ impl DeadLetters {
         sent.map(drop).map_err(|error| error.to_string())
     }
 
-    async fn url<H: Execute>(&self, source: &Source<H>) -> Result<Arc<str>, String> {
-        let mut known = self.known.lock().await;
-        if let Some((url, _)) = known.as_ref().filter(|(_, until)| Instant::now() < *until) {
-            return Ok(Arc::clone(url));
+    /// How many attempts the redrive policy allows; `None` without a policy that can be read and followed.
+    pub(crate) async fn allowed_attempts<H: Execute>(&self, source: &Source<H>) -> Option<u32> {
+        match self.redrive(source).await {
+            Ok(redrive) => redrive.max_receives,
+            Err(reason) => {
+                if !self.has_warned.swap(true, Relaxed) {
+                    let queue_url = &*source.url;
+                    tracing::warn!(reason, queue_url, "failed messages are left to SQS, with their groups");
+                }
+                None
+            }
         }
-        let url = find(source).await?;
-        *known = Some((Arc::clone(&url), Instant::now() + FRESH));
-        Ok(url)
+    }
+
+    async fn redrive<H: Execute>(&self, source: &Source<H>) -> Result<Redrive, String> {
+        let mut known = self.known.lock().await;
+        if let Some((redrive, _)) = known.as_ref().filter(|(_, until)| Instant::now() < *until) {
+            return redrive.clone();
+        }
+        let redrive = find(source).await;
+        let fresh = if redrive.is_ok() { FRESH } else { FAILED };
+        *known = Some((redrive.clone(), Instant::now() + fresh));
+        redrive
     }
 }
 
-async fn find<H: Execute>(source: &Source<H>) -> Result<Arc<str>, String> {
+async fn find<H: Execute>(source: &Source<H>) -> Result<Redrive, String> {
     let handle = source.client.handle();
     let mut input = GetQueueAttributesInput::default();
     input.queue_url = Some(source.url.as_ref().to_owned());
@@ -559,20 +637,26 @@ async fn find<H: Execute>(source: &Source<H>) -> Result<Arc<str>, String> {
     let output = attempt(ATTEMPT_TIMEOUT, asked).await.map_err(|error| error.to_string())?;
     let attributes = output.attributes.unwrap_or_default();
     let policy = attributes.get(&QueueAttributeName::RedrivePolicy);
-    let arn = policy.and_then(|policy| target(policy)).ok_or("the queue has no dead-letter queue")?;
+    let (arn, max_receives) =
+        policy.and_then(|policy| target(policy)).ok_or("the queue has no dead-letter queue")?;
     let mut parts = arn.split(':').skip(4);
     let mut input = GetQueueUrlInput::default();
     input.queue_owner_aws_account_id = parts.next().map(str::to_owned);
     input.queue_name = parts.next().map(str::to_owned);
     let asked = handle.execute::<GetQueueUrl>(&input, CallOptions::default());
     let output = attempt(ATTEMPT_TIMEOUT, asked).await.map_err(|error| format!("{arn}: {error}"))?;
-    output.queue_url.map(Arc::from).ok_or_else(|| format!("{arn} has no URL"))
+    let url = output.queue_url.map(Arc::from).ok_or_else(|| format!("{arn} has no URL"))?;
+    Ok(Redrive { url, max_receives })
 }
 
-/// The ARN of a redrive policy, such as `{"deadLetterTargetArn":"arn:aws:sqs:..","maxReceiveCount":"3"}`.
-fn target(policy: &str) -> Option<String> {
+/// The ARN and the count of a redrive policy, such as `{"deadLetterTargetArn":"arn:aws:sqs:..","maxReceiveCount":"3"}`. SQS takes the
+/// count as a number or as text.
+fn target(policy: &str) -> Option<(String, Option<u32>)> {
     let policy: serde_json::Value = serde_json::from_str(policy).ok()?;
-    policy.get("deadLetterTargetArn")?.as_str().map(str::to_owned)
+    let arn = policy.get("deadLetterTargetArn")?.as_str().map(str::to_owned)?;
+    let count = policy.get("maxReceiveCount");
+    let number = count.and_then(serde_json::Value::as_u64).and_then(|count| u32::try_from(count).ok());
+    Some((arn, number.or_else(|| count?.as_str()?.parse().ok())))
 }
 
 /// The copy. On FIFO queues, its deduplication id is the message id: if the original is not deleted, a second copy is dropped.
@@ -673,7 +757,9 @@ mod dead_letter_tests {
     #[test]
     fn target_is_read_from_the_policy() {
         let policy = r#"{"maxReceiveCount":"3", "deadLetterTargetArn":"arn:aws:sqs:us-east-1:1:dead"}"#;
-        assert_eq!(target(policy).as_deref(), Some("arn:aws:sqs:us-east-1:1:dead"));
+        let arn = || "arn:aws:sqs:us-east-1:1:dead".to_owned();
+        assert_eq!(target(policy), Some((arn(), Some(3))));
+        assert_eq!(target(&policy.replace(r#""3""#, "7")), Some((arn(), Some(7))));
         assert_eq!((target("{}"), target("no JSON")), (None, None));
     }
 

@@ -117,6 +117,17 @@ pub enum Event<'a> {
         /// The text of the panic.
         text: &'a str,
     },
+    /// A message of a FIFO queue whose handler failed stays in its place, and runs again: see
+    /// [`Poison`](crate::consume::settle::Poison).
+    #[non_exhaustive]
+    RetriedInPlace {
+        /// The message id.
+        message_id: &'a str,
+        /// Its receives and earlier runs, this one included.
+        attempts: u32,
+        /// The time until the next run.
+        retry_in: Duration,
+    },
     /// A message could not be sent to the dead-letter queue. It is retried after the back-off.
     #[non_exhaustive]
     DeadLetterFailed {
@@ -255,6 +266,7 @@ fn log(event: &Event<'_>) {
         Event::Received { .. }
         | Event::ReceiveFailed { .. }
         | Event::Handled { .. }
+        | Event::RetriedInPlace { .. }
         | Event::Settled { .. } => {}
         Event::Damaged { message_id } => {
             tracing::warn!(message_id, "a message has a wrong checksum; it becomes visible again");
@@ -348,6 +360,8 @@ counters! {
     retried,
     /// Handlers that returned [`Overloaded`](crate::consume::settle::Outcome::Overloaded) and run again.
     overloaded,
+    /// Failed messages of FIFO queues that run again [in place](crate::consume::settle::Poison).
+    retried_in_place,
     /// Messages deleted after success.
     acked,
     /// Messages made visible after a delay: by their outcome, or because their handler failed.
@@ -401,6 +415,7 @@ impl Tally {
             Event::SettleFailed { .. } => &self.settle_errors,
             Event::HandlerFailed { .. } => &self.failed,
             Event::HandlerPanicked { .. } => &self.panicked,
+            Event::RetriedInPlace { .. } => &self.retried_in_place,
             Event::DeadLetterFailed { .. } => &self.dead_letter_errors,
         };
         counter.one();
@@ -459,6 +474,7 @@ pub(crate) struct ConsumerMetrics {
     leases_lost: Counter,
     renewals_failed: Counter,
     settles_failed: Counter,
+    retried_in_place: Counter,
 }
 
 impl ConsumerMetrics {
@@ -482,6 +498,7 @@ impl ConsumerMetrics {
             leases_lost: meter.counter(names::LEASES_LOST),
             renewals_failed: meter.counter(names::RENEWALS_FAILED),
             settles_failed: meter.counter(names::SETTLES_FAILED),
+            retried_in_place: meter.counter(names::RETRIED_IN_PLACE),
             meter,
         }
     }
@@ -530,6 +547,7 @@ impl ConsumerMetrics {
             Event::RenewalFailed { .. } => self.renewals_failed.increment(1),
             Event::LeaseLost { .. } => self.leases_lost.increment(1),
             Event::SettleFailed { .. } => self.settles_failed.increment(1),
+            Event::RetriedInPlace { .. } => self.retried_in_place.increment(1),
             Event::ReceiveFailed { .. }
             | Event::Damaged { .. }
             | Event::Unopened { .. }

@@ -17,6 +17,7 @@ mod meddler;
 mod metrics;
 mod opening;
 mod overload;
+mod poison;
 mod polling;
 mod pools;
 mod receiver;
