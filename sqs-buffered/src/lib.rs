@@ -79,10 +79,10 @@ pub use consume::consumer::{Consumer, ConsumerHandle, Report};
 pub use consume::extract::{
     FromMessage, FromRef, GroupId, Json, MessageAttributes, MessageContext, ReceiveCount, State,
 };
-pub use consume::group::GroupAdvance;
 pub use consume::handler::{Attempt, Handler, IntoOutcome};
 pub use consume::idempotent::{Begin, IdempotencyStore, Idempotent, MemoryStore};
 pub use consume::lambda::LambdaHandler;
+pub use consume::lines::GroupAdvance;
 pub use consume::pool::{Concurrency, HandlerPool};
 pub use consume::settle::{BackOff, HandlerError, Outcome, Poison};
 pub use entry::{Entry, Ticket};

@@ -10,10 +10,11 @@ use sqs_client::wire::limits::MAX_IN_FLIGHT;
 
 use crate::consume::batch::{AnyBatchHandler, BatchHandler};
 use crate::consume::consumer::{Consumer, Parts};
-use crate::consume::group::GroupAdvance;
 use crate::consume::handler::{AnyHandler, Handler};
+use crate::consume::lines::GroupAdvance;
 use crate::consume::pool::{Concurrency, HandlerPool, RateLimit};
-use crate::consume::settle::{BackOff, HandlerError, Handling, Outcome, Poison};
+use crate::consume::settle::{BackOff, HandlerError, Outcome, Poison};
+use crate::consume::work::Handling;
 use crate::error::BuildError;
 use crate::observe::receives::Hook;
 use crate::receive::delivery::GRACE;

@@ -20,10 +20,12 @@ use tokio::time::Instant;
 
 use crate::client::BufferedClient;
 use crate::consume::builder::{ConsumerBuilder, Handlers, Limits};
-use crate::consume::group::{GroupAdvance, Item, Key};
+use crate::consume::dead_letter::DeadLetters;
+use crate::consume::lines::{GroupAdvance, Item, Key};
 use crate::consume::pool::{Concurrency, HandlerPool, PoolMember};
 use crate::consume::run::Run;
-use crate::consume::settle::{DeadLetters, Handling, Poison};
+use crate::consume::settle::Poison;
+use crate::consume::work::Handling;
 use crate::error::{BuildError, ReceiveError, ReceiveErrorKind};
 use crate::observe::receives::{Hook, Observer, ReceiveStats};
 use crate::receive::credits::SharedCredits;
@@ -136,7 +138,7 @@ impl<H: Execute> Consumer<H> {
         let intake =
             Intake::start(shared.source.clone(), &shared.settings, credits, observer, shared.stop.clone());
         let Some(intake) = intake.await? else { return Ok(Report { is_clean: true, ..Report::default() }) };
-        let mut run = Run::new(Arc::clone(shared), intake);
+        let mut run = Run::new(shared, intake);
         run.serve().await;
         shared.end(None);
         run.wind_up(started).await
@@ -269,7 +271,7 @@ pub(crate) struct Shared<H: Execute> {
     pub(crate) handler: Handling,
     pub(crate) credits: Arc<SharedCredits>,
     pub(crate) pool: HandlerPool,
-    pub(crate) is_paused: AtomicBool,
+    pub(crate) is_paused: Arc<AtomicBool>,
     /// Wakes the run after a change of its pause, its turn in the pool, or its places.
     pub(crate) woken: Arc<Notify>,
     pub(crate) observer: Arc<Observer>,
@@ -327,7 +329,7 @@ impl<H: Execute> Shared<H> {
             // The run sets the number of places.
             credits: Arc::new(credits_of(0, settings.max_poll_delay, observer.metrics.held())),
             pool,
-            is_paused: AtomicBool::new(false),
+            is_paused: Arc::default(),
             woken: Arc::default(),
             source,
             limits,

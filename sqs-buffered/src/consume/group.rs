@@ -1,265 +1,211 @@
-//! Decides which message may start: one at a time per line; lines are concurrent. Pure: nothing waits, nothing runs.
-//!
-//! A line is a message group on FIFO queues, in the order of the sequence numbers. On standard queues each message is a
-//! line of its own, so that two deliveries of one message never run at once.
+//! One group at a time: open, run, settle, the next message.
 //!
 //! ```text
-//! arrive -> line: waiting.. -> start -> running -> settling -> done -> the next of the line may start
-//!              ^                          ^ a second delivery of the running message goes with the first
-//!              +-- a second delivery of a waiting message goes with the first
+//! arrive -> lines -> run_line: gate (whose turn) -> handle (open, claim, call) -> settle (delete | rest | dead letter | give back) -+
+//!             ^         ^                                                                                                        |
+//!             |         +---------------------------- the next message of the line <---------------------------------------------+
+//!             +-> run_batches: gate -> handle_batch -> settle_line, for each line of the batch
 //! ```
-//!
-//! A batch starts several messages of a line. When it has ended, the first one is settled. The others are decided: each
-//! is settled when the one before it is [done](Groups::done).
+//! A line is a message group on FIFO queues; on standard queues, each message is a line of its own. All of this is polled by the run of
+//! the consumer; handlers, receives and the renewal of leases have tasks of their own.
 
-use std::collections::hash_map::Entry as Slot;
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
 
-/// When the next message of a group may start, on FIFO queues.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum GroupAdvance {
-    /// After the previous message was deleted. So a message is never handled before an earlier one that is delivered again
-    /// because its delete failed.
-    #[default]
-    AfterDelete,
-    /// After the handler of the previous message has succeeded. This saves the time of a delete.
-    AfterHandler,
+use futures_util::future::BoxFuture;
+use parking_lot::{Mutex, MutexGuard};
+use sqs_client::client::Execute;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::{Instant, sleep_until};
+
+use crate::consume::adaptive::HandlerEnd;
+use crate::consume::batch::AnyBatchHandler;
+use crate::consume::consumer::Shared;
+use crate::consume::gate::Gate;
+use crate::consume::handler::AnyHandler;
+use crate::consume::lines::{Arrived, Key, Lines};
+use crate::consume::work::{ByLine, Verdict, handle, handle_batch};
+use crate::receive::delivery::Delivery;
+use crate::time::after;
+
+/// Panics whose text is reported.
+const MAX_PANICS: usize = 10;
+
+/// What the lines of a run share.
+pub(crate) struct Work<H: Execute> {
+    pub(crate) shared: Arc<Shared<H>>,
+    lines: Mutex<Lines<Delivery, Verdict>>,
+    pub(crate) gate: Gate,
+    /// Rings when a message has arrived, or a line is done, for batches.
+    is_ready: Notify,
+    /// The number of places that the credits have.
+    pub(crate) places: AtomicUsize,
+    /// Messages that wait for the next run of their handlers.
+    pub(crate) resting: AtomicUsize,
+    /// Stops the handlers. The run waits for them until this time.
+    pub(crate) stop_handlers: watch::Sender<Option<Instant>>,
+    panics: Mutex<Vec<String>>,
+    background: mpsc::UnboundedSender<BoxFuture<'static, ()>>,
 }
 
-/// A delivery of a message, as lines see it.
-pub(crate) trait Item {
-    /// The id of its message.
-    fn id(&self) -> &Arc<str>;
-    /// Its position in the line: lower numbers go first.
-    fn sequence(&self) -> u128;
-}
-
-/// A message with its deliveries. Usually there is one.
-#[derive(Debug, Eq, PartialEq)]
-pub(crate) struct Arrived<T> {
-    /// The latest delivery: on FIFO queues the only one whose handle still works.
-    pub(crate) latest: T,
-    /// Earlier deliveries that are not settled.
-    pub(crate) earlier: Vec<T>,
-}
-
-impl<T> Arrived<T> {
-    pub(crate) fn new(latest: T) -> Self {
-        Self { latest, earlier: Vec::new() }
+impl<H: Execute> Work<H> {
+    pub(crate) fn new(
+        shared: &Arc<Shared<H>>,
+        background: mpsc::UnboundedSender<BoxFuture<'static, ()>>,
+    ) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            lines: Mutex::new(Lines::new()),
+            gate: Gate::new(shared),
+            is_ready: Notify::new(),
+            places: AtomicUsize::new(0),
+            resting: AtomicUsize::new(0),
+            stop_handlers: watch::channel(None).0,
+            panics: Mutex::default(),
+            background,
+        }
     }
 
-    /// Adds a later delivery.
-    pub(crate) fn renew(&mut self, delivery: T) {
-        self.earlier.push(std::mem::replace(&mut self.latest, delivery));
+    /// The lines. Locked for a few instructions.
+    pub(crate) fn lines(&self) -> MutexGuard<'_, Lines<Delivery, Verdict>> {
+        self.lines.lock()
     }
 
-    /// All deliveries, the latest first.
-    pub(crate) fn into_deliveries(self) -> impl Iterator<Item = T> {
-        std::iter::once(self.latest).chain(self.earlier.into_iter().rev())
-    }
-}
-
-/// The name of a line.
-pub(crate) type Key = Arc<str>;
-
-/// All lines that have messages. `V` is what a batch decided about a message.
-#[derive(Debug)]
-pub(crate) struct Groups<T, V> {
-    lines: HashMap<Key, Line<T, V>>,
-    /// Lines whose first message may start, in the order in which they became ready.
-    ready: VecDeque<Key>,
-}
-
-#[derive(Debug)]
-struct Line<T, V> {
-    /// Messages that ran in a batch with the one that is being settled, in order.
-    decided: VecDeque<(Arrived<T>, V)>,
-    waiting: VecDeque<Arrived<T>>,
-    stage: Stage<T>,
-}
-
-#[derive(Debug)]
-enum Stage<T> {
-    /// Nothing runs; the line is in `ready`.
-    Idle,
-    /// The first message runs or is being deleted, perhaps with others in a batch. Deliveries that arrived since then
-    /// are stored with their message.
-    Running(VecDeque<(Arc<str>, Vec<T>)>),
-    /// The message that ran is being given back. If SQS delivers it again before the response, it counts as a new
-    /// message.
-    GivingBack,
-}
-
-impl<T> Stage<T> {
-    fn running(id: &Arc<str>) -> Self {
-        Self::Running([(Arc::clone(id), Vec::new())].into())
-    }
-}
-
-impl<T: Item, V> Groups<T, V> {
-    pub(crate) fn new() -> Self {
-        Self { lines: HashMap::new(), ready: VecDeque::new() }
-    }
-
-    /// Messages that have not started.
-    #[cfg(test)]
-    fn waiting(&self) -> usize {
-        self.lines.values().map(|line| line.waiting.len()).sum()
-    }
-
-    /// Adds a delivery. Returns whether its message was already held.
-    pub(crate) fn arrive(&mut self, key: Key, delivery: T) -> bool {
-        let line = match self.lines.entry(key) {
-            Slot::Occupied(line) => line.into_mut(),
-            Slot::Vacant(slot) => {
-                self.ready.push_back(slot.key().clone());
-                slot.insert(Line { decided: VecDeque::new(), waiting: VecDeque::new(), stage: Stage::Idle })
+    /// Adds the messages of a receive to their lines.
+    pub(crate) fn arrive(&self, batch: Vec<Delivery>) {
+        for delivery in batch {
+            let key = self.shared.line_of(&delivery);
+            if self.lines().arrive(key, delivery) {
+                self.shared.observer.duplicate();
             }
-        };
-        if let Stage::Running(running) = &mut line.stage
-            && let Some((_, with_it)) = running.iter_mut().find(|(id, _)| id == delivery.id())
-        {
-            with_it.push(delivery);
-            return true;
         }
-        let mut here = line.decided.iter_mut().map(|(entry, _)| entry).chain(&mut line.waiting);
-        if let Some(same) = here.find(|entry| entry.latest.id() == delivery.id()) {
-            same.renew(delivery);
-            return true;
-        }
-        let later = |entry: &Arrived<T>| entry.latest.sequence() > delivery.sequence();
-        let place = line.waiting.len() - line.waiting.iter().rev().take_while(|entry| later(entry)).count();
-        line.waiting.insert(place, Arrived::new(delivery));
-        false
+        self.is_ready.notify_one();
     }
 
-    /// Takes a message that may start now. Its line is blocked until the message is [done](Self::done).
-    pub(crate) fn start(&mut self) -> Option<(Key, Arrived<T>)> {
-        loop {
-            let key = self.ready.pop_front()?;
-            let Some(line) = self.lines.get_mut(&key) else { continue };
-            let Some(entry) = line.waiting.pop_front() else {
-                self.lines.remove(&key);
-                continue;
+    /// Adds a future to those that the run polls.
+    pub(crate) fn in_background(&self, future: impl Future<Output = ()> + Send + 'static) {
+        // Without a run, the future is dropped, and with it its messages, which gives them back.
+        let _ = self.background.send(Box::pin(future));
+    }
+
+    pub(crate) fn note_panic(&self, panic: Option<String>) {
+        let mut panics = self.panics.lock();
+        let has_room = panics.len() < MAX_PANICS;
+        panics.extend(panic.filter(|_| has_room));
+    }
+
+    pub(crate) fn take_panics(&self) -> Vec<String> {
+        std::mem::take(&mut *self.panics.lock())
+    }
+
+    /// Handles the messages of a line, one after the other.
+    pub(crate) async fn run_line(self: Arc<Self>, handler: AnyHandler, key: Key, first: Arrived<Delivery>) {
+        let mut next = Some(first);
+        while let Some(mut entry) = next {
+            let verdict = match self.gate.enter(1, Some(&entry.latest.lease)).await {
+                Ok(place) => {
+                    let stop = self.stop_handlers.subscribe();
+                    let source = &self.shared.source;
+                    let (verdict, elapsed) =
+                        handle(&handler, source, &mut entry.latest, &self.shared.observer, stop).await;
+                    place.leave(verdict.end(), elapsed);
+                    verdict
+                }
+                Err(_) => Verdict::Aborted,
             };
-            line.stage = Stage::running(entry.latest.id());
-            return Some((key, entry));
+            self.settle(&key, entry, verdict).await;
+            next = self.lines().start_next_of(&key);
         }
     }
 
-    /// Takes the next message of a line that has started, to run with it in a batch, if it may.
-    pub(crate) fn start_next(
-        &mut self,
-        key: &Key,
-        may: impl FnOnce(&Arrived<T>) -> bool,
-    ) -> Option<Arrived<T>> {
-        let line = self.lines.get_mut(key)?;
-        let Stage::Running(running) = &mut line.stage else { return None };
-        let entry = line.waiting.pop_front_if(|entry| may(entry))?;
-        running.push_back((entry.latest.id().clone(), Vec::new()));
-        Some(entry)
-    }
-
-    /// How many messages may start. Counting stops at `most`.
-    pub(crate) fn startable(&self, most: usize) -> usize {
-        let mut count = 0;
-        for line in self.ready.iter().filter_map(|key| self.lines.get(key)) {
-            count += line.waiting.len();
-            if count >= most {
-                return most;
+    /// Starts batches that are full, or whose first message has waited for the window.
+    pub(crate) async fn run_batches(self: Arc<Self>, handler: AnyBatchHandler) {
+        let (size, window) = (self.shared.limits.batch_size, self.shared.limits.batch_window);
+        loop {
+            let mut is_ready = self.lines().startable(1) > 0;
+            if !is_ready {
+                self.is_ready.notified().await;
+                continue;
             }
-        }
-        count
-    }
-
-    /// Sets the results of the messages that ran in a batch behind the first of the line.
-    pub(crate) fn decide(&mut self, key: &Key, ended: impl IntoIterator<Item = (Arrived<T>, V)>) {
-        let Some(line) = self.lines.get_mut(key) else { return };
-        let Stage::Running(running) = &mut line.stage else { return };
-        let rest = running.split_off(1.min(running.len()));
-        for ((mut entry, decision), (_, with_it)) in ended.into_iter().zip(rest) {
-            for delivery in with_it {
-                entry.renew(delivery);
+            let due = after(Instant::now(), window);
+            while self.lines().startable(size) < size && Instant::now() < due {
+                tokio::select! {
+                    () = self.is_ready.notified() => {}
+                    () = sleep_until(due) => {}
+                }
             }
-            line.decided.push_back((entry, decision));
-        }
-    }
-
-    /// The deliveries of the running message that arrived since it started. More can arrive.
-    pub(crate) fn take_more(&mut self, key: &Key) -> Vec<T> {
-        match self.lines.get_mut(key).map(|line| &mut line.stage) {
-            Some(Stage::Running(running)) => {
-                running.front_mut().map(|(_, with_it)| std::mem::take(with_it)).unwrap_or_default()
+            let Ok(place) = self.gate.enter(0, None).await else { return };
+            let lines = self.next_batch(size);
+            is_ready = !lines.is_empty();
+            if !is_ready {
+                place.leave(HandlerEnd::Stopped, Duration::ZERO);
+                continue;
             }
-            _ => Vec::new(),
+            self.gate.started(lines.iter().map(|(_, entries)| entries.len()).sum());
+            let (work, handler) = (Arc::clone(&self), handler.clone());
+            self.in_background(async move {
+                let stop = work.stop_handlers.subscribe();
+                let shared = &work.shared;
+                let (lines, elapsed) =
+                    handle_batch(&handler, &shared.source, lines, &shared.observer, stop).await;
+                let ends = lines.iter().flat_map(|(_, entries)| entries).map(|(_, verdict)| verdict.end());
+                place.leave(ends.max().unwrap_or(HandlerEnd::Stopped), elapsed);
+                for (key, entries) in lines {
+                    work.in_background(Arc::clone(&work).settle_line(key, entries));
+                }
+            });
         }
     }
 
-    /// Marks the running message as being given back: later deliveries of it are new messages. Returns the earlier
-    /// ones.
-    pub(crate) fn give_back(&mut self, key: &Key) -> Vec<T> {
-        let with_it = self.take_more(key);
-        if let Some(line) = self.lines.get_mut(key) {
-            line.stage = Stage::GivingBack;
-        }
-        with_it
-    }
-
-    /// Takes the waiting messages of a line, in order, behind those that were decided in a batch.
-    pub(crate) fn take_waiting(&mut self, key: &Key) -> Vec<Arrived<T>> {
-        let Some(line) = self.lines.get_mut(key) else { return Vec::new() };
-        let decided = line.decided.drain(..).map(|(entry, _)| entry);
-        decided.chain(line.waiting.drain(..)).collect()
-    }
-
-    /// Puts the message that ran at the front of its line. Messages that ran in a batch with it run again too, in
-    /// order.
-    pub(crate) fn run_again(&mut self, key: &Key, entry: Arrived<T>) {
-        if let Some(line) = self.lines.get_mut(key) {
-            while let Some((decided, _)) = line.decided.pop_back() {
-                line.waiting.push_front(decided);
+    /// Takes messages whose leases have enough time left. The others are renewed first, and run in a later batch.
+    fn next_batch(self: &Arc<Self>, size: usize) -> ByLine<Arrived<Delivery>> {
+        let (mut lines, mut count) = (Vec::new(), 0);
+        while count < size {
+            let Some((key, entry)) = self.lines().start() else { break };
+            if !entry.latest.lease.is_fresh() {
+                self.in_background(Arc::clone(self).refresh(key, entry));
+                continue;
             }
-            line.waiting.push_front(entry);
-        }
-    }
-
-    /// Marks the running message as settled: the next one of its line may start, unless one [is
-    /// decided](Self::next_decided). Returns deliveries that arrived too late to be settled with it.
-    pub(crate) fn done(&mut self, key: &Key) -> Vec<T> {
-        let late = self.take_more(key);
-        if let Some(line) = self.lines.get_mut(key) {
-            line.stage = Stage::Idle;
-            if !line.decided.is_empty() {
-                // The caller takes it with `next_decided`.
-            } else if line.waiting.is_empty() {
-                self.lines.remove(key);
-            } else {
-                self.ready.push_back(key.clone());
+            let mut entries = vec![entry];
+            while count + entries.len() < size
+                && let Some(next) = self.lines().start_next(&key, |entry| entry.latest.lease.is_fresh())
+            {
+                entries.push(next);
             }
+            count += entries.len();
+            lines.push((key, entries));
         }
-        late
+        lines
     }
 
-    /// Takes the next decided message of a line whose running message is done, to be settled.
-    pub(crate) fn next_decided(&mut self, key: &Key) -> Option<(Arrived<T>, V)> {
-        let line = self.lines.get_mut(key).filter(|line| matches!(line.stage, Stage::Idle))?;
-        let (entry, decision) = line.decided.pop_front()?;
-        line.stage = Stage::running(entry.latest.id());
-        Some((entry, decision))
+    /// Renews the lease of the first message of a line, and puts it back.
+    async fn refresh(self: Arc<Self>, key: Key, entry: Arrived<Delivery>) {
+        let is_fresh = tokio::select! {
+            biased;
+            () = self.shared.stop.finishing() => false,
+            fresh = entry.latest.lease.refresh() => fresh.is_ok(),
+        };
+        if is_fresh {
+            let mut lines = self.lines();
+            lines.run_again(&key, entry);
+            // Deliveries that arrive meanwhile join it later.
+            drop(lines.done(&key));
+        } else {
+            self.settle(&key, entry, Verdict::Aborted).await;
+        }
+        self.is_ready.notify_one();
     }
 
-    /// Takes everything that has not started, line by line, each in order.
-    pub(crate) fn drain(&mut self) -> Vec<Vec<Arrived<T>>> {
-        let taken = self.lines.values_mut().map(|line| std::mem::take(&mut line.waiting).into());
-        let taken = taken.filter(|waiting: &Vec<_>| !waiting.is_empty()).collect();
-        self.ready.clear();
-        self.lines.retain(|_, line| !matches!(line.stage, Stage::Idle));
-        taken
+    /// Settles the messages of a line that ran in one batch, one after the other.
+    async fn settle_line(self: Arc<Self>, key: Key, entries: Vec<(Arrived<Delivery>, Verdict)>) {
+        let mut entries = entries.into_iter();
+        let mut next = entries.next();
+        self.lines().decide(&key, entries);
+        while let Some((entry, verdict)) = next {
+            self.settle(&key, entry, verdict).await;
+            next = self.lines().next_decided(&key);
+        }
+        self.is_ready.notify_one();
     }
 }
-
-#[cfg(test)]
-#[path = "group_tests.rs"]
-mod tests;

@@ -1,38 +1,23 @@
-//! From a delivery to its outcome: its handler runs, and the outcome becomes a delete, a delay or a dead letter.
+//! What becomes of a message: the only place where an outcome becomes a delete, a delay, a dead letter, or another run.
 
-use std::collections::HashMap;
 use std::error::Error;
-use std::iter::repeat_with;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use sqs_client::client::{CallOptions, Execute, OperationError as _, Unopened};
-use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
-use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput};
-use sqs_client::types::{
-    MessageAttributeValue, MessageSystemAttributeName as Name, MessageSystemAttributeNameForSends,
-    MessageSystemAttributeValue, QueueAttributeName,
-};
-use sqs_client::wire::limits::{MAX_MESSAGE_ATTRIBUTES, MAX_MESSAGE_BYTES};
-use tokio::sync::{Mutex, watch};
-use tokio::time::Instant;
+use sqs_client::client::{Execute, Unopened};
+use sqs_client::random;
+use tokio::time::sleep;
+use tracing::Instrument as _;
 
-use crate::attempt::{ATTEMPT_TIMEOUT, attempt};
-use crate::consume::adaptive::HandlerEnd;
-use crate::consume::batch::AnyBatchHandler;
-use crate::consume::consumer::Shared;
-use crate::consume::extract::MessageContext;
-use crate::consume::group::{Arrived, Key};
-use crate::consume::handler::{AnyHandler, Failure, HandlerTask};
-use crate::entry::{Entry, is_fifo};
-use crate::observe::receives::{Event, Observer, Settled};
+use crate::consume::group::Work;
+use crate::consume::lines::{Arrived, GroupAdvance, Key};
+use crate::consume::work::Verdict;
+use crate::observe::receives::{Event, Settled};
 use crate::receive::delivery::Delivery;
-use crate::receive::pump::Source;
+use crate::receive::pump::pause;
 use crate::span::messaging_span;
-use crate::trace_context::{SenderContext, link};
 
 /// The error of a handler: any error converts into it with `?`.
 pub type HandlerError = Box<dyn Error + Send + Sync>;
@@ -164,56 +149,31 @@ pub enum Poison {
     LeaveToSqs,
 }
 
-/// A piece of work that has ended.
-pub(crate) enum Step {
-    /// A lease was renewed so that a handler can start, or could not be renewed.
-    Refreshed {
-        key: Key,
-        entry: Arrived<Delivery>,
-        is_fresh: bool,
-    },
-    Handled {
-        key: Key,
-        entry: Arrived<Delivery>,
-        verdict: Verdict,
-        elapsed: Duration,
-    },
-    /// The redrive policy is known, for a message whose handler failed: how many attempts it allows, or `None`.
-    Consulted {
-        key: Key,
-        entry: Arrived<Delivery>,
-        reason: String,
-        allowed: Option<u32>,
-    },
-    /// The pause before the next run of a handler is over.
-    Rested {
-        key: Key,
-        entry: Arrived<Delivery>,
-    },
-    HandledBatch {
-        lines: Lines<(Arrived<Delivery>, Verdict)>,
-        elapsed: Duration,
-    },
-    /// The previous message of its line is done. Both ran in the same batch.
-    Decided {
-        key: Key,
-        entry: Arrived<Delivery>,
-        verdict: Verdict,
-    },
-    /// Sending a dead letter has ended: its deliveries, the latest first, and the error if it failed.
-    Sent {
-        key: Key,
-        deliveries: Vec<Delivery>,
-        result: Result<(), String>,
-    },
-    Deleted {
-        key: Option<Key>,
-        is_done: bool,
-        deliveries: Vec<Delivery>,
-    },
-    GivenBack {
-        key: Option<Key>,
-    },
+/// The longest pause of a message whose handler returned `Overloaded`: it runs again soon after the overload is over.
+const MAX_REST: Duration = Duration::from_secs(5);
+
+/// The minimum pause of `Outcome::Retry`.
+const MIN_RETRY: Duration = Duration::from_millis(100);
+
+/// The minimum delay of a message that another consumer is handling, or whose delete failed: an immediate receive would
+/// not help.
+const SOON: Duration = Duration::from_secs(1);
+
+/// What happens to a message next.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Next {
+    /// Its handler runs again after this pause. Its line waits.
+    Rest(Duration),
+    Settle(End),
+}
+
+/// How the delivery of a message ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum End {
+    Delete(Settled),
+    DeadLetter(String),
+    /// It is given back, after all messages of its line that wait behind it.
+    GiveBack(Return),
 }
 
 /// How a message is given back.
@@ -229,483 +189,336 @@ pub(crate) enum Return {
     Kept,
 }
 
-/// Deletes all deliveries of a message. One success is enough: on FIFO queues, the handles of earlier deliveries have expired.
-pub(crate) async fn delete<H: Execute>(
-    shared: Arc<Shared<H>>,
-    key: Option<Key>,
-    mut deliveries: Vec<Delivery>,
-    how: Settled,
-) -> Step {
-    let source = &shared.source;
-    let deletes = deliveries.iter_mut().map(|delivery| delivery.delete(source, how));
-    let is_done = join_all(deletes).await.iter().any(Result::is_ok);
-    Step::Deleted { key, is_done, deliveries }
+/// What the decision depends on, beside the verdict.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    pub(crate) back_off: BackOff,
+    /// How many times the message was received.
+    pub(crate) receives: u32,
+    /// The same, with its runs in place.
+    pub(crate) attempts: u32,
+    /// How many times in a row its handler returned `Overloaded` before.
+    pub(crate) overloads: u32,
+    /// Whether there are places for another message that waits.
+    pub(crate) may_rest: bool,
+    /// How many attempts the redrive policy allows, if a failed message may run again in place.
+    pub(crate) allowed: Option<u32>,
 }
 
-/// Sends the message to the dead-letter queue. A copy of an opened delivery has its own payload. The copy of one that is not opened
-/// shares it, so no delivery may delete it.
-pub(crate) async fn send<H: Execute>(
-    shared: Arc<Shared<H>>,
-    key: Key,
-    mut deliveries: Vec<Delivery>,
-    reason: String,
-) -> Step {
-    let opened = deliveries.iter().position(Delivery::is_open);
-    if opened.is_none() {
-        deliveries.iter_mut().for_each(Delivery::leave_payload);
+/// Decides what happens to a message. All delays of messages come from here. `chance` is from 0 to 1.
+pub(crate) fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
+    let Facts { back_off, receives, attempts, overloads, may_rest, allowed } = facts;
+    let end = match verdict {
+        Verdict::Outcome(Outcome::Ack) => End::Delete(Settled::Acked),
+        Verdict::Outcome(Outcome::Nack(delay)) => End::GiveBack(Return::After(delay)),
+        Verdict::Outcome(Outcome::Release) => End::GiveBack(Return::Released),
+        Verdict::Outcome(Outcome::Keep) => End::GiveBack(Return::Kept),
+        Verdict::Outcome(Outcome::Retry(wanted)) if may_rest => return Next::Rest(wanted.max(MIN_RETRY)),
+        Verdict::Outcome(Outcome::Retry(wanted)) => End::GiveBack(Return::After(wanted.max(SOON))),
+        Verdict::Outcome(Outcome::Overloaded) => {
+            return Next::Rest(pause(overloads.saturating_add(1), chance).min(MAX_REST));
+        }
+        Verdict::Outcome(Outcome::DeadLetter(reason)) | Verdict::Unopened(Unopened::DeadLetter, reason) => {
+            End::DeadLetter(reason)
+        }
+        Verdict::Failed { reason, .. } if allowed.is_some_and(|allowed| attempts >= allowed) => {
+            End::DeadLetter(reason)
+        }
+        Verdict::Failed { .. } if allowed.is_some() && may_rest => {
+            return Next::Rest(back_off.delay(attempts, chance));
+        }
+        Verdict::Failed { .. } => End::GiveBack(Return::After(back_off.delay(attempts, chance))),
+        Verdict::Unopened(Unopened::Delete, _) => End::Delete(Settled::Discarded),
+        // It did not run: the back-off is that of its receives.
+        Verdict::Unopened(..) => End::GiveBack(Return::Returned(back_off.delay(receives, chance))),
+        Verdict::Busy => End::GiveBack(Return::Returned(SOON)),
+        Verdict::Aborted => End::GiveBack(Return::Returned(Duration::ZERO)),
+    };
+    Next::Settle(end)
+}
+
+/// Why a message waits for the next run of its handler.
+#[derive(Clone, Copy, Debug)]
+enum Rest {
+    Asked,
+    Overloaded,
+    Failed,
+}
+
+impl<H: Execute> Work<H> {
+    /// Settles the first message of a line. When this returns, the next one may start.
+    pub(crate) async fn settle(self: &Arc<Self>, key: &Key, entry: Arrived<Delivery>, verdict: Verdict) {
+        let (mut why, mut has_succeeded) = (Rest::Asked, false);
+        match &verdict {
+            Verdict::Outcome(Outcome::Ack) => has_succeeded = true,
+            Verdict::Outcome(Outcome::Overloaded) => why = Rest::Overloaded,
+            Verdict::Failed { panic, .. } => {
+                why = Rest::Failed;
+                self.note_panic(panic.clone());
+            }
+            Verdict::Busy => self.shared.observer.duplicate(),
+            _ => {}
+        }
+        let facts = self.facts(&entry.latest, matches!(why, Rest::Failed)).await;
+        let next = match decide(verdict, facts, random::unit()) {
+            Next::Rest(pause) => return self.rest(key, entry, pause, why).await,
+            Next::Settle(next) => next,
+        };
+        let Some(deliveries) = self.together(key, entry, has_succeeded).await else { return };
+        match next {
+            End::Delete(how) => self.delete(key, deliveries, how).await,
+            End::DeadLetter(reason) => self.send_letter(key, deliveries, &reason, facts).await,
+            End::GiveBack(how) => self.give_back(key, deliveries, how).await,
+        }
     }
-    let result = match deliveries.get(opened.unwrap_or_default()) {
-        Some(delivery) => shared.dead_letters.send(&shared.source, delivery, &reason).await,
-        None => Ok(()),
-    };
-    Step::Sent { key, deliveries, result }
+
+    async fn facts(&self, latest: &Delivery, has_failed: bool) -> Facts {
+        let shared = &self.shared;
+        let may_run_in_place = has_failed
+            && shared.poison == Poison::InPlace
+            && shared.source.is_fifo()
+            && !shared.stop.is_finishing()
+            && !latest.lease.is_lost();
+        let allowed =
+            if may_run_in_place { shared.dead_letters.allowed_attempts(&shared.source).await } else { None };
+        // The messages that wait must leave places for others.
+        let may_rest = self.resting.load(Relaxed) < (self.places.load(Relaxed) / 2).max(1);
+        Facts {
+            back_off: shared.settings.back_off,
+            receives: latest.receive_count(),
+            attempts: latest.attempts(),
+            overloads: latest.overloads,
+            may_rest,
+            allowed,
+        }
+    }
+
+    /// Keeps a message for a pause, and puts it back at the front of its line, with later deliveries of it.
+    async fn rest(&self, key: &Key, mut entry: Arrived<Delivery>, pause: Duration, why: Rest) {
+        let latest = &mut entry.latest;
+        latest.overloads =
+            if matches!(why, Rest::Overloaded) { latest.overloads.saturating_add(1) } else { 0 };
+        if matches!(why, Rest::Failed) {
+            let (message_id, attempts, retry_in) = (&**latest.id(), latest.attempts(), pause);
+            self.shared.observer.report(&Event::RetriedInPlace { message_id, attempts, retry_in });
+            latest.failures += 1;
+        }
+        self.resting.fetch_add(1, Relaxed);
+        tokio::select! {
+            biased;
+            () = self.shared.stop.finishing() => {}
+            () = entry.latest.lease.lost() => {}
+            () = sleep(pause) => {}
+        }
+        self.resting.fetch_sub(1, Relaxed);
+        let (overloads, failures) = (entry.latest.overloads, entry.latest.failures);
+        let mut lines = self.lines();
+        lines.take_more(key).into_iter().for_each(|delivery| entry.renew(delivery));
+        (entry.latest.overloads, entry.latest.failures) = (overloads, failures);
+        lines.run_again(key, entry);
+        drop(lines.done(key));
+    }
+
+    /// All deliveries of a message, the latest first. `None` if its lease is lost: then a later delivery of the message runs, or without
+    /// one, the group starts again from the lost message. But if its handler has succeeded, the later delivery deletes it.
+    async fn together(
+        &self,
+        key: &Key,
+        entry: Arrived<Delivery>,
+        has_succeeded: bool,
+    ) -> Option<Vec<Delivery>> {
+        let mut more = self.lines().take_more(key);
+        if !entry.latest.lease.is_lost() {
+            return Some(more.into_iter().rev().chain(entry.into_deliveries()).collect());
+        }
+        entry.into_deliveries().for_each(Delivery::forget);
+        if has_succeeded && more.last().is_some_and(|latest| !latest.lease.is_lost()) {
+            return Some(more.into_iter().rev().collect());
+        }
+        if let Some(latest) = more.pop() {
+            let mut lines = self.lines();
+            lines.run_again(key, Arrived { latest, earlier: more });
+            drop(lines.done(key));
+        } else {
+            self.give_back(key, Vec::new(), Return::Returned(Duration::ZERO)).await;
+        }
+        None
+    }
+
+    /// Deletes all deliveries of a message.
+    async fn delete(self: &Arc<Self>, key: &Key, mut deliveries: Vec<Delivery>, how: Settled) {
+        deliveries.iter_mut().for_each(Delivery::makes_room);
+        if self.shared.advance == GroupAdvance::AfterHandler && self.shared.source.is_fifo() {
+            deliveries.extend(self.lines().done(key));
+            return self.in_background(Arc::clone(self).delete_behind(deliveries, how));
+        }
+        if self.delete_all(&mut deliveries, how).await {
+            // Those whose deletes failed are given back.
+            drop(deliveries);
+            let late = self.lines().done(key);
+            if !late.is_empty() {
+                self.in_background(Arc::clone(self).delete_behind(late, Settled::Acked));
+            }
+        } else {
+            let delay = self.delay_after_failed_delete(&deliveries);
+            self.give_back(key, deliveries, Return::Returned(delay)).await;
+        }
+    }
+
+    /// Deletes a message for which its line does not wait.
+    async fn delete_behind(self: Arc<Self>, mut deliveries: Vec<Delivery>, how: Settled) {
+        if !self.delete_all(&mut deliveries, how).await {
+            let delay = self.delay_after_failed_delete(&deliveries);
+            for delivery in deliveries {
+                delivery.give_back_after(delay);
+            }
+        }
+    }
+
+    /// One success is enough: on FIFO queues, the handles of earlier deliveries have expired.
+    async fn delete_all(&self, deliveries: &mut [Delivery], how: Settled) -> bool {
+        let source = &self.shared.source;
+        let span = settle_span(&source.url, "delete", deliveries.len());
+        let deletes = deliveries.iter_mut().map(|delivery| delivery.delete(source, how));
+        join_all(deletes).instrument(span).await.iter().any(Result::is_ok)
+    }
+
+    /// How long a message stays hidden after its delete failed: its handler will run again, and must not spin.
+    fn delay_after_failed_delete(&self, deliveries: &[Delivery]) -> Duration {
+        let receives = deliveries.first().map_or(1, Delivery::receive_count);
+        self.shared.settings.back_off.delay(receives, random::unit()).max(SOON)
+    }
+
+    /// Sends a message to the dead-letter queue, and deletes it. A copy of an opened delivery has its own payload. The copy of one
+    /// that is not opened shares it, so no delivery may delete it.
+    async fn send_letter(
+        self: &Arc<Self>,
+        key: &Key,
+        mut deliveries: Vec<Delivery>,
+        reason: &str,
+        facts: Facts,
+    ) {
+        let shared = &self.shared;
+        let opened = deliveries.iter().position(Delivery::is_open);
+        if opened.is_none() {
+            deliveries.iter_mut().for_each(Delivery::leave_payload);
+        }
+        let Some(delivery) = deliveries.get(opened.unwrap_or_default()) else { return };
+        match shared.dead_letters.send(&shared.source, delivery, reason).await {
+            Ok(()) => self.delete(key, deliveries, Settled::DeadLettered).await,
+            Err(reason) => {
+                shared
+                    .observer
+                    .report(&Event::DeadLetterFailed { message_id: delivery.id(), reason: &reason });
+                let delay = facts.back_off.delay(facts.attempts, random::unit());
+                self.give_back(key, deliveries, Return::After(delay)).await;
+            }
+        }
+    }
+
+    /// Gives back the messages of a line that have not started, the last one first, and then the message before them. So the
+    /// next receive starts with that message.
+    async fn give_back(&self, key: &Key, deliveries: Vec<Delivery>, how: Return) {
+        let (rest, late) = {
+            let mut lines = self.lines();
+            (lines.take_waiting(key), lines.give_back(key))
+        };
+        let head = late.into_iter().rev().chain(deliveries).collect();
+        self.give_back_in_order(rest, head, how).await;
+        // Dropping what arrived too late gives it back.
+        drop(self.lines().done(key));
+    }
+
+    /// Gives back messages of a line, the last one first, and then its head.
+    pub(crate) async fn give_back_in_order(
+        &self,
+        rest: Vec<Arrived<Delivery>>,
+        head: Vec<Delivery>,
+        how: Return,
+    ) {
+        let span = settle_span(&self.shared.source.url, "change_visibility", rest.len() + head.len());
+        let giving = async {
+            let rest = rest.into_iter().rev().flat_map(Arrived::into_deliveries);
+            self.all_back(rest, Return::Returned(Duration::ZERO)).await;
+            self.all_back(head, how).await;
+        };
+        giving.instrument(span).await;
+    }
+
+    /// Errors are counted and reported where they happen.
+    async fn all_back(&self, deliveries: impl IntoIterator<Item = Delivery>, how: Return) {
+        let source = &self.shared.source;
+        let back = async |delivery: Delivery| match how {
+            Return::After(delay) => drop(delivery.hide(source, delay, Settled::Nacked).await),
+            Return::Released => drop(delivery.hide(source, Duration::ZERO, Settled::Released).await),
+            Return::Returned(delay) => drop(delivery.hide(source, delay, Settled::Returned).await),
+            Return::Kept => delivery.keep(),
+        };
+        join_all(deliveries.into_iter().map(back)).await;
+    }
 }
 
-/// Gives back the messages of a group that have not started, the last one first, and then the message before them. So
-/// the next receive starts with that message.
-pub(crate) async fn give_back<H: Execute>(
-    shared: Arc<Shared<H>>,
-    key: Option<Key>,
-    rest: Vec<Arrived<Delivery>>,
-    (head, how): (Vec<Delivery>, Return),
-) -> Step {
-    let rest = rest.into_iter().rev().flat_map(Arrived::into_deliveries);
-    all_back(&shared.source, rest, Return::Returned(Duration::ZERO)).await;
-    all_back(&shared.source, head, how).await;
-    Step::GivenBack { key }
-}
-
-/// Errors are counted and reported where they happen.
-async fn all_back<H: Execute>(
-    source: &Source<H>,
-    deliveries: impl IntoIterator<Item = Delivery>,
-    how: Return,
-) {
-    let back = async |delivery: Delivery| match how {
-        Return::After(delay) => drop(delivery.hide(source, delay, Settled::Nacked).await),
-        Return::Released => drop(delivery.hide(source, Duration::ZERO, Settled::Released).await),
-        Return::Returned(delay) => drop(delivery.hide(source, delay, Settled::Returned).await),
-        Return::Kept => delivery.keep(),
-    };
-    join_all(deliveries.into_iter().map(back)).await;
-}
-
-pub(crate) fn settle_span(queue_url: &str, operation: &'static str, messages: usize) -> tracing::Span {
+fn settle_span(queue_url: &str, operation: &'static str, messages: usize) -> tracing::Span {
     messaging_span!(DEBUG "sqs.settle", "client", operation, "settle", queue_url,
         messaging.batch.message_count = messages)
 }
 
-/// The handler of a consumer.
-#[derive(Clone, Debug)]
-pub(crate) enum Handling {
-    Each(AnyHandler),
-    Batches(AnyBatchHandler),
-}
-
-/// How a handler ended.
-#[derive(Debug)]
-pub(crate) enum Verdict {
-    Outcome(Outcome),
-    /// The handler returned an error or panicked.
-    Failed {
-        reason: String,
-        panic: Option<String>,
-    },
-    /// Not started: another consumer or receiver of the client is handling the message.
-    Busy,
-    /// Not started: the message could not be opened.
-    Unopened(Unopened, String),
-    /// The handler was stopped, or still runs although it was told to stop.
-    Aborted,
-}
-
-impl Verdict {
-    /// The result for the adaptive concurrency.
-    pub(crate) fn end(&self) -> HandlerEnd {
-        match self {
-            Self::Busy | Self::Aborted | Self::Unopened(..) | Self::Outcome(Outcome::Retry(_)) => {
-                HandlerEnd::Stopped
-            }
-            Self::Outcome(Outcome::Overloaded) => HandlerEnd::Overloaded,
-            Self::Outcome(_) => HandlerEnd::Succeeded,
-            Self::Failed { .. } => HandlerEnd::Failed,
-        }
-    }
-}
-
-/// Opens a message under its lease. An error is the verdict about it: it could not be opened, or must not run.
-pub(crate) async fn open<H: Execute>(
-    source: &Source<H>,
-    delivery: &mut Delivery,
-    observer: &Observer,
-    mut stop: watch::Receiver<Option<Instant>>,
-) -> Result<(), Verdict> {
-    let lease = delivery.lease.clone();
-    let opened = tokio::select! {
-        biased;
-        opened = delivery.open(source) => opened,
-        () = lease.lost() => return Err(Verdict::Aborted),
-        _ = stop.wait_for(Option::is_some) => return Err(Verdict::Aborted),
-    };
-    opened.map_err(|error| {
-        observer.report(&Event::Unopened { message_id: delivery.id(), error: &error });
-        Verdict::Unopened(error.unopened().unwrap_or(Unopened::Release), error.to_string())
-    })
-}
-
-/// Runs a handler in a task of its own.
-pub(crate) async fn handle<H: Execute>(
-    handler: &AnyHandler,
-    source: &Source<H>,
-    delivery: &mut Delivery,
-    observer: &Observer,
-    stop: watch::Receiver<Option<Instant>>,
-) -> Verdict {
-    let queue_url = &source.url;
-    let Some(claim) = source.client.claims().claim(queue_url, delivery.id()) else { return Verdict::Busy };
-    if let Err(verdict) = open(source, delivery, observer, stop.clone()).await {
-        return verdict;
-    }
-    let delivery = &*delivery;
-    observer.tally.started.one();
-    let (began, message_id) = (Instant::now(), &**delivery.id());
-    let context = MessageContext::of(delivery);
-    let handler = handler.clone();
-    let sender = SenderContext::of(&delivery.message);
-    let span = sender.scope(|| handler_span(queue_url, delivery));
-    let mut task = HandlerTask::spawn(sender, span, move || async move {
-        // The claim ends with the task, also when the task is stopped.
-        let _claim = claim;
-        handler.call(context).await
-    });
-    let Some(ended) = ended(&mut task, stop).await else {
-        observer.tally.aborted.one();
-        return Verdict::Aborted;
-    };
-    verdict(ended, message_id, began, observer)
-}
-
-/// Waits until a handler has ended. `None` if it was stopped.
-pub(crate) async fn ended<T>(
-    task: &mut HandlerTask<T>,
-    mut stop: watch::Receiver<Option<Instant>>,
-) -> Option<Result<T, Failure>> {
-    let stopped = async { stop.wait_for(Option::is_some).await.ok().and_then(|until| *until) };
-    tokio::select! {
-        biased;
-        ended = &mut *task => Some(ended),
-        until = stopped => task.stop(until.unwrap_or_else(Instant::now)).await,
-    }
-}
-
-/// Reports how the handler of a message ended.
-pub(crate) fn verdict(
-    ended: Result<Outcome, Failure>,
-    message_id: &str,
-    began: Instant,
-    observer: &Observer,
-) -> Verdict {
-    let verdict = match ended {
-        Ok(outcome) => Verdict::Outcome(outcome),
-        Err(Failure::Error(error)) => {
-            observer.report(&Event::HandlerFailed { message_id, error: &*error });
-            Verdict::Failed { reason: error.to_string(), panic: None }
-        }
-        Err(Failure::Panic(text)) => {
-            observer.report(&Event::HandlerPanicked { message_id, text: &text });
-            Verdict::Failed { reason: format!("the handler panicked: {text}"), panic: Some(text) }
-        }
-    };
-    let outcome = if let Verdict::Outcome(outcome) = &verdict { Some(outcome) } else { None };
-    observer.report(&Event::Handled { message_id, outcome, elapsed: began.elapsed() });
-    verdict
-}
-
-/// The span of a handler. It follows from the receive. Without OpenTelemetry, subscribers can link it to the sender by
-/// the trace header of X-Ray.
-fn handler_span(queue_url: &str, delivery: &Delivery) -> tracing::Span {
-    let span = messaging_span!(INFO "sqs.process", "consumer", "process", "process", queue_url,
-        messaging.message.id = &**delivery.id(),
-        aws.xray.trace_header = delivery.attribute(&Name::AwsTraceHeader));
-    span.follows_from(&delivery.span);
-    span
-}
-
-/// The messages of a batch by their lines, each in order.
-pub(crate) type Lines<T> = Vec<(Key, Vec<T>)>;
-
-/// Runs a batch handler in its own task. If a message cannot be opened, or another consumer or receiver is handling it, that
-/// message and the later ones of its line do not run.
-pub(crate) async fn handle_batch<H: Execute>(
-    handler: &AnyBatchHandler,
-    source: &Source<H>,
-    mut lines: Lines<Arrived<Delivery>>,
-    observer: &Observer,
-    stop: watch::Receiver<Option<Instant>>,
-) -> Lines<(Arrived<Delivery>, Verdict)> {
-    let (claims, queue_url) = (source.client.claims(), &source.url);
-    let all = lines.iter_mut().flat_map(|(_, entries)| entries);
-    let opening = all.map(|entry| open(source, &mut entry.latest, observer, stop.clone()));
-    let mut unopened: HashMap<Arc<str>, Verdict> = HashMap::new();
-    let opened = join_all(opening).await;
-    // While others were opened, a lease may have ended, or a shutdown may have begun.
-    let is_stopped = stop.borrow().is_some();
-    for (entry, opened) in lines.iter().flat_map(|(_, entries)| entries).zip(opened) {
-        let is_over = is_stopped || entry.latest.lease.is_lost();
-        let verdict = opened.err().or_else(|| is_over.then_some(Verdict::Aborted));
-        unopened.extend(verdict.map(|verdict| (Arc::clone(entry.latest.id()), verdict)));
-    }
-    let mut claimed = Vec::new();
-    let mut claim = |entry: &Arrived<Delivery>| {
-        let claim = claims.claim(queue_url, entry.latest.id());
-        let claim = claim.filter(|_| !unopened.contains_key(entry.latest.id()));
-        claim.map(|claim| claimed.push(claim)).is_some()
-    };
-    let run = |(_, entries): &(Key, Vec<Arrived<Delivery>>)| {
-        entries.iter().take_while(|entry| claim(entry)).count()
-    };
-    let runs: Vec<usize> = lines.iter().map(run).collect();
-    let deliveries: Vec<&Delivery> = lines
-        .iter()
-        .zip(&runs)
-        .flat_map(|((_, entries), runs)| entries.iter().take(*runs).map(|entry| &entry.latest))
-        .collect();
-    let context = |delivery: &&Delivery| {
-        observer.tally.started.one();
-        MessageContext::of(delivery)
-    };
-    let contexts: Vec<_> = deliveries.iter().map(context).collect();
-    let mut verdicts = Vec::new();
-    if !contexts.is_empty() {
-        let (began, handler, span) = (Instant::now(), handler.clone(), batch_span(queue_url, &deliveries));
-        let mut task = HandlerTask::spawn(SenderContext::current(), span, move || async move {
-            // The claims end with the task, also when the task is stopped.
-            let _claimed = claimed;
-            Ok(handler.call(contexts).await)
-        });
-        let ended = ended(&mut task, stop).await;
-        verdicts = verdicts_of(ended, &deliveries, began, observer);
-    }
-    let mut verdicts = verdicts.into_iter();
-    let decide = |((key, entries), runs): ((Key, Vec<Arrived<Delivery>>), usize)| {
-        let mut ran = verdicts.by_ref().take(runs);
-        // The first that did not run is being handled by another consumer. Those behind it only wait for it.
-        let mut left = Some(Verdict::Busy);
-        let mut verdict = |entry: &Arrived<Delivery>| {
-            let ended = ran.next().or_else(|| {
-                let unopened = unopened.remove(entry.latest.id());
-                left.take().map(|busy| unopened.unwrap_or(busy))
-            });
-            ended.unwrap_or(Verdict::Aborted)
-        };
-        let decided = entries.into_iter().map(|entry| (verdict(&entry), entry));
-        (key, decided.map(|(verdict, entry)| (entry, verdict)).collect())
-    };
-    lines.into_iter().zip(runs).map(decide).collect()
-}
-
-type Ended = Option<Result<Vec<Result<Outcome, HandlerError>>, Failure>>;
-
-fn verdicts_of(ended: Ended, deliveries: &[&Delivery], began: Instant, observer: &Observer) -> Vec<Verdict> {
-    let each = |results: &mut dyn Iterator<Item = Result<Outcome, Failure>>| {
-        deliveries
-            .iter()
-            .zip(results)
-            .map(|(delivery, ended)| verdict(ended, delivery.id(), began, observer))
-            .collect()
-    };
-    match ended {
-        Some(Ok(results)) => each(&mut results.into_iter().map(|result| result.map_err(Failure::Error))),
-        Some(Err(failure)) => {
-            let text = match failure {
-                Failure::Panic(text) => text,
-                Failure::Error(error) => error.to_string(),
-            };
-            let mut verdicts: Vec<_> = each(&mut repeat_with(|| Err(Failure::Panic(text.clone()))));
-            // Only the first message reports the panic.
-            for verdict in verdicts.iter_mut().skip(1) {
-                if let Verdict::Failed { panic, .. } = verdict {
-                    *panic = None;
-                }
-            }
-            verdicts
-        }
-        None => {
-            let aborted = |_: &&Delivery| {
-                observer.tally.aborted.one();
-                Verdict::Aborted
-            };
-            deliveries.iter().map(aborted).collect()
-        }
-    }
-}
-
-/// The span of a batch. It follows from the receives, and links to the senders.
-fn batch_span(queue_url: &str, deliveries: &[&Delivery]) -> tracing::Span {
-    let span = messaging_span!(INFO "sqs.process", "consumer", "process", "process", queue_url,
-        messaging.batch.message_count = deliveries.len());
-    for delivery in deliveries {
-        span.follows_from(&delivery.span);
-    }
-    link(&span, deliveries.iter().map(|delivery| &*delivery.message));
-    span
-}
-
-/// The message attribute with the reason.
-const REASON: &str = "DeadLetterReason";
-
-/// Longer reasons are truncated to this number of characters.
-const MAX_REASON_CHARS: usize = 1_024;
-
-/// How long the URL of the dead-letter queue is cached: the redrive policy can be changed.
-const FRESH: Duration = Duration::from_mins(5);
-
-/// How long other letters rely on a lookup that failed.
-const FAILED: Duration = Duration::from_secs(10);
-
-/// The redrive policy of a queue.
-#[derive(Clone, Debug)]
-struct Redrive {
-    /// The URL of the dead-letter queue.
-    url: Arc<str>,
-    /// How many times SQS delivers a message.
-    max_receives: Option<u32>,
-}
-
-/// A lookup, and until when it counts.
-type Known = (Result<Redrive, String>, Instant);
-
-/// The dead-letter queue of a queue.
-#[derive(Debug, Default)]
-pub(crate) struct DeadLetters {
-    /// Locked during a lookup; other letters wait for the result.
-    known: Mutex<Option<Known>>,
-    /// Whether it was logged that there is no policy.
-    has_warned: AtomicBool,
-}
-
-impl DeadLetters {
-    /// Sends a copy of the message to the dead-letter queue: the same body, attributes and group. The error is a text
-    /// for events.
-    pub(crate) async fn send<H: Execute>(
-        &self,
-        source: &Source<H>,
-        delivery: &Delivery,
-        reason: &str,
-    ) -> Result<(), String> {
-        let url = self.redrive(source).await?.url;
-        let sent = source.client.send_letter(letter(&url, delivery, reason)).await;
-        if sent.is_err() {
-            // It may have been deleted, or replaced by another one.
-            *self.known.lock().await = None;
-        }
-        sent.map(drop).map_err(|error| error.to_string())
-    }
-
-    /// How many attempts the redrive policy allows; `None` without a policy that can be read and followed.
-    pub(crate) async fn allowed_attempts<H: Execute>(&self, source: &Source<H>) -> Option<u32> {
-        match self.redrive(source).await {
-            Ok(redrive) => redrive.max_receives,
-            Err(reason) => {
-                if !self.has_warned.swap(true, Relaxed) {
-                    let queue_url = &*source.url;
-                    tracing::warn!(reason, queue_url, "failed messages are left to SQS, with their groups");
-                }
-                None
-            }
-        }
-    }
-
-    async fn redrive<H: Execute>(&self, source: &Source<H>) -> Result<Redrive, String> {
-        let mut known = self.known.lock().await;
-        if let Some((redrive, _)) = known.as_ref().filter(|(_, until)| Instant::now() < *until) {
-            return redrive.clone();
-        }
-        let redrive = find(source).await;
-        let fresh = if redrive.is_ok() { FRESH } else { FAILED };
-        *known = Some((redrive.clone(), Instant::now() + fresh));
-        redrive
-    }
-}
-
-async fn find<H: Execute>(source: &Source<H>) -> Result<Redrive, String> {
-    let handle = source.client.handle();
-    let mut input = GetQueueAttributesInput::default();
-    input.queue_url = Some(source.url.as_ref().to_owned());
-    input.attribute_names = Some(vec![QueueAttributeName::RedrivePolicy]);
-    let asked = handle.execute::<GetQueueAttributes>(&input, CallOptions::default());
-    let output = attempt(ATTEMPT_TIMEOUT, asked).await.map_err(|error| error.to_string())?;
-    let attributes = output.attributes.unwrap_or_default();
-    let policy = attributes.get(&QueueAttributeName::RedrivePolicy);
-    let (arn, max_receives) =
-        policy.and_then(|policy| target(policy)).ok_or("the queue has no dead-letter queue")?;
-    let mut parts = arn.split(':').skip(4);
-    let mut input = GetQueueUrlInput::default();
-    input.queue_owner_aws_account_id = parts.next().map(str::to_owned);
-    input.queue_name = parts.next().map(str::to_owned);
-    let asked = handle.execute::<GetQueueUrl>(&input, CallOptions::default());
-    let output = attempt(ATTEMPT_TIMEOUT, asked).await.map_err(|error| format!("{arn}: {error}"))?;
-    let url = output.queue_url.map(Arc::from).ok_or_else(|| format!("{arn} has no URL"))?;
-    Ok(Redrive { url, max_receives })
-}
-
-/// The ARN and the count of a redrive policy, such as `{"deadLetterTargetArn":"arn:aws:sqs:..","maxReceiveCount":"3"}`. SQS takes the
-/// count as a number or as text.
-fn target(policy: &str) -> Option<(String, Option<u32>)> {
-    let policy: serde_json::Value = serde_json::from_str(policy).ok()?;
-    let arn = policy.get("deadLetterTargetArn")?.as_str().map(str::to_owned)?;
-    let count = policy.get("maxReceiveCount");
-    let number = count.and_then(serde_json::Value::as_u64).and_then(|count| u32::try_from(count).ok());
-    Some((arn, number.or_else(|| count?.as_str()?.parse().ok())))
-}
-
-/// The copy. On FIFO queues, its deduplication id is the message id: if the original is not deleted, a second copy is dropped.
-fn letter(url: &str, delivery: &Delivery, reason: &str) -> Entry {
-    let message = &delivery.message;
-    let mut entry = Entry::new(url, message.body().unwrap_or_default());
-    for (name, value) in message.message_attributes().into_iter().flatten() {
-        entry = entry.message_attributes(name, value.clone());
-    }
-    if let Some(header) = delivery.attribute(&Name::AwsTraceHeader) {
-        let mut value = MessageSystemAttributeValue::default();
-        (value.data_type, value.string_value) = ("String".to_owned(), Some(header.to_owned()));
-        entry = entry.message_system_attributes(MessageSystemAttributeNameForSends::AwsTraceHeader, value);
-    }
-    if let Some(group) = delivery.attribute(&Name::MessageGroupId) {
-        entry = entry.message_group_id(group);
-    }
-    if is_fifo(url) {
-        entry = entry.message_deduplication_id(&**delivery.id());
-    }
-    with_reason(entry, reason)
-}
-
-/// Adds the reason, unless the message would become too large or have too many attributes: the message matters more. A message
-/// that is too large for SQS without it goes to a store, with the reason.
-fn with_reason(entry: Entry, reason: &str) -> Entry {
-    let clean = |char: char| if is_xml(char) { char } else { char::REPLACEMENT_CHARACTER };
-    let reason: String = reason.chars().map(clean).take(MAX_REASON_CHARS).collect();
-    let attributes = entry.message().message_attributes();
-    let is_full =
-        attributes.is_some_and(|all| all.len() >= MAX_MESSAGE_ATTRIBUTES && !all.contains_key(REASON));
-    if reason.is_empty() || is_full {
-        return entry;
-    }
-    let with = entry.clone().message_attributes(REASON, MessageAttributeValue::string(reason));
-    let is_stored = entry.size() > MAX_MESSAGE_BYTES;
-    if is_stored || with.size() <= MAX_MESSAGE_BYTES { with } else { entry }
-}
-
-/// Whether a message may contain the character: <https://www.w3.org/TR/REC-xml/#charsets>.
-fn is_xml(char: char) -> bool {
-    matches!(char, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
-}
-
 #[cfg(test)]
-mod back_off_tests {
+mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    const FACTS: Facts = Facts {
+        back_off: BackOff::Exponential { first: Duration::from_secs(2), max: Duration::from_secs(900) },
+        receives: 2,
+        attempts: 4,
+        overloads: 0,
+        may_rest: true,
+        allowed: None,
+    };
+
+    fn failed() -> Verdict {
+        Verdict::Failed { reason: "bad".to_owned(), panic: None }
+    }
+
+    #[test]
+    fn failed_message_rests_until_its_attempts_are_used_up() {
+        let seconds = Duration::from_secs;
+        let after = |facts| decide(failed(), facts, 1.0);
+        assert_eq!(after(FACTS), Next::Settle(End::GiveBack(Return::After(seconds(16)))));
+        assert_eq!(after(Facts { allowed: Some(5), ..FACTS }), Next::Rest(seconds(16)));
+        let crowded = Facts { allowed: Some(5), may_rest: false, ..FACTS };
+        assert_eq!(after(crowded), Next::Settle(End::GiveBack(Return::After(seconds(16)))));
+        for allowed in [1, 4] {
+            let facts = Facts { allowed: Some(allowed), may_rest: false, ..FACTS };
+            assert_eq!(after(facts), Next::Settle(End::DeadLetter("bad".to_owned())));
+        }
+    }
+
+    #[test]
+    fn message_that_did_not_run_waits_for_the_back_off_of_its_receives() {
+        let unopened = Verdict::Unopened(Unopened::Retry, String::new());
+        let next = decide(unopened, Facts { allowed: Some(1), ..FACTS }, 1.0);
+        assert_eq!(next, Next::Settle(End::GiveBack(Return::Returned(Duration::from_secs(4)))));
+        let busy = Next::Settle(End::GiveBack(Return::Returned(SOON)));
+        assert_eq!(decide(Verdict::Busy, FACTS, 0.0), busy);
+    }
+
+    #[test]
+    fn retry_without_places_is_a_nack_and_overload_always_rests() {
+        let crowded = Facts { may_rest: false, ..FACTS };
+        let retry = |facts| decide(Verdict::Outcome(Outcome::Retry(Duration::ZERO)), facts, 1.0);
+        assert_eq!(retry(FACTS), Next::Rest(MIN_RETRY));
+        assert_eq!(retry(crowded), Next::Settle(End::GiveBack(Return::After(SOON))));
+        let rests: Vec<_> = [0, 1, 9]
+            .map(|overloads| {
+                decide(Verdict::Outcome(Outcome::Overloaded), Facts { overloads, ..crowded }, 1.0)
+            })
+            .into();
+        let rest = |millis| Next::Rest(Duration::from_millis(millis));
+        assert_eq!(rests, [rest(200), rest(400), Next::Rest(MAX_REST)]);
+    }
 
     #[test]
     fn delays_double_with_each_receive() {
@@ -743,40 +556,5 @@ mod back_off_tests {
             prop_assert!(delay <= back_off.delay(receives, 1.0));
             prop_assert!(back_off.delay(receives, 1.0) <= back_off.delay(receives.saturating_add(1), 1.0));
         }
-    }
-}
-
-#[cfg(test)]
-mod dead_letter_tests {
-    use super::*;
-
-    fn reason_of(entry: &Entry) -> Option<&str> {
-        entry.message().message_attributes()?.get(REASON)?.string_value()
-    }
-
-    #[test]
-    fn target_is_read_from_the_policy() {
-        let policy = r#"{"maxReceiveCount":"3", "deadLetterTargetArn":"arn:aws:sqs:us-east-1:1:dead"}"#;
-        let arn = || "arn:aws:sqs:us-east-1:1:dead".to_owned();
-        assert_eq!(target(policy), Some((arn(), Some(3))));
-        assert_eq!(target(&policy.replace(r#""3""#, "7")), Some((arn(), Some(7))));
-        assert_eq!((target("{}"), target("no JSON")), (None, None));
-    }
-
-    #[test]
-    fn reason_never_makes_a_message_that_cannot_be_sent() {
-        let entry = Entry::new("http://h/0/dead", "body");
-        assert_eq!(reason_of(&with_reason(entry.clone(), "why\0not")), Some("why\u{FFFD}not"));
-        assert_eq!(reason_of(&with_reason(entry.clone(), "")), None);
-        let long = "x".repeat(2 * MAX_REASON_CHARS);
-        assert_eq!(reason_of(&with_reason(entry.clone(), &long)).map(str::len), Some(MAX_REASON_CHARS));
-        let huge = Entry::new("http://h/0/dead", "x".repeat(MAX_MESSAGE_BYTES));
-        assert_eq!(reason_of(&with_reason(huge, "why")), None);
-        let stored = Entry::new("http://h/0/dead", "x".repeat(2 * MAX_MESSAGE_BYTES));
-        assert_eq!(reason_of(&with_reason(stored, "why")), Some("why"));
-        let full = (0..10).fold(entry, |entry, number| {
-            entry.message_attributes(format!("a{number}"), MessageAttributeValue::string("v"))
-        });
-        assert_eq!(reason_of(&with_reason(full, "why")), None);
     }
 }

@@ -30,13 +30,13 @@ fn key(name: &str) -> Key {
     name.into()
 }
 
-fn started(groups: &mut Groups<Fake, bool>) -> Option<u128> {
+fn started(groups: &mut Lines<Fake, bool>) -> Option<u128> {
     groups.start().map(|(_, entry)| entry.latest.sequence)
 }
 
 #[test]
 fn groups_run_concurrently_and_their_messages_one_by_one() {
-    let mut groups = Groups::<Fake, bool>::new();
+    let mut groups = Lines::<Fake, bool>::new();
     for (group, sequence) in [("a", 1), ("a", 2), ("b", 3)] {
         groups.arrive(key(group), fake(sequence, 1));
     }
@@ -47,7 +47,7 @@ fn groups_run_concurrently_and_their_messages_one_by_one() {
 
 #[test]
 fn messages_start_by_sequence_number_whatever_their_arrival() {
-    let mut groups = Groups::<Fake, bool>::new();
+    let mut groups = Lines::<Fake, bool>::new();
     for sequence in [5, 9, 2, 7] {
         groups.arrive(key("a"), fake(sequence, 1));
     }
@@ -61,7 +61,7 @@ fn messages_start_by_sequence_number_whatever_their_arrival() {
 
 #[test]
 fn second_delivery_is_settled_with_the_first() {
-    let mut groups = Groups::<Fake, bool>::new();
+    let mut groups = Lines::<Fake, bool>::new();
     assert!(!groups.arrive(key("a"), fake(1, 1)));
     assert!(!groups.arrive(key("a"), fake(2, 1)));
     assert!(groups.arrive(key("a"), fake(2, 2)), "of one that waits");
@@ -77,7 +77,7 @@ fn second_delivery_is_settled_with_the_first() {
 
 #[test]
 fn redelivery_of_a_message_that_was_given_back_is_a_new_message() {
-    let mut groups = Groups::<Fake, bool>::new();
+    let mut groups = Lines::<Fake, bool>::new();
     groups.arrive(key("a"), fake(1, 1));
     groups.arrive(key("a"), fake(2, 1));
     assert_eq!(started(&mut groups), Some(1));
@@ -95,7 +95,7 @@ fn redelivery_of_a_message_that_was_given_back_is_a_new_message() {
 
 #[test]
 fn messages_that_have_not_started_can_be_removed() {
-    let mut groups = Groups::<Fake, bool>::new();
+    let mut groups = Lines::<Fake, bool>::new();
     for (group, sequence) in [("a", 1), ("a", 2), ("b", 3)] {
         groups.arrive(key(group), fake(sequence, 1));
     }
@@ -108,7 +108,7 @@ fn messages_that_have_not_started_can_be_removed() {
 
 #[test]
 fn messages_of_a_batch_are_settled_one_after_the_other() {
-    let mut groups = Groups::<Fake, bool>::new();
+    let mut groups = Lines::<Fake, bool>::new();
     for sequence in 1..=5 {
         groups.arrive(key("a"), fake(sequence, 1));
     }
@@ -139,12 +139,12 @@ fn messages_of_a_batch_are_settled_one_after_the_other() {
 
 #[test]
 fn batch_whose_first_message_runs_again_runs_again_in_order() {
-    let mut groups = Groups::<Fake, bool>::new();
+    let mut groups = Lines::<Fake, bool>::new();
     for sequence in 1..=4 {
         groups.arrive(key("a"), fake(sequence, 1));
     }
     let (_, first) = groups.start().expect("ready");
-    let next = |groups: &mut Groups<Fake, bool>| groups.start_next(&key("a"), |_| true).expect("it waits");
+    let next = |groups: &mut Lines<Fake, bool>| groups.start_next(&key("a"), |_| true).expect("it waits");
     let batch = [(next(&mut groups), true), (next(&mut groups), true)];
     groups.decide(&key("a"), batch);
     groups.run_again(&key("a"), first);
@@ -181,7 +181,7 @@ proptest! {
     /// once.
     #[test]
     fn lines_are_in_order_and_lose_no_delivery(events in events()) {
-        let mut groups = Groups::<Fake, bool>::new();
+        let mut groups = Lines::<Fake, bool>::new();
         let (mut deliveries, mut out) = (0, BTreeSet::new());
         let mut waiting: BTreeMap<Key, BTreeSet<u128>> = BTreeMap::new();
         let mut running: Vec<(Key, Vec<Arrived<Fake>>)> = Vec::new();
