@@ -541,7 +541,7 @@ pub(crate) struct Entrant<K: Kind> {
 }
 
 /// A ticket, or the entry with the reason why it was not admitted.
-pub(crate) type Admitted<K> = Result<Ticket<<K as Kind>::Receipt>, (<K as Kind>::Entry, SendErrorKind)>;
+type Admitted<K> = Result<Ticket<<K as Kind>::Receipt>, (<K as Kind>::Entry, SendErrorKind)>;
 
 /// All lanes. Locked for lookups only, and to remove unused lanes.
 #[derive(Debug)]

@@ -161,11 +161,13 @@ impl<R> Future for Ticket<R> {
             let aborted = |_| Err(SendError::new(SendErrorKind::Aborted).maybe_sent(true));
             return Poll::Ready(end.unwrap_or_else(aborted));
         }
-        if let Ok(current) = Handle::try_current().map(|current| current.id())
-            && current != self.home
-            && self.patience.as_ref().is_none_or(|(runtime, _)| *runtime != current)
-        {
-            self.patience = Some((current, Box::pin(sleep_until(self.ends))));
+        match Handle::try_current().map(|current| current.id()) {
+            // The timer of another runtime must not be polled after the end of that runtime.
+            Ok(current) if current == self.home => self.patience = None,
+            Ok(current) if self.patience.as_ref().is_none_or(|(runtime, _)| *runtime != current) => {
+                self.patience = Some((current, Box::pin(sleep_until(self.ends))));
+            }
+            _ => {}
         }
         match &mut self.patience {
             Some((_, patience)) => patience

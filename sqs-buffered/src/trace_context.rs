@@ -84,7 +84,7 @@ pub fn extract(message: &Message) -> Context {
 }
 
 /// The same, on top of `context`.
-pub(crate) fn extract_onto(context: &Context, fields: &Fields<'_>) -> Context {
+fn extract_onto(context: &Context, fields: &Fields<'_>) -> Context {
     global::get_text_map_propagator(|propagator| propagator.extract_with_context(context, fields))
 }
 
@@ -137,10 +137,10 @@ pub(crate) fn link<'m>(span: &Span, messages: impl Iterator<Item = &'m Message>)
 const XRAY: &str = "x-amzn-trace-id";
 
 /// The fields that a propagator reads.
-pub(crate) struct Fields<'m>(Vec<(&'m str, &'m str)>);
+struct Fields<'m>(Vec<(&'m str, &'m str)>);
 
 impl<'m> Fields<'m> {
-    pub(crate) fn of_message(message: &'m Message) -> Self {
+    fn of_message(message: &'m Message) -> Self {
         let header =
             message.attributes().and_then(|all| all.get(&MessageSystemAttributeName::AwsTraceHeader));
         let attributes = message.message_attributes().into_iter().flatten();

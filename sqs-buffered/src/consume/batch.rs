@@ -36,7 +36,7 @@ use crate::consume::settle::{HandlerError, Outcome};
 /// ```
 ///
 /// If the extractor of a message fails, the message has failed and is not in the `Vec`. On a FIFO queue, the messages
-/// behind it in its group have failed, too. To combine extractors, use a pair: `Vec<(Arc<Message>, Json<Order>)>`. A
+/// behind it in its group do not run either, and wait for it. To combine extractors, use a pair: `Vec<(Arc<Message>, Json<Order>)>`. A
 /// panic counts as an error of all messages.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a batch handler for the state `{S}`",
@@ -80,6 +80,18 @@ where
     }
 }
 
+/// The error of a message that did not run, because an earlier one of its group has failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Behind;
+
+impl fmt::Display for Behind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an earlier message of the group has failed")
+    }
+}
+
+impl std::error::Error for Behind {}
+
 async fn run<M, S, R>(
     messages: Vec<MessageContext>,
     state: &S,
@@ -95,7 +107,7 @@ where
     for message in &messages {
         let group = group(message);
         if group.is_some_and(|group| failed_groups.contains(group)) {
-            refusals.push(Some("an earlier message of the group has failed".into()));
+            refusals.push(Some(Behind.into()));
             continue;
         }
         match M::from_message(message, state).await {

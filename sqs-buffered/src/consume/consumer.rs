@@ -272,7 +272,7 @@ pub(crate) struct Shared<H: Execute> {
     pub(crate) credits: Arc<SharedCredits>,
     pub(crate) pool: HandlerPool,
     pub(crate) is_paused: Arc<AtomicBool>,
-    /// Wakes the run after a change of its pause, its turn in the pool, or its places.
+    /// Wakes the run after a change of its pause, its turn in the pool, its running handlers, or its places.
     pub(crate) woken: Arc<Notify>,
     pub(crate) observer: Arc<Observer>,
     pub(crate) dead_letters: DeadLetters,

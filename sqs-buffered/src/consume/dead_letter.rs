@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use sqs_client::client::{CallOptions, Execute};
+use sqs_client::client::{CallOptions, Execute, OperationError};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput};
 use sqs_client::types::{
@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use crate::attempt::{ATTEMPT_TIMEOUT, attempt};
 use crate::entry::{Entry, is_fifo};
+use crate::error::is_transient;
 use crate::receive::delivery::Delivery;
 use crate::receive::pump::Source;
 
@@ -27,7 +28,7 @@ const REASON: &str = "DeadLetterReason";
 /// Longer reasons are truncated to this number of characters.
 const MAX_REASON_CHARS: usize = 1_024;
 
-/// How long the URL of the dead-letter queue is cached: the redrive policy can be changed.
+/// How long the redrive policy is cached: it can be changed.
 const FRESH: Duration = Duration::from_mins(5);
 
 /// How long other letters rely on a lookup that failed.
@@ -50,7 +51,7 @@ type Known = (Result<Redrive, String>, Instant);
 pub(crate) struct DeadLetters {
     /// Locked during a lookup; other letters wait for the result.
     known: Mutex<Option<Known>>,
-    /// Whether it was logged that there is no policy.
+    /// Whether it was logged that no policy can be followed.
     has_warned: AtomicBool,
 }
 
@@ -91,31 +92,53 @@ impl DeadLetters {
         if let Some((redrive, _)) = known.as_ref().filter(|(_, until)| Instant::now() < *until) {
             return redrive.clone();
         }
-        let redrive = find(source).await;
+        let redrive = match (find(source).await, known.take()) {
+            // The policy changes rarely. A failure that passes does not change it.
+            (Err(LookupError { is_transient: true, .. }), Some((Ok(old), _))) => Ok(old),
+            (found, _) => found.map_err(|error| error.reason),
+        };
         let fresh = if redrive.is_ok() { FRESH } else { FAILED };
         *known = Some((redrive.clone(), Instant::now() + fresh));
         redrive
     }
 }
 
-async fn find<H: Execute>(source: &Source<H>) -> Result<Redrive, String> {
+/// Why the redrive policy is unknown.
+struct LookupError {
+    reason: String,
+    is_transient: bool,
+}
+
+impl LookupError {
+    fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), is_transient: false }
+    }
+
+    fn of<E: OperationError>(error: &E, arn: &str) -> Self {
+        let reason = if arn.is_empty() { error.to_string() } else { format!("{arn}: {error}") };
+        Self { reason, is_transient: is_transient(error) }
+    }
+}
+
+async fn find<H: Execute>(source: &Source<H>) -> Result<Redrive, LookupError> {
     let handle = source.client.handle();
     let mut input = GetQueueAttributesInput::default();
     input.queue_url = Some(source.url.as_ref().to_owned());
     input.attribute_names = Some(vec![QueueAttributeName::RedrivePolicy]);
     let asked = handle.execute::<GetQueueAttributes>(&input, CallOptions::default());
-    let output = attempt(ATTEMPT_TIMEOUT, asked).await.map_err(|error| error.to_string())?;
+    let output = attempt(ATTEMPT_TIMEOUT, asked).await.map_err(|error| LookupError::of(&error, ""))?;
     let attributes = output.attributes.unwrap_or_default();
     let policy = attributes.get(&QueueAttributeName::RedrivePolicy);
-    let (arn, max_receives) =
-        policy.and_then(|policy| target(policy)).ok_or("the queue has no dead-letter queue")?;
+    let (arn, max_receives) = policy
+        .and_then(|policy| target(policy))
+        .ok_or_else(|| LookupError::new("the queue has no dead-letter queue"))?;
     let mut parts = arn.split(':').skip(4);
     let mut input = GetQueueUrlInput::default();
     input.queue_owner_aws_account_id = parts.next().map(str::to_owned);
     input.queue_name = parts.next().map(str::to_owned);
     let asked = handle.execute::<GetQueueUrl>(&input, CallOptions::default());
-    let output = attempt(ATTEMPT_TIMEOUT, asked).await.map_err(|error| format!("{arn}: {error}"))?;
-    let url = output.queue_url.map(Arc::from).ok_or_else(|| format!("{arn} has no URL"))?;
+    let output = attempt(ATTEMPT_TIMEOUT, asked).await.map_err(|error| LookupError::of(&error, &arn))?;
+    let url = output.queue_url.map(Arc::from).ok_or_else(|| LookupError::new(format!("{arn} has no URL")))?;
     Ok(Redrive { url, max_receives })
 }
 

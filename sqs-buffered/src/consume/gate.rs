@@ -23,6 +23,8 @@ pub(crate) struct Gate(Arc<Inner>);
 struct Inner {
     /// First come, first served.
     turn: tokio::sync::Mutex<()>,
+    /// The one whose turn it is, and those that had their turn before.
+    front: tokio::sync::Mutex<()>,
     member: PoolMember,
     rate: Option<Mutex<RateLimit>>,
     is_paused: Arc<AtomicBool>,
@@ -43,8 +45,17 @@ pub(crate) struct Place {
     end: (HandlerEnd, Duration),
 }
 
-/// The consumer stops, or the lease of the message is lost: its handler does not start.
-pub(crate) struct NotStarted;
+/// Why a handler does not start.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum NotStarted {
+    /// The consumer stops, or there is no message any more.
+    Stopped,
+    /// The lease of the message is lost.
+    LeaseLost,
+}
+
+/// The lease of the message that is to start, if there still is one.
+type Head<'a> = &'a (dyn Fn() -> Option<Lease> + Sync);
 
 /// One that waits for its turn. Without any, other consumers of the pool may start handlers.
 struct Waiting<'a>(&'a Inner);
@@ -63,6 +74,7 @@ impl Gate {
         let rate = shared.limits.per_second.and_then(|per_second| RateLimit::new(per_second).ok());
         Self(Arc::new(Inner {
             turn: tokio::sync::Mutex::new(()),
+            front: tokio::sync::Mutex::new(()),
             member: shared.join_pool(),
             rate: rate.map(Mutex::new),
             is_paused: Arc::clone(&shared.is_paused),
@@ -75,33 +87,39 @@ impl Gate {
         }))
     }
 
-    /// Waits until a handler of this number of messages may start. A lease with little time left is renewed before, without blocking
-    /// others.
+    /// Waits until a handler of this number of messages may start. If the lease of the message has little time left by then, it is
+    /// renewed first, without blocking others.
     ///
     /// # Cancel safety
     /// If the future is dropped, no place is taken.
-    pub(crate) async fn enter(&self, messages: usize, lease: Option<&Lease>) -> Result<Place, NotStarted> {
+    pub(crate) async fn enter(&self, messages: usize, head: Option<Head<'_>>) -> Result<Place, NotStarted> {
         tokio::select! {
             biased;
-            () = self.0.stop.finishing() => Err(NotStarted),
-            place = self.entered(messages, lease) => place,
+            () = self.0.stop.finishing() => Err(NotStarted::Stopped),
+            place = self.entered(messages, head) => place,
         }
     }
 
-    async fn entered(&self, messages: usize, lease: Option<&Lease>) -> Result<Place, NotStarted> {
+    async fn entered(&self, messages: usize, head: Option<Head<'_>>) -> Result<Place, NotStarted> {
         let gate = &self.0;
-        gate.waiting.fetch_add(1, Relaxed);
-        let waiting = Waiting(gate);
+        let mut is_renewed = false;
         loop {
-            if let Some(lease) = lease.filter(|lease| !lease.is_fresh()) {
-                lease.refresh().await.map_err(|_| NotStarted)?;
+            if let Some(head) = head {
+                let lease = head().ok_or(NotStarted::Stopped)?;
+                if !lease.is_fresh() {
+                    lease.refresh().await.map_err(|_| NotStarted::LeaseLost)?;
+                    is_renewed = true;
+                }
             }
-            let _turn = gate.turn.lock().await;
-            if self.wait_for_turn(lease).await {
+            gate.waiting.fetch_add(1, Relaxed);
+            let _waiting = Waiting(gate);
+            // One whose lease was renewed has waited before: it goes before all others but the first.
+            let _turn = if is_renewed { None } else { Some(gate.turn.lock().await) };
+            let _front = gate.front.lock().await;
+            if self.wait_at_front(head).await? {
                 break;
             }
         }
-        drop(waiting);
         gate.running_metric.set(gate.running.fetch_add(1, Relaxed) + 1);
         self.started(messages);
         gate.changed.notify_one();
@@ -109,18 +127,20 @@ impl Gate {
     }
 
     /// Takes a place of the pool when it is free. Returns whether it did: not if the lease needs a renewal first.
-    async fn wait_for_turn(&self, lease: Option<&Lease>) -> bool {
+    async fn wait_at_front(&self, head: Option<Head<'_>>) -> Result<bool, NotStarted> {
         let gate = &self.0;
         loop {
+            if let Some(head) = head
+                && !head().ok_or(NotStarted::Stopped)?.is_fresh()
+            {
+                return Ok(false);
+            }
             let now = Instant::now();
             let next_start = gate.rate.as_ref().and_then(|rate| rate.lock().next_start(now));
-            if lease.is_some_and(|lease| !lease.is_fresh()) {
-                return false;
-            }
             if gate.is_paused.load(Relaxed) || next_start.is_some() {
                 gate.member.idle();
             } else if gate.member.start(now) {
-                return true;
+                return Ok(true);
             }
             tokio::select! {
                 () = gate.bell.notified() => {}

@@ -1,9 +1,9 @@
 //! One group at a time: open, run, settle, the next message.
 //!
 //! ```text
-//! arrive -> lines -> run_line: gate (whose turn) -> handle (open, claim, call) -> settle (delete | rest | dead letter | give back) -+
-//!             ^         ^                                                                                                        |
-//!             |         +---------------------------- the next message of the line <---------------------------------------------+
+//! arrive -> lines -> run_line: gate (a place) -> handle (open, claim, call) -> settle (delete | rest | dead letter | give back) -+
+//!             ^         ^                                                                                                     |
+//!             |         +---------------------------- the next message of the line <------------------------------------------+
 //!             +-> run_batches: gate -> handle_batch -> settle_line, for each line of the batch
 //! ```
 //! A line is a message group on FIFO queues; on standard queues, each message is a line of its own. All of this is polled by the run of
@@ -22,7 +22,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::consume::adaptive::HandlerEnd;
 use crate::consume::batch::AnyBatchHandler;
 use crate::consume::consumer::Shared;
-use crate::consume::gate::Gate;
+use crate::consume::gate::{Gate, NotStarted, Place};
 use crate::consume::handler::AnyHandler;
 use crate::consume::lines::{Arrived, Key, Lines};
 use crate::consume::work::{ByLine, Verdict, handle, handle_batch};
@@ -43,6 +43,8 @@ pub(crate) struct Work<H: Execute> {
     pub(crate) places: AtomicUsize,
     /// Messages that wait for the next run of their handlers.
     pub(crate) resting: AtomicUsize,
+    /// Those of them whose handlers have failed.
+    pub(crate) failing: AtomicUsize,
     /// Stops the handlers. The run waits for them until this time.
     pub(crate) stop_handlers: watch::Sender<Option<Instant>>,
     panics: Mutex<Vec<String>>,
@@ -61,6 +63,7 @@ impl<H: Execute> Work<H> {
             is_ready: Notify::new(),
             places: AtomicUsize::new(0),
             resting: AtomicUsize::new(0),
+            failing: AtomicUsize::new(0),
             stop_handlers: watch::channel(None).0,
             panics: Mutex::default(),
             background,
@@ -99,23 +102,31 @@ impl<H: Execute> Work<H> {
         std::mem::take(&mut *self.panics.lock())
     }
 
-    /// Handles the messages of a line, one after the other.
-    pub(crate) async fn run_line(self: Arc<Self>, handler: AnyHandler, key: Key, first: Arrived<Delivery>) {
-        let mut next = Some(first);
-        while let Some(mut entry) = next {
-            let verdict = match self.gate.enter(1, Some(&entry.latest.lease)).await {
-                Ok(place) => {
-                    let stop = self.stop_handlers.subscribe();
-                    let source = &self.shared.source;
-                    let (verdict, elapsed) =
-                        handle(&handler, source, &mut entry.latest, &self.shared.observer, stop).await;
-                    place.leave(verdict.end(), elapsed);
-                    verdict
-                }
-                Err(_) => Verdict::Aborted,
-            };
+    /// Handles the messages of a line, one after the other. A message stays in its line until it has a place, so that later deliveries
+    /// renew it, and a shutdown gives the line back as a whole.
+    pub(crate) async fn run_line(self: Arc<Self>, handler: AnyHandler, key: Key) {
+        while let Some(place) = self.place_for(&key).await {
+            let Some(mut entry) = self.lines().start_next_of(&key) else { return };
+            let stop = self.stop_handlers.subscribe();
+            let (source, observer) = (&self.shared.source, &self.shared.observer);
+            let (verdict, elapsed) = handle(&handler, source, &mut entry.latest, observer, stop).await;
+            place.leave(verdict.end(), elapsed);
             self.settle(&key, entry, verdict).await;
-            next = self.lines().start_next_of(&key);
+        }
+    }
+
+    /// A place for the first message of a line; `None` if the line is empty, or the consumer stops.
+    async fn place_for(self: &Arc<Self>, key: &Key) -> Option<Place> {
+        loop {
+            let head = || self.lines().head_of(key).map(|entry| entry.latest.lease.clone());
+            match self.gate.enter(1, Some(&head)).await {
+                Ok(place) => return Some(place),
+                Err(NotStarted::Stopped) => return None,
+                Err(NotStarted::LeaseLost) => {
+                    let entry = self.lines().start_next_of(key)?;
+                    self.settle(key, entry, Verdict::Aborted).await;
+                }
+            }
         }
     }
 
@@ -123,8 +134,7 @@ impl<H: Execute> Work<H> {
     pub(crate) async fn run_batches(self: Arc<Self>, handler: AnyBatchHandler) {
         let (size, window) = (self.shared.limits.batch_size, self.shared.limits.batch_window);
         loop {
-            let mut is_ready = self.lines().startable(1) > 0;
-            if !is_ready {
+            if self.lines().startable(1) == 0 {
                 self.is_ready.notified().await;
                 continue;
             }
@@ -135,10 +145,10 @@ impl<H: Execute> Work<H> {
                     () = sleep_until(due) => {}
                 }
             }
+            // The messages are counted when they are known.
             let Ok(place) = self.gate.enter(0, None).await else { return };
             let lines = self.next_batch(size);
-            is_ready = !lines.is_empty();
-            if !is_ready {
+            if lines.is_empty() {
                 place.leave(HandlerEnd::Stopped, Duration::ZERO);
                 continue;
             }
@@ -180,17 +190,15 @@ impl<H: Execute> Work<H> {
     }
 
     /// Renews the lease of the first message of a line, and puts it back.
-    async fn refresh(self: Arc<Self>, key: Key, entry: Arrived<Delivery>) {
+    async fn refresh(self: Arc<Self>, key: Key, mut entry: Arrived<Delivery>) {
         let is_fresh = tokio::select! {
             biased;
             () = self.shared.stop.finishing() => false,
             fresh = entry.latest.lease.refresh() => fresh.is_ok(),
         };
         if is_fresh {
-            let mut lines = self.lines();
-            lines.run_again(&key, entry);
-            // Deliveries that arrive meanwhile join it later.
-            drop(lines.done(&key));
+            self.lines().take_more(&key).into_iter().for_each(|later| entry.renew(later));
+            self.run_again(&key, entry);
         } else {
             self.settle(&key, entry, Verdict::Aborted).await;
         }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A batch starts several messages of a line. When it has ended, the first one is settled. The others are decided: each
-//! is settled when the one before it is [done](Groups::done).
+//! is settled when the one before it is [done](Lines::done).
 
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, VecDeque};
@@ -160,6 +160,16 @@ impl<T: Item, V> Lines<T, V> {
         let entry = line.waiting.pop_front_if(|entry| may(entry))?;
         running.push_back((entry.latest.id().clone(), Vec::new()));
         Some(entry)
+    }
+
+    /// The lines that became ready since the last call, in that order. Their messages stay in them.
+    pub(crate) fn take_ready(&mut self) -> VecDeque<Key> {
+        std::mem::take(&mut self.ready)
+    }
+
+    /// The first message of a line that has not started.
+    pub(crate) fn head_of(&self, key: &Key) -> Option<&Arrived<T>> {
+        self.lines.get(key)?.waiting.front()
     }
 
     /// Takes the next message of a line whose first one is [done](Self::done), if there is one.

@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::consume::consumer::{Report, Shared};
 use crate::consume::group::Work;
-use crate::consume::lines::Arrived;
+use crate::consume::lines::{Arrived, Lines};
 use crate::consume::settle::Return;
 use crate::consume::work::Handling;
 use crate::error::ReceiveError;
@@ -39,6 +39,8 @@ pub(crate) struct Run<H: Execute> {
     background: mpsc::UnboundedReceiver<Future>,
     /// Starts batches, for a batch handler.
     batches: Future,
+    /// The total of the credits.
+    total: usize,
     /// The limit of running handlers, as a metric.
     limit_metric: Level,
 }
@@ -52,7 +54,7 @@ impl<H: Execute> Run<H> {
             Handling::Batches(handler) => Box::pin(Arc::clone(&work).run_batches(handler.clone())),
         };
         let limit_metric = shared.observer.metrics.handlers_limit();
-        Self { work, intake, futures: FuturesUnordered::new(), background, batches, limit_metric }
+        Self { work, intake, futures: FuturesUnordered::new(), background, batches, total: 0, limit_metric }
     }
 
     /// Handles messages until `stop`, or until receiving has ended by itself.
@@ -71,7 +73,9 @@ impl<H: Execute> Run<H> {
                     None => return,
                 },
                 () = shared.woken.notified() => self.work.gate.ring(),
-                () = sleep_until(next_look.unwrap_or_else(Instant::now)), if next_look.is_some() => {}
+                () = sleep_until(next_look.unwrap_or_else(Instant::now)), if next_look.is_some() => {
+                    self.work.gate.ring();
+                }
             }
         }
     }
@@ -80,9 +84,9 @@ impl<H: Execute> Run<H> {
     fn arrive(&mut self, batch: Vec<Delivery>) {
         self.work.arrive(batch);
         if let Handling::Each(handler) = &self.work.shared.handler {
-            loop {
-                let Some((key, first)) = self.work.lines().start() else { return };
-                self.futures.push(Box::pin(Arc::clone(&self.work).run_line(handler.clone(), key, first)));
+            let ready = self.work.lines().take_ready();
+            for key in ready {
+                self.futures.push(Box::pin(Arc::clone(&self.work).run_line(handler.clone(), key)));
             }
         }
     }
@@ -102,8 +106,12 @@ impl<H: Execute> Run<H> {
             }
             None => most,
         };
-        if places != self.work.places.swap(places, Relaxed) {
-            shared.credits.set_total(places);
+        self.work.places.store(places, Relaxed);
+        // A failed message that waits in the only place must not stop the others.
+        let is_blocked = places == 1 && self.work.failing.load(Relaxed) > 0;
+        let total = places + usize::from(is_blocked);
+        if total != std::mem::replace(&mut self.total, total) {
+            shared.credits.set_total(total);
         }
         next_change
     }
@@ -155,7 +163,8 @@ impl<H: Execute> Run<H> {
         // Dropped deliveries are given back by the renewal task, except those whose deletes are under way.
         self.futures.clear();
         while self.background.try_recv().is_ok() {}
-        drop(self.work.lines().drain());
+        let lines = std::mem::replace(&mut *self.work.lines(), Lines::new());
+        drop(lines);
         let finished = timeout_at(grace.end, self.intake.finish()).await;
         let result = finished.unwrap_or_else(|_| self.intake.result());
         let (stats, panics) = (self.intake.stats(), self.work.take_panics());

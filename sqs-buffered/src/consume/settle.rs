@@ -22,8 +22,7 @@ use crate::span::messaging_span;
 /// The error of a handler: any error converts into it with `?`.
 pub type HandlerError = Box<dyn Error + Send + Sync>;
 
-/// What happens to a message after its handler. After an error or a panic, the message becomes visible again after the
-/// [back-off](BackOff).
+/// What happens to a message after its handler. After an error or a panic, its handler runs again after the [back-off](BackOff).
 ///
 /// ```
 /// use std::time::Duration;
@@ -78,8 +77,8 @@ pub enum Outcome {
 /// SQS hides no message for longer.
 const MAX_DELAY: Duration = Duration::from_hours(12);
 
-/// How long a message stays hidden after its handler failed or panicked, by its receive count. Fractions of a second are rounded
-/// up. On FIFO queues, the messages behind it in its group are given back too: each receive counts for them.
+/// How long a message waits after its handler failed or panicked, by the number of its attempts: its receives, and on FIFO queues its
+/// runs [in place](Poison::InPlace). Fractions of a second are rounded up.
 ///
 /// ```
 /// use std::time::Duration;
@@ -161,15 +160,17 @@ const SOON: Duration = Duration::from_secs(1);
 
 /// What happens to a message next.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Next {
+enum Next {
     /// Its handler runs again after this pause. Its line waits.
     Rest(Duration),
+    /// Its handler runs at once.
+    Again,
     Settle(End),
 }
 
 /// How the delivery of a message ends.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum End {
+enum End {
     Delete(Settled),
     DeadLetter(String),
     /// It is given back, after all messages of its line that wait behind it.
@@ -191,22 +192,22 @@ pub(crate) enum Return {
 
 /// What the decision depends on, beside the verdict.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts {
-    pub(crate) back_off: BackOff,
+struct Facts {
+    back_off: BackOff,
     /// How many times the message was received.
-    pub(crate) receives: u32,
+    receives: u32,
     /// The same, with its runs in place.
-    pub(crate) attempts: u32,
+    attempts: u32,
     /// How many times in a row its handler returned `Overloaded` before.
-    pub(crate) overloads: u32,
+    overloads: u32,
     /// Whether there are places for another message that waits.
-    pub(crate) may_rest: bool,
+    may_rest: bool,
     /// How many attempts the redrive policy allows, if a failed message may run again in place.
-    pub(crate) allowed: Option<u32>,
+    allowed: Option<u32>,
 }
 
 /// Decides what happens to a message. All delays of messages come from here. `chance` is from 0 to 1.
-pub(crate) fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
+fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
     let Facts { back_off, receives, attempts, overloads, may_rest, allowed } = facts;
     let end = match verdict {
         Verdict::Outcome(Outcome::Ack) => End::Delete(Settled::Acked),
@@ -233,6 +234,7 @@ pub(crate) fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
         Verdict::Unopened(..) => End::GiveBack(Return::Returned(back_off.delay(receives, chance))),
         Verdict::Busy => End::GiveBack(Return::Returned(SOON)),
         Verdict::Aborted => End::GiveBack(Return::Returned(Duration::ZERO)),
+        Verdict::Behind => return Next::Again,
     };
     Next::Settle(end)
 }
@@ -262,6 +264,7 @@ impl<H: Execute> Work<H> {
         let facts = self.facts(&entry.latest, matches!(why, Rest::Failed)).await;
         let next = match decide(verdict, facts, random::unit()) {
             Next::Rest(pause) => return self.rest(key, entry, pause, why).await,
+            Next::Again => return self.run_again(key, entry),
             Next::Settle(next) => next,
         };
         let Some(deliveries) = self.together(key, entry, has_succeeded).await else { return };
@@ -279,10 +282,18 @@ impl<H: Execute> Work<H> {
             && shared.source.is_fifo()
             && !shared.stop.is_finishing()
             && !latest.lease.is_lost();
-        let allowed =
-            if may_run_in_place { shared.dead_letters.allowed_attempts(&shared.source).await } else { None };
+        let allowed = async {
+            tokio::select! {
+                biased;
+                () = shared.stop.finishing() => None,
+                allowed = shared.dead_letters.allowed_attempts(&shared.source) => allowed,
+            }
+        };
+        let allowed = if may_run_in_place { allowed.await } else { None };
+        // The lookup takes time.
+        let may_wait = !may_run_in_place || !(shared.stop.is_finishing() || latest.lease.is_lost());
         // The messages that wait must leave places for others.
-        let may_rest = self.resting.load(Relaxed) < (self.places.load(Relaxed) / 2).max(1);
+        let may_rest = may_wait && self.resting.load(Relaxed) < (self.places.load(Relaxed) / 2).max(1);
         Facts {
             back_off: shared.settings.back_off,
             receives: latest.receive_count(),
@@ -298,12 +309,15 @@ impl<H: Execute> Work<H> {
         let latest = &mut entry.latest;
         latest.overloads =
             if matches!(why, Rest::Overloaded) { latest.overloads.saturating_add(1) } else { 0 };
-        if matches!(why, Rest::Failed) {
+        let is_failing = matches!(why, Rest::Failed);
+        if is_failing {
             let (message_id, attempts, retry_in) = (&**latest.id(), latest.attempts(), pause);
             self.shared.observer.report(&Event::RetriedInPlace { message_id, attempts, retry_in });
             latest.failures += 1;
         }
         self.resting.fetch_add(1, Relaxed);
+        self.failing.fetch_add(usize::from(is_failing), Relaxed);
+        self.shared.woken.notify_one();
         tokio::select! {
             biased;
             () = self.shared.stop.finishing() => {}
@@ -311,12 +325,25 @@ impl<H: Execute> Work<H> {
             () = sleep(pause) => {}
         }
         self.resting.fetch_sub(1, Relaxed);
-        let (overloads, failures) = (entry.latest.overloads, entry.latest.failures);
+        self.failing.fetch_sub(usize::from(is_failing), Relaxed);
+        self.shared.woken.notify_one();
         let mut lines = self.lines();
-        lines.take_more(key).into_iter().for_each(|delivery| entry.renew(delivery));
-        (entry.latest.overloads, entry.latest.failures) = (overloads, failures);
+        for mut later in lines.take_more(key) {
+            later.follow(&entry.latest);
+            entry.renew(later);
+        }
+        drop(lines);
+        self.run_again(key, entry);
+    }
+
+    /// Puts a message back at the front of its line.
+    pub(crate) fn run_again(&self, key: &Key, entry: Arrived<Delivery>) {
+        let mut lines = self.lines();
         lines.run_again(key, entry);
-        drop(lines.done(key));
+        let late = lines.done(key);
+        drop(lines);
+        // What arrived in the meantime was taken before. If not, dropping it gives it back.
+        drop(late);
     }
 
     /// All deliveries of a message, the latest first. `None` if its lease is lost: then a later delivery of the message runs, or without
@@ -328,6 +355,9 @@ impl<H: Execute> Work<H> {
         has_succeeded: bool,
     ) -> Option<Vec<Delivery>> {
         let mut more = self.lines().take_more(key);
+        for later in &mut more {
+            later.follow(&entry.latest);
+        }
         if !entry.latest.lease.is_lost() {
             return Some(more.into_iter().rev().chain(entry.into_deliveries()).collect());
         }
@@ -336,9 +366,7 @@ impl<H: Execute> Work<H> {
             return Some(more.into_iter().rev().collect());
         }
         if let Some(latest) = more.pop() {
-            let mut lines = self.lines();
-            lines.run_again(key, Arrived { latest, earlier: more });
-            drop(lines.done(key));
+            self.run_again(key, Arrived { latest, earlier: more });
         } else {
             self.give_back(key, Vec::new(), Return::Returned(Duration::ZERO)).await;
         }
@@ -425,8 +453,8 @@ impl<H: Execute> Work<H> {
         };
         let head = late.into_iter().rev().chain(deliveries).collect();
         self.give_back_in_order(rest, head, how).await;
-        // Dropping what arrived too late gives it back.
-        drop(self.lines().done(key));
+        let late = self.lines().done(key);
+        drop(late);
     }
 
     /// Gives back messages of a line, the last one first, and then its head.

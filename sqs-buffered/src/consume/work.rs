@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::consume::adaptive::HandlerEnd;
-use crate::consume::batch::AnyBatchHandler;
+use crate::consume::batch::{AnyBatchHandler, Behind};
 use crate::consume::extract::MessageContext;
 use crate::consume::handler::{AnyHandler, Failure, HandlerTask};
 use crate::consume::lines::{Arrived, Key};
@@ -43,6 +43,8 @@ pub(crate) enum Verdict {
     Busy,
     /// Not started: the message could not be opened.
     Unopened(Unopened, String),
+    /// Not run: in its batch, an earlier message of its group has failed before the handler.
+    Behind,
     /// The handler was stopped, or still runs although it was told to stop.
     Aborted,
 }
@@ -51,9 +53,11 @@ impl Verdict {
     /// The result for the adaptive concurrency.
     pub(crate) fn end(&self) -> HandlerEnd {
         match self {
-            Self::Busy | Self::Aborted | Self::Unopened(..) | Self::Outcome(Outcome::Retry(_)) => {
-                HandlerEnd::Stopped
-            }
+            Self::Busy
+            | Self::Behind
+            | Self::Aborted
+            | Self::Unopened(..)
+            | Self::Outcome(Outcome::Retry(_)) => HandlerEnd::Stopped,
             Self::Outcome(Outcome::Overloaded) => HandlerEnd::Overloaded,
             Self::Outcome(_) => HandlerEnd::Succeeded,
             Self::Failed { .. } => HandlerEnd::Failed,
@@ -137,6 +141,7 @@ fn verdict(
 ) -> Verdict {
     let verdict = match ended {
         Ok(outcome) => Verdict::Outcome(outcome),
+        Err(Failure::Error(error)) if error.is::<Behind>() => return Verdict::Behind,
         Err(Failure::Error(error)) => {
             observer.report(&Event::HandlerFailed { message_id, error: &*error });
             Verdict::Failed { reason: error.to_string(), panic: None }

@@ -18,10 +18,12 @@ pub(crate) mod request;
 pub(crate) mod retry;
 
 use std::future::pending;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use futures_util::future::{AbortHandle, AbortRegistration, Abortable};
 use parking_lot::{Mutex, MutexGuard};
 use sqs_client::client::Execute;
@@ -32,8 +34,8 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until};
 use tracing::Span;
 
-use crate::entry::{Terms, Ticket, Waiters};
-use crate::error::{SendError, SendErrorKind};
+use crate::entry::{Terms, Ticket, Waiters, is_fifo};
+use crate::error::{Panicked, SendError, SendErrorKind};
 use crate::lane::capacity::{Permit, Share};
 use crate::lane::flush::Summary;
 use crate::lane::queue::{Answer, Cause, Dispatch, Key, Look, Pending, Queue, Settled, Step};
@@ -43,7 +45,7 @@ use crate::observe::sends::{LaneMetrics, Observer, Site};
 use crate::settings::Rules;
 use crate::time::after;
 
-/// How long an idle task stays, because starting another one costs more than keeping it.
+/// How long an idle task stays at most, because starting another one costs more than keeping it.
 const IDLE: Duration = Duration::from_secs(10);
 
 /// How often the age of the oldest entry is recorded.
@@ -83,7 +85,7 @@ struct State<K: Kind> {
 /// Wakes the task of a runtime.
 #[derive(Debug)]
 struct Bell {
-    runtime: Id,
+    runtime: Handle,
     rings: Arc<Notify>,
     /// When the task wakes by itself; `None` if it has been rung, or has not slept yet.
     wakes: Option<Instant>,
@@ -122,6 +124,13 @@ struct Due<K: Kind> {
     batch: Dispatch<Load<K>>,
     /// Aborts the request.
     given_up: AbortRegistration,
+}
+
+/// A request in its slot. If it is dropped, even before it was polled, its entries end, and its slot becomes free.
+struct Sending<K: Kind, H: Execute> {
+    request: Request<K, H>,
+    given_up: AbortRegistration,
+    slot: Slot<K, H>,
 }
 
 /// The result of a flush of one lane.
@@ -190,24 +199,27 @@ impl<K: Kind, H: Execute> Lane<K, H> {
             Look::Due => Some(admitted),
             Look::Wait(until) => to_record_age(until),
         };
-        let new = state.call(runtime.id(), acts);
+        let new = state.call(runtime, acts);
+        // It tells the lane if it does not start, whatever happens here.
+        let task = new.map(|rings| {
+            Task { lane: Arc::clone(self), runtime: runtime.clone(), is_done: false }.run(rings)
+        });
         self.tell(state);
-        if let Some(rings) = new {
-            runtime
-                .spawn(Task { lane: Arc::clone(self), runtime: runtime.clone(), is_done: false }.run(rings));
+        if let Some(task) = task {
+            runtime.spawn(task);
         }
         Ok(ticket)
     }
 
     /// What the task of a runtime does next: batches to send, and when it wakes. `None` if it ends: when the lane is over, or has
     /// been idle before and still is.
-    fn poll(&self, runtime: Id, was_idle: &mut bool) -> Option<(Vec<Due<K>>, Instant)> {
+    fn poll(self: &Arc<Self>, runtime: Id, was_idle: &mut bool) -> Option<(Vec<Sending<K, H>>, Instant)> {
         let now = Instant::now();
         let mut state = self.state.lock();
         let (due, until) = state.due(now, self.share.is_starving());
         let is_idle = due.is_empty() && state.queue.is_idle();
         if state.queue.is_over() || (is_idle && *was_idle) {
-            state.tasks.retain(|task| task.runtime != runtime);
+            state.tasks.retain(|task| task.runtime.id() != runtime);
             self.tell(state);
             return None;
         }
@@ -215,28 +227,19 @@ impl<K: Kind, H: Execute> Lane<K, H> {
         let until =
             if is_idle { None } else { queue::earliest(to_record_age(until), state.queue.next_overdue()) };
         let wakes = until.unwrap_or(now + IDLE);
-        if let Some(task) = state.tasks.iter_mut().find(|task| task.runtime == runtime) {
+        if let Some(task) = state.tasks.iter_mut().find(|task| task.runtime.id() == runtime) {
             task.wakes = Some(wakes);
         }
-        self.tell(state);
-        Some((due, wakes))
+        drop(state);
+        let sending = due.into_iter().map(|due| self.sending(due)).collect();
+        self.tell(self.state.lock());
+        Some((sending, wakes))
     }
 
-    /// Sends a batch. However this ends, the entries of the batch end or are retried, and its slot becomes free. `rings`: the runtime
-    /// whose task takes the next batch, unless this is that task.
-    async fn send(self: Arc<Self>, due: Due<K>, rings: Option<Id>) {
-        let Due { batch, given_up } = due;
-        let (number, entries) = (batch.number, batch.size.entries);
-        let mut slot = Slot { lane: &*self, number, is_answered: false, rings };
-        let request = pin!(Request::new(&self, batch).send());
-        if let Ok((answer, loads)) = Abortable::new(request, given_up).await {
-            self.complete(number, answer, loads);
-        }
-        slot.is_answered = true;
-        if entries > 1 {
-            // Senders whose tickets have just resolved may have entries for the next batch.
-            tokio::task::yield_now().await;
-        }
+    fn sending(self: &Arc<Self>, Due { batch, given_up }: Due<K>) -> Sending<K, H> {
+        let (lane, number, entries) = (Arc::clone(self), batch.number, batch.size.entries);
+        let slot = Slot { lane, number, entries, is_answered: false, rings: None };
+        Sending { request: Request::new(self, batch), given_up, slot }
     }
 
     /// Takes the result of a batch, and its loads.
@@ -251,7 +254,8 @@ impl<K: Kind, H: Execute> Lane<K, H> {
         }
     }
 
-    /// A request has ended. Unless it was answered, its task was dropped, or it was aborted.
+    /// A request has ended. If it was not answered, it was dropped, or it panicked. `rings`: the runtime whose task takes the next
+    /// batch, unless this is that task.
     fn leave(&self, number: u64, is_answered: bool, rings: Option<Id>) {
         let mut state = self.state.lock();
         state.requests.retain(|(other, _)| *other != number);
@@ -260,7 +264,10 @@ impl<K: Kind, H: Execute> Lane<K, H> {
         }
         state.queue.release_slot(number);
         state.answered += 1;
-        if let Some(runtime) = rings {
+        if state.tasks.len() > 1 {
+            // Entries of other runtimes may be among those that wait now.
+            state.ring_all();
+        } else if let Some(runtime) = rings {
             state.ring(runtime);
         }
         state.abort_if_unattended();
@@ -270,7 +277,7 @@ impl<K: Kind, H: Execute> Lane<K, H> {
     /// The task of a runtime has ended before the lane was idle: it panicked, or its runtime ended.
     fn abandon(&self, runtime: Id) {
         let mut state = self.state.lock();
-        state.tasks.retain(|task| task.runtime != runtime);
+        state.tasks.retain(|task| task.runtime.id() != runtime);
         state.ring_all();
         state.abort_if_unattended();
         self.tell(state);
@@ -343,6 +350,9 @@ impl<K: Kind, H: Execute> Lane<K, H> {
     /// Reports events, with the lock released.
     fn tell(&self, mut state: MutexGuard<'_, State<K>>) {
         let (settled, retried) = (state.queue.take_settled(), state.queue.take_retried());
+        state.abort_overdue();
+        let has_unsent = settled.iter().any(|settled| settled.result.is_err() && settled.load.is_some());
+        let home = state.tasks.first().filter(|_| has_unsent).map(|task| task.runtime.clone());
         if IS_ON {
             state.record(&self.metrics);
         }
@@ -354,7 +364,7 @@ impl<K: Kind, H: Execute> Lane<K, H> {
         if settled.is_empty() {
             return;
         }
-        let told = self.tell_tickets(site, settled);
+        let told = self.tell_tickets(site, settled, home.as_ref());
         let state = &mut *self.state.lock();
         for (epoch, entries) in &told {
             state.queue.told(*epoch, entries);
@@ -365,14 +375,21 @@ impl<K: Kind, H: Execute> Lane<K, H> {
     }
 
     /// Resolves tickets, and counts the entries by epoch.
-    fn tell_tickets(&self, site: Site<'_>, settled: Vec<SettledOf<K>>) -> Vec<(u64, Summary)> {
+    fn tell_tickets(
+        &self,
+        site: Site<'_>,
+        settled: Vec<SettledOf<K>>,
+        home: Option<&Handle>,
+    ) -> Vec<(u64, Summary)> {
         let mut told: Vec<(u64, Summary)> = Vec::new();
         let mut results = Vec::with_capacity(settled.len());
         let mut permits = Vec::with_capacity(settled.len());
         for Settled { item: mut waiters, load, result, epoch } in settled {
             let failure = result.as_ref().err();
             if let Some((error, Load { entry, .. })) = failure.zip(load) {
-                K::discard(&self.client, entry, error.is_maybe_sent());
+                // On standard queues, an attempt in doubt has discarded what was prepared for it.
+                let is_maybe_sent = error.is_maybe_sent() && is_fifo(&self.queue_url);
+                discard::<K, H>(&self.client, entry, is_maybe_sent, home);
             }
             // Loads are dropped before their capacity is returned, so that memory stays within the bounds.
             if told.last().is_none_or(|(last, _)| *last != epoch) {
@@ -438,10 +455,10 @@ impl<K: Kind> State<K> {
     }
 
     /// Makes the task of a runtime act at this time, if it wakes later. Returns the bell of a task that has to be started.
-    fn call(&mut self, runtime: Id, acts: Option<Instant>) -> Option<Arc<Notify>> {
-        let Some(task) = self.tasks.iter_mut().find(|task| task.runtime == runtime) else {
+    fn call(&mut self, runtime: &Handle, acts: Option<Instant>) -> Option<Arc<Notify>> {
+        let Some(task) = self.tasks.iter_mut().find(|task| task.runtime.id() == runtime.id()) else {
             let rings = Arc::new(Notify::new());
-            self.tasks.push(Bell { runtime, rings: Arc::clone(&rings), wakes: None });
+            self.tasks.push(Bell { runtime: runtime.clone(), rings: Arc::clone(&rings), wakes: None });
             return Some(rings);
         };
         if acts.zip(task.wakes).is_some_and(|(acts, wakes)| acts < wakes) {
@@ -452,9 +469,18 @@ impl<K: Kind> State<K> {
 
     /// Wakes the task of a runtime, or all others if it has ended.
     fn ring(&mut self, runtime: Id) {
-        match self.tasks.iter_mut().find(|task| task.runtime == runtime) {
+        match self.tasks.iter_mut().find(|task| task.runtime.id() == runtime) {
             Some(task) => task.ring(),
             None => self.ring_all(),
+        }
+    }
+
+    /// Aborts requests whose batches were given up: nothing of them may reach SQS later.
+    fn abort_overdue(&mut self) {
+        for number in self.queue.take_overdue() {
+            if let Some(index) = self.requests.iter().position(|(other, _)| *other == number) {
+                self.requests.swap_remove(index).1.abort();
+            }
         }
     }
 
@@ -522,11 +548,13 @@ impl<K: Kind, H: Execute> Task<K, H> {
         let (mut own, mut timer) = (pin!(None), pin!(sleep_until(Instant::now())));
         let mut was_idle = false;
         while let Some((due, wakes)) = self.lane.poll(home, &mut was_idle) {
-            for due in due {
+            for mut sending in due {
                 if own.is_none() {
-                    own.set(Some(Arc::clone(&self.lane).send(due, None)));
+                    // A client below that panics must not end this task.
+                    own.set(Some(AssertUnwindSafe(sending.send()).catch_unwind().map(drop)));
                 } else {
-                    self.runtime.spawn(Arc::clone(&self.lane).send(due, Some(home)));
+                    sending.slot.rings = Some(home);
+                    self.runtime.spawn(sending.send());
                 }
             }
             if wakes < timer.deadline() || timer.is_elapsed() {
@@ -558,15 +586,49 @@ impl<K: Kind, H: Execute> Drop for Task<K, H> {
     }
 }
 
+impl<K: Kind, H: Execute> Sending<K, H> {
+    async fn send(self) {
+        let Self { request, given_up, mut slot } = self;
+        let request = pin!(request.send());
+        if let Ok((answer, loads)) = Abortable::new(request, given_up).await {
+            slot.lane.complete(slot.number, answer, loads);
+        }
+        slot.is_answered = true;
+        if slot.entries > 1 {
+            // Senders whose tickets have just resolved may have entries for the next batch.
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Lets the client below remove what it has prepared for an entry. That needs a runtime, and may panic.
+pub(crate) fn discard<K: Kind, H: Execute>(
+    client: &H,
+    entry: K::Entry,
+    is_maybe_sent: bool,
+    home: Option<&Handle>,
+) {
+    let discard = || {
+        let _entered = home.filter(|_| Handle::try_current().is_err()).map(Handle::enter);
+        K::discard(client, entry, is_maybe_sent);
+    };
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(discard)) {
+        tracing::error!(error = %Panicked::of(&*panic), "the client below panicked");
+    }
+}
+
 /// The slot of a request. Dropping it frees the slot, however the request has ended.
-struct Slot<'a, K: Kind, H: Execute> {
-    lane: &'a Lane<K, H>,
+struct Slot<K: Kind, H: Execute> {
+    lane: Arc<Lane<K, H>>,
     number: u64,
+    /// How many entries the request has.
+    entries: usize,
+    /// Whether its entries have their results, unless it was aborted.
     is_answered: bool,
     rings: Option<Id>,
 }
 
-impl<K: Kind, H: Execute> Drop for Slot<'_, K, H> {
+impl<K: Kind, H: Execute> Drop for Slot<K, H> {
     fn drop(&mut self) {
         self.lane.leave(self.number, self.is_answered, self.rings);
     }

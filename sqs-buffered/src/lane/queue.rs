@@ -119,6 +119,7 @@ pub(crate) struct Queue<L, T, R> {
     next_batch: u64,
     is_closing: bool,
     settled: Vec<Settled<L, T, R>>,
+    overdue: Vec<u64>,
     /// Empty unless an event hook gets retries.
     retried: Vec<Retried>,
 }
@@ -153,6 +154,7 @@ impl<L, T, R: Receipt> Queue<L, T, R> {
             next_batch: 0,
             is_closing: false,
             settled: Vec::new(),
+            overdue: Vec::new(),
             retried: Vec::new(),
         }
     }
@@ -227,6 +229,11 @@ impl<L, T, R: Receipt> Queue<L, T, R> {
     /// Releases the slot of a batch whose request has ended and whose results are processed. Another batch may use it.
     pub(crate) fn release_slot(&mut self, number: u64) {
         self.slots.retain(|used| *used != number);
+    }
+
+    /// Batches that were given up since the last call.
+    pub(crate) fn take_overdue(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.overdue)
     }
 
     /// When a batch in flight is given up next.
@@ -599,6 +606,7 @@ impl<L, T, R: Receipt> Queue<L, T, R> {
             let number = flight.number;
             self.fail_batch(number, &SendError::new(SendErrorKind::Timeout));
             self.release_slot(number);
+            self.overdue.push(number);
         }
         while let Some(entry) = self.backlog.take_expired(now) {
             let key = entry.key.clone();
@@ -824,6 +832,17 @@ impl<R> Answer<R> {
             Some(result) => result.cloned().map_err(Clone::clone),
             None => Err(SendError::unaccounted()),
         }
+    }
+
+    /// Whether each entry failed by itself, but may succeed later.
+    pub(crate) fn is_outage(&self) -> bool {
+        let Self::Entries(results) = self else { return false };
+        !results.is_empty()
+            && results.iter().all(|result| {
+                result
+                    .as_ref()
+                    .is_err_and(|error| error.kind() == SendErrorKind::Request && error.is_transient())
+            })
     }
 
     /// Whether SQS throttled the whole batch, or each of its entries.

@@ -8,6 +8,7 @@ use std::fmt;
 use std::future::ready;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -35,15 +36,15 @@ use tracing::{Instrument as _, Span};
 use crate::entry::is_fifo;
 use crate::error::{Panicked, SendError, SendErrorKind, is_transient_code};
 use crate::lane::queue::{Answer, BatchSize, Dispatch, Key, Receipt};
-use crate::lane::{Lane, Load};
+use crate::lane::{Lane, Load, discard};
 use crate::observe::sends::Site;
 use crate::settings::{DedupId, MAX_FIFO_REQUEST};
 use crate::span::messaging_span;
 use crate::time::after;
 
 /// The request of a batch.
-pub(crate) struct Request<'a, K: Kind, H: Execute> {
-    lane: &'a Lane<K, H>,
+pub(crate) struct Request<K: Kind, H: Execute> {
+    lane: Arc<Lane<K, H>>,
     entries: Vec<K::Entry>,
     /// The spans that enqueued the entries, in order.
     spans: Vec<Span>,
@@ -57,20 +58,21 @@ pub(crate) struct Request<'a, K: Kind, H: Execute> {
 /// An entry that the client below could not prepare: its position in the batch, and why.
 type Unprepared<K> = (usize, <K as Kind>::Entry, SendError);
 
-impl<'a, K: Kind, H: Execute> Request<'a, K, H> {
-    pub(crate) fn new(lane: &'a Lane<K, H>, batch: Dispatch<Load<K>>) -> Self {
+impl<K: Kind, H: Execute> Request<K, H> {
+    pub(crate) fn new(lane: &Arc<Lane<K, H>>, batch: Dispatch<Load<K>>) -> Self {
         let Dispatch { loads, size, admitted, deadline, .. } = batch;
         let (entries, spans) = loads.into_iter().map(|Load { entry, span }| (entry, span)).unzip();
         let mut until = after(deadline, K::GRACE);
         if K::IS_DEDUPLICATED && is_fifo(&lane.queue_url) {
             until = until.min(after(admitted, MAX_FIFO_REQUEST));
         }
-        Self { lane, entries, spans, size, until, is_sent: false }
+        Self { lane: Arc::clone(lane), entries, spans, size, until, is_sent: false }
     }
 
     /// Sends the request. Returns its result, and the loads of its entries.
     pub(crate) async fn send(mut self) -> (Answer<K::Receipt>, Vec<Load<K>>) {
-        let _in_flight = self.lane.observer.sending(self.lane.site());
+        let lane = Arc::clone(&self.lane);
+        let _in_flight = lane.observer.sending(lane.site());
         let (span, started) = (self.span(), Instant::now());
         let answer = pin!(self.answer()).instrument(span).await;
         self.lane.observer.sent(self.lane.site(), self.size, started.elapsed(), answer.error());
@@ -117,7 +119,7 @@ impl<'a, K: Kind, H: Execute> Request<'a, K, H> {
         self.is_sent = true;
         let called = {
             // Pinned here: the future of a client is large, and would be copied with each wrapper.
-            let calling = pin!(self.lane.client.execute::<K::Operation>(&input, options));
+            let calling = pin!(async { self.lane.client.execute::<K::Operation>(&input, options).await });
             contained(until, calling).await
         };
         K::unpack(input, &mut self.entries);
@@ -144,6 +146,7 @@ impl<'a, K: Kind, H: Execute> Request<'a, K, H> {
         if results.iter().all(Result::is_ok) {
             return Vec::new();
         }
+        let results = hold_back::<K>(&self.entries, results);
         let mut unprepared = Vec::new();
         for (position, (entry, result)) in
             std::mem::take(&mut self.entries).into_iter().zip(results).enumerate()
@@ -170,7 +173,8 @@ impl<'a, K: Kind, H: Execute> Request<'a, K, H> {
             self.entries.insert(position, entry);
             results.insert(position, Err(error));
         }
-        Answer::Entries(results)
+        // A batch that is too long is divided, whatever its entries need.
+        if let Answer::TooLong(_) = answer { answer } else { Answer::Entries(results) }
     }
 
     /// Adds ids to entries that SQS refused because a deduplication id is missing, if they may get one. Those entries
@@ -205,15 +209,32 @@ impl<'a, K: Kind, H: Execute> Request<'a, K, H> {
     }
 }
 
-impl<K: Kind, H: Execute> Drop for Request<'_, K, H> {
-    /// A request that was dropped before it was sent leaves nothing behind.
+impl<K: Kind, H: Execute> Drop for Request<K, H> {
+    /// A request that was dropped before it was sent leaves nothing behind, except for entries that SQS may have from an earlier one.
     fn drop(&mut self) {
         if !self.is_sent {
             for entry in self.entries.drain(..) {
-                K::discard(&self.lane.client, entry, false);
+                discard::<K, H>(&self.lane.client, entry, false, None);
             }
         }
     }
+}
+
+/// Holds back entries behind one of their group that could not be prepared: they must not overtake it.
+fn hold_back<K: Kind>(
+    entries: &[K::Entry],
+    mut results: Vec<Result<(), SendError>>,
+) -> Vec<Result<(), SendError>> {
+    let mut held: Vec<(&str, SendError)> = Vec::new();
+    for (entry, result) in entries.iter().zip(&mut results) {
+        let Some(group) = K::group(entry) else { continue };
+        match (&*result, held.iter().find(|(other, _)| *other == group)) {
+            (Ok(()), Some((_, error))) => *result = Err(error.clone().of_entry(true, false)),
+            (Err(error), None) => held.push((group, error.clone())),
+            _ => {}
+        }
+    }
+    results
 }
 
 /// Waits for the client below until `until`. If the call takes longer or panics, its outcome is unknown.
@@ -285,6 +306,12 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     ) -> impl Future<Output = Result<(), SendError>> + Send {
         let _ = (client, queue_url, entry);
         ready(Ok(()))
+    }
+
+    /// The group of an entry, whose order counts.
+    fn group(entry: &Self::Entry) -> Option<&str> {
+        let _ = entry;
+        None
     }
 
     /// Ends an entry that SQS did not accept. It may have it all the same.
@@ -433,6 +460,8 @@ pub(crate) struct Outgoing {
     pub(crate) id: DeduplicationId,
     /// What is sent in place of the message, if the client below has prepared something else.
     prepared: Option<Box<SendMessageBatchRequestEntry>>,
+    /// Whether SQS may have stored what was prepared.
+    is_in_doubt: bool,
 }
 
 /// The state of the deduplication id of a message.
@@ -466,7 +495,7 @@ pub struct SendReceipt {
 
 impl Outgoing {
     pub(crate) fn new(message: SendMessageBatchRequestEntry, id: DeduplicationId) -> Self {
-        Self { message, id, prepared: None }
+        Self { message, id, prepared: None, is_in_doubt: false }
     }
 
     /// What is sent.
@@ -548,10 +577,14 @@ impl Kind for Sends {
         Ok(())
     }
 
+    fn group(entry: &Outgoing) -> Option<&str> {
+        entry.message.message_group_id.as_deref()
+    }
+
     fn discard<H: Execute>(client: &H, entry: Outgoing, is_maybe_sent: bool) {
         if let Some(prepared) = entry.prepared {
             // After its first poll, it continues by itself.
-            let _ = client.discard(&prepared, is_maybe_sent).now_or_never();
+            let _ = client.discard(&prepared, is_maybe_sent || entry.is_in_doubt).now_or_never();
         }
     }
 
@@ -560,8 +593,9 @@ impl Kind for Sends {
             *maybe_stored = true;
         }
         // A standard queue may get the message twice. Two messages must not share what was prepared for one.
-        if let Some(prepared) = entry.prepared.take_if(|_| !is_fifo) {
-            let _ = client.discard(&prepared, true).now_or_never();
+        match entry.prepared.take_if(|_| !is_fifo) {
+            Some(prepared) => drop(client.discard(&prepared, true).now_or_never()),
+            None => entry.is_in_doubt = is_fifo,
         }
     }
 

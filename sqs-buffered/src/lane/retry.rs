@@ -36,7 +36,7 @@ impl Health {
     ) {
         match answer {
             Answer::Failed(error) if error.is_transient() => {}
-            Answer::Entries(_) if answer.is_throttle() => {}
+            Answer::Entries(_) if answer.is_throttle() || answer.is_outage() => {}
             Answer::Entries(_) => return *self = Self::default(),
             // These failures are about the entries, not about the queue.
             Answer::Failed(_) | Answer::TooLong(_) => return,

@@ -89,6 +89,12 @@ impl Delivery {
         self.receive_count().saturating_add(self.failures)
     }
 
+    /// This is a later delivery of the same message, which was received while the other one was held. So its receive count has one of
+    /// the attempts that the other one has counted as a failure.
+    pub(crate) fn follow(&mut self, other: &Self) {
+        (self.overloads, self.failures) = (other.overloads, other.failures.saturating_sub(1));
+    }
+
     pub(crate) fn number<N: std::str::FromStr>(&self, name: &Name) -> Option<N> {
         self.attribute(name)?.parse().ok()
     }

@@ -187,6 +187,14 @@ impl<H: Execute> Receiver<H> {
         self.ready.remove(index)
     }
 
+    /// Gives back what is behind a message in its group, on FIFO queues, so that nothing overtakes it.
+    fn give_back_behind(&mut self, place: &Place) {
+        let is_fifo = self.intake.source.is_fifo();
+        let (behind, ready) = self.ready.drain(..).partition(|delivery| is_fifo && place.is_before(delivery));
+        self.ready = ready;
+        give_back(behind.into());
+    }
+
     /// A message to yield, unless it could not be prepared. Then it is given back, and on FIFO queues those behind it in its group as
     /// well, so that none overtakes it.
     fn prepared(&mut self, place: &Place, prepared: Prepared) -> Option<Delivery> {
@@ -194,10 +202,7 @@ impl<H: Execute> Receiver<H> {
             Ok(delivery) => return Some(delivery),
             Err(unopened) => unopened,
         };
-        let is_fifo = self.intake.source.is_fifo();
-        let (behind, ready) = self.ready.drain(..).partition(|delivery| is_fifo && place.is_before(delivery));
-        self.ready = ready;
-        give_back(behind.into());
+        self.give_back_behind(place);
         if let Some(unopened) = unopened {
             let delay = BackOff::default().delay(unopened.receive_count(), random::unit());
             unopened.give_back_after(delay);
@@ -213,10 +218,12 @@ impl<H: Execute> Stream for Receiver<H> {
         let this = &mut *self;
         loop {
             let Some(delivery) = ready!(this.poll_fresh(cx)) else { return Poll::Ready(None) };
+            let place = Place::of(&delivery);
             let received = Received::new(delivery, &this.intake.source, &this.intake.observer);
             if received.is_some() {
                 return Poll::Ready(received);
             }
+            this.give_back_behind(&place);
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use sqs_buffered::{Entry, Linger, SendErrorKind};
+use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 use tokio::time::Instant;
@@ -246,4 +247,39 @@ async fn idle_lane_ends_its_tasks_and_starts_others() {
     assert_eq!(tokio::runtime::Handle::current().metrics().num_alive_tasks(), before);
     buffered.send(&rig.url, "2").await.unwrap();
     assert_eq!(rig.bodies(), ["1", "2"]);
+}
+
+#[test]
+fn requests_that_an_ended_runtime_never_polled_end_their_entries() {
+    // The first runtime polls one task before it looks after its own future again.
+    let runtime = |interval| {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().event_interval(interval).build().unwrap()
+    };
+    let (first, second) = (runtime(1), runtime(61));
+    let server = sqs_mock_server::MockSqs::in_process();
+    server.faults().inject(Fault::latency(Duration::from_millis(50)).on(Action::SendMessageBatch));
+    let (client, url) = (server.client(), server.queue_url("q"));
+    second.block_on(async { client.create_queue().queue_name("q").send().await.unwrap() });
+    let buffered = sqs_buffered::BufferedClient::new(client);
+    let tickets = first.block_on(async {
+        let mut tickets = Vec::new();
+        for number in 0..30 {
+            tickets.push(buffered.enqueue(sqs_buffered::Entry::new(&url, number.to_string())).await.unwrap());
+        }
+        // The task of the lane begins one request and spawns two, which this runtime does not poll any more.
+        tokio::task::yield_now().await;
+        tickets
+    });
+    drop(first);
+    second.block_on(async {
+        let ends = futures_util::future::join_all(tickets);
+        let ends = tokio::time::timeout(std::time::Duration::from_secs(5), ends).await.unwrap();
+        let aborted = |end: &Result<_, sqs_buffered::SendError>| {
+            end.as_ref().is_err_and(|error| error.kind() == sqs_buffered::SendErrorKind::Aborted)
+        };
+        assert!(ends.iter().all(|end| end.is_ok() || aborted(end)) && ends.iter().any(aborted));
+        assert_eq!(buffered.stats().entries, 0, "no capacity leaks");
+        buffered.send(&url, "tea").await.unwrap();
+    });
 }

@@ -1,7 +1,7 @@
 //! A client below that stores the bodies of messages before they are sent.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use sqs_buffered::{BufferedClient, Entry, SendErrorKind};
 use sqs_client::Error;
 use sqs_client::client::{CallOptions, Execute};
 use sqs_client::error::BuildError;
+use sqs_client::operation::list_queues::{ListQueues, ListQueuesInput};
 use sqs_client::operation::{Action, Operation};
 use sqs_client::types::SendMessageBatchRequestEntry;
 use sqs_client::wire::service_error::ErrorCode;
@@ -34,11 +35,20 @@ struct Storing {
     takes: Duration,
     stored: Arc<Mutex<BTreeMap<String, Kept>>>,
     puts: Arc<AtomicU32>,
+    is_down: Arc<AtomicBool>,
+    tries: Arc<AtomicU32>,
 }
 
 impl Storing {
     fn new(rig: &Rig, takes: Duration) -> Self {
-        Self { inner: rig.base.clone(), takes, stored: Arc::default(), puts: Arc::default() }
+        Self {
+            inner: rig.base.clone(),
+            takes,
+            stored: Arc::default(),
+            puts: Arc::default(),
+            is_down: Arc::default(),
+            tries: Arc::default(),
+        }
     }
 
     fn stored(&self) -> Vec<Kept> {
@@ -50,7 +60,12 @@ impl Storing {
     }
 
     async fn store(&self, body: &str) -> Result<String, Error> {
+        self.tries.fetch_add(1, Ordering::Relaxed);
         sleep(self.takes).await;
+        if self.is_down.load(Ordering::Relaxed) {
+            // The store of this client is SQS itself.
+            self.inner.execute::<ListQueues>(&ListQueuesInput::default(), CallOptions::default()).await?;
+        }
         if body == "bad" {
             return Err(BuildError::missing_field("bucket", "store").into());
         }
@@ -171,4 +186,39 @@ async fn message_that_ends_before_it_is_sent_leaves_nothing_stored() {
         }
         assert_eq!((start.elapsed().as_secs(), client.stored(), rig.bodies()), (2, vec![], vec![]));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fifo_message_that_may_be_stored_keeps_its_body_whatever_follows() {
+    let rig = Rig::fifo().await;
+    rig.server.faults().inject(Fault::reset_after().on(Action::SendMessageBatch).times(1));
+    rig.server.faults().inject(Fault::throttle().on(Action::SendMessageBatch));
+    let client = Storing::new(&rig, Duration::ZERO);
+    let buffered = BufferedClient::new(client.clone());
+    let ticket = buffered.enqueue(rig.message("tea")).await.unwrap();
+    sleep(Duration::from_secs(1)).await;
+    buffered.close_within(Duration::from_secs(1)).await;
+    let error = ticket.await.unwrap_err();
+    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Aborted, true));
+    assert_eq!((client.stored(), rig.bodies()), (vec![Kept::InDoubt], vec!["tea under 0".into()]));
+}
+
+/// A queue is down, and so is the store of one of its messages: the lane tries one batch at a time all the same.
+#[tokio::test(start_paused = true)]
+async fn outage_of_the_store_holds_the_lane_back() {
+    let rig = Rig::standard().await;
+    let client = Storing::new(&rig, Duration::ZERO);
+    client.is_down.store(true, Ordering::Relaxed);
+    let outage = Fault::error(ErrorCode::InternalError).on(Action::ListQueues);
+    rig.server.faults().inject(outage);
+    let buffered = BufferedClient::new(client.clone());
+    let sends = (0..200).map(|number| buffered.send(&rig.url, number.to_string()));
+    let recovery = async {
+        sleep(Duration::from_secs(20)).await;
+        client.is_down.store(false, Ordering::Relaxed);
+    };
+    let (ends, ()) = tokio::join!(join_all(sends), recovery);
+    assert!(ends.iter().all(Result::is_ok));
+    let tries = client.tries.load(Ordering::Relaxed);
+    assert!(tries < 200 + 10 * 60, "{tries} tries, one batch at a time");
 }
