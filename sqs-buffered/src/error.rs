@@ -544,6 +544,10 @@ impl ReceiveError {
         Self::new(ReceiveErrorKind::NoRuntime, "there is no tokio runtime to receive in")
     }
 
+    pub(crate) fn no_thread(error: &std::io::Error) -> Self {
+        Self::new(ReceiveErrorKind::Aborted, format!("the thread that renews leases did not start: {error}"))
+    }
+
     /// A task has panicked, or its runtime has ended.
     pub(crate) fn broken(what: &str, error: &JoinError) -> Self {
         Self::new(ReceiveErrorKind::Aborted, format!("{what} has ended unexpectedly: {error}"))

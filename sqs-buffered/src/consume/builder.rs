@@ -20,6 +20,7 @@ use crate::observe::receives::Hook;
 use crate::receive::delivery::GRACE;
 use crate::receive::lease::Lease;
 use crate::receive::pump::Source;
+use crate::receive::renewal_thread::RenewalThread;
 use crate::receive::settings::{Settings, receive_setters};
 
 /// Builds a [`Consumer`]. Set the [state](Self::state) before the [handler](Self::handler); the order of other settings
@@ -29,6 +30,8 @@ pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
     source: Source<H>,
     limits: Limits,
     settings: Settings,
+    /// The client of the renewal thread.
+    renewals: Option<H>,
     advance: GroupAdvance,
     poison: Poison,
     grace: Duration,
@@ -52,6 +55,7 @@ impl<H: Execute> ConsumerBuilder<H> {
             source,
             limits: Limits::default(),
             settings: Settings::default(),
+            renewals: None,
             advance: GroupAdvance::default(),
             poison: Poison::default(),
             grace: GRACE,
@@ -182,8 +186,18 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     }
 
     fn with<N>(self, change: impl FnOnce(S) -> N) -> ConsumerBuilder<H, N> {
-        let Self { source, limits, settings, advance, poison, grace, hook, handler } = self;
-        ConsumerBuilder { source, limits, settings, advance, poison, grace, hook, handler: change(handler) }
+        let Self { source, limits, settings, renewals, advance, poison, grace, hook, handler } = self;
+        ConsumerBuilder {
+            source,
+            limits,
+            settings,
+            renewals,
+            advance,
+            poison,
+            grace,
+            hook,
+            handler: change(handler),
+        }
     }
 }
 
@@ -262,9 +276,10 @@ impl<H: Execute> ReadyConsumer<H> {
     /// A setting is out of range. The error names it, with its value and what is allowed.
     pub fn build(self) -> Result<Consumer<H>, BuildError> {
         let Self {
-            source,
+            mut source,
             mut limits,
             settings,
+            renewals,
             advance,
             poison,
             grace,
@@ -276,6 +291,7 @@ impl<H: Execute> ReadyConsumer<H> {
         }
         settings.check(&source.url)?;
         limits.check()?;
+        source.renewals = renewals.map(RenewalThread::new).transpose()?;
         Ok(Consumer::assemble(Parts { source, limits, settings, advance, poison, grace, hook, handler }))
     }
 }

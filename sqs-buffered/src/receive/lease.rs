@@ -399,9 +399,37 @@ fn is_refusal(error: &SendError) -> bool {
     }
 }
 
+/// How late the renewal task wakes if its runtime was blocked.
+const LATE: Duration = Duration::from_secs(1);
+
+/// How often that is logged at most.
+const LOG_INTERVAL: Duration = Duration::from_mins(1);
+
+/// Logs that the runtime was blocked, so that leases may end.
+struct Stalls {
+    logged: Option<Instant>,
+}
+
+impl Stalls {
+    fn note<H: Execute>(&mut self, now: Instant, until: Instant, source: &Source<H>) {
+        let late = now.saturating_duration_since(until);
+        if late < LATE || self.logged.is_some_and(|logged| now < logged + LOG_INTERVAL) {
+            return;
+        }
+        self.logged = Some(now);
+        let queue_url = &*source.url;
+        tracing::warn!(
+            ?late,
+            queue_url,
+            "the runtime was blocked, and leases were not renewed; use `spawn_blocking`, or set `renewal_thread`"
+        );
+    }
+}
+
 /// The renewal task. It ends when no more messages arrive and all messages are settled.
 pub(crate) async fn renew_leases<H: Execute>(leases: Arc<Leases>, source: Source<H>, stop: Stop) {
     let mut guard = RenewalGuard { leases: Arc::clone(&leases), stop, is_finished: false };
+    let mut stalls = Stalls { logged: None };
     let mut renewals = FuturesUnordered::new();
     let mut returns = FuturesUnordered::new();
     loop {
@@ -436,7 +464,7 @@ pub(crate) async fn renew_leases<H: Execute>(leases: Arc<Leases>, source: Source
             Some((renewal, result)) = renewals.next() => leases.renewed(&renewal, &result),
             Some(()) = returns.next() => {}
             () = leases.woken.notified() => {}
-            () = pause => {}
+            () = pause => until.into_iter().for_each(|until| stalls.note(Instant::now(), until, &source)),
         }
     }
 }
@@ -491,7 +519,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn leases_are_lost_and_receiving_ends_when_the_renewal_task_ends() {
         let client = BufferedClient::new(MockSqs::in_process().client());
-        let source = Source { client, url: "http://localhost/000000000000/jobs".into() };
+        let source = Source::new(&client, "http://localhost/000000000000/jobs");
         let schedule = Schedule::new(30, Duration::from_secs(3_600));
         let (leases, stop) =
             (Arc::new(Leases::new(schedule, Arc::new(Observer::new("q", None)))), Stop::new());

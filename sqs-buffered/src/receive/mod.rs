@@ -6,4 +6,5 @@ pub(crate) mod lease;
 pub(crate) mod lease_table;
 pub(crate) mod pump;
 pub(crate) mod receiver;
+pub(crate) mod renewal_thread;
 pub(crate) mod settings;

@@ -38,6 +38,7 @@ use crate::receive::credits::{Reservation, SharedCredits};
 use crate::receive::delivery::Delivery;
 use crate::receive::lease::{Lease, Leases, renew_leases};
 use crate::receive::lease_table::Schedule;
+use crate::receive::renewal_thread::RenewalThread;
 use crate::receive::settings::Settings;
 use crate::span::messaging_span;
 use crate::time::whole_seconds;
@@ -47,17 +48,28 @@ use crate::time::whole_seconds;
 pub(crate) struct Source<H: Execute> {
     pub(crate) client: BufferedClient<H>,
     pub(crate) url: Arc<str>,
+    /// Where visibility changes go, if not through the client.
+    pub(crate) renewals: Option<RenewalThread<H>>,
 }
 
 impl<H: Execute> Source<H> {
+    pub(crate) fn new(client: &BufferedClient<H>, queue_url: &str) -> Self {
+        Self { client: client.clone(), url: queue_url.into(), renewals: None }
+    }
+
     pub(crate) fn is_fifo(&self) -> bool {
         crate::entry::is_fifo(&self.url)
+    }
+
+    /// The client of visibility changes.
+    fn changes(&self) -> &BufferedClient<H> {
+        self.renewals.as_ref().map_or(&self.client, |renewals| &renewals.client)
     }
 
     /// Hides a message for this many seconds from now. Not attempted after `until`: another consumer may have the message then.
     pub(crate) async fn hide(&self, handle: &str, seconds: u32, until: Instant) -> Result<(), SendError> {
         let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
-        self.client.enqueue_visibility_until(&self.url, handle, seconds, Some(until)).await?.await
+        self.changes().enqueue_visibility_until(&self.url, handle, seconds, Some(until)).await?.await
     }
 
     /// Like [`hide`](Self::hide). Fractions of a second are rounded up.
@@ -73,8 +85,8 @@ impl<H: Execute> Source<H> {
         own: &str,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
         let admitted = self.client.enqueue_delete(&self.url, handle).await?;
-        if handle != own {
-            self.client.supersede_visibility(&self.url, own);
+        if handle != own || self.renewals.is_some() {
+            self.changes().supersede_visibility(&self.url, own);
         }
         Ok(admitted)
     }
@@ -130,7 +142,12 @@ impl<H: Execute> Intake<H> {
             back_off: settings.back_off,
             out,
         };
-        let leases = Some(tokio::spawn(renew_leases(leases, source.clone(), stop.clone())));
+        let renewing = renew_leases(leases, source.clone(), stop.clone());
+        let leases = match &source.renewals {
+            None => tokio::spawn(renewing),
+            Some(thread) => thread.run(renewing).map_err(|error| ReceiveError::no_thread(&error))?,
+        };
+        let leases = Some(leases);
         let pump = Some(tokio::spawn(pump.run()));
         Ok(Some(Self {
             source,

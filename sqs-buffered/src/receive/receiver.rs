@@ -21,6 +21,7 @@ use crate::observe::receives::{Event, Hook, Observer, ReceiveStats};
 use crate::receive::credits::SharedCredits;
 use crate::receive::delivery::{Delivery, GRACE, Grace, Received};
 use crate::receive::pump::{Intake, Place, Source, Stop, give_back};
+use crate::receive::renewal_thread::RenewalThread;
 use crate::receive::settings::{Settings, receive_setters};
 
 /// The default limit.
@@ -66,6 +67,8 @@ type Prepared = Result<Delivery, Option<Delivery>>;
 #[must_use]
 pub struct ReceiverBuilder<H: Execute = sqs_client::Client> {
     source: Source<H>,
+    /// The client of the renewal thread.
+    renewals: Option<H>,
     limit: usize,
     settings: Settings,
     hook: Option<Hook>,
@@ -75,8 +78,8 @@ impl<H: Execute> Receiver<H> {
     /// Returns a builder for a receiver of the queue with this URL. Deletes and visibility changes go through `client`, in
     /// batches with its other entries.
     pub fn builder(client: &BufferedClient<H>, queue_url: impl AsRef<str>) -> ReceiverBuilder<H> {
-        let source = Source { client: client.clone(), url: queue_url.as_ref().into() };
-        ReceiverBuilder { source, limit: LIMIT, settings: Settings::default(), hook: None }
+        let source = Source::new(client, queue_url.as_ref());
+        ReceiverBuilder { source, renewals: None, limit: LIMIT, settings: Settings::default(), hook: None }
     }
 
     /// The totals since the start.
@@ -270,11 +273,15 @@ impl<H: Execute> ReceiverBuilder<H> {
     ///
     /// # Cancel safety
     /// If the future is dropped, nothing was received.
-    pub async fn start(self) -> Result<Receiver<H>, ReceiveError> {
+    pub async fn start(mut self) -> Result<Receiver<H>, ReceiveError> {
         self.settings.check(&self.source.url).map_err(|error| ReceiveError::invalid(&error))?;
         if !(1..=MAX_IN_FLIGHT).contains(&self.limit) {
             let error = BuildError::new("limit", self.limit, format_args!("1 to {MAX_IN_FLIGHT} messages"));
             return Err(ReceiveError::invalid(&error));
+        }
+        if let Some(client) = self.renewals {
+            let thread = RenewalThread::new(client).map_err(|error| ReceiveError::invalid(&error))?;
+            self.source.renewals = Some(thread);
         }
         let observer = Arc::new(Observer::new(&self.source.url, self.hook));
         let held = observer.metrics.held();

@@ -62,6 +62,16 @@ macro_rules! receive_setters {
             self
         }
 
+        /// Renews leases on a thread of their own, with this client. So leases live on while handlers block all threads of their
+        /// runtime, for example by computing. All visibility changes go through it.
+        ///
+        /// Create another client for it, not a clone: clones share connections, which belong to the blocked runtime. By default,
+        /// leases are renewed on the runtime of the handlers, and a warning is logged if that runtime is blocked.
+        pub fn renewal_thread(mut self, client: H) -> Self {
+            self.renewals = Some(client);
+            self
+        }
+
         /// Sets a hook that gets each [event](crate::observe::receives::Event). It must not block. A panic in it is logged.
         pub fn on_event(mut self, hook: impl Fn(&$crate::Event<'_>) + Send + Sync + 'static) -> Self {
             self.hook = Some(std::sync::Arc::new(hook));

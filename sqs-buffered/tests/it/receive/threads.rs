@@ -91,3 +91,40 @@ async fn message_of_a_stopped_handler_is_hidden_until_the_handler_has_ended() {
     assert_eq!(*at_its_end.lock().unwrap(), Some(0), "changes of visibility before its end");
     assert!(run.await.unwrap().is_ok());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn renewal_thread_keeps_leases_while_handlers_block_all_threads() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1", "2"]).await;
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .visibility_timeout(Duration::from_secs(3))
+        .wait_time(Duration::ZERO)
+        .concurrency(2)
+        .renewal_thread(rig.base.clone())
+        .message_handler(move |_, _| async {
+            std::thread::sleep(Duration::from_secs(5));
+            Ok(Outcome::Ack)
+        })
+        .build()
+        .unwrap();
+    let end = async {
+        while rig.left() > 0 {
+            tokio::time::sleep(millis(20)).await;
+        }
+    };
+    let report = consumer.run_until(end).await.unwrap();
+    let stats = report.stats;
+    assert_eq!((stats.received, stats.started, stats.acked, stats.leases_lost), (2, 2, 2, 0));
+    assert!(report.is_clean);
+}
+
+#[tokio::test]
+async fn consumer_with_a_renewal_thread_can_be_dropped_before_its_run() {
+    let rig = Rig::new("jobs").await;
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .renewal_thread(rig.base.clone())
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
+        .build()
+        .unwrap();
+    drop(consumer);
+}

@@ -1,0 +1,67 @@
+//! A thread that renews leases with a client of its own, so that handlers which block their runtime lose no lease.
+
+use std::io;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread;
+
+use parking_lot::Mutex;
+use sqs_client::client::Execute;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::client::BufferedClient;
+use crate::error::BuildError;
+use crate::settings::Settings;
+
+/// The thread, before it is started, and its client, through which all visibility changes go: so those of one message stay in order.
+#[derive(Clone, Debug)]
+pub(crate) struct RenewalThread<H: Execute> {
+    pub(crate) client: BufferedClient<H>,
+    runtime: Arc<Unstarted>,
+}
+
+/// The runtime of the thread, until the thread has it.
+#[derive(Debug)]
+struct Unstarted(Mutex<Option<Runtime>>);
+
+impl Drop for Unstarted {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.lock().take() {
+            // A runtime must not be dropped within another one.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl<H: Execute> RenewalThread<H> {
+    pub(crate) fn new(client: H) -> Result<Self, BuildError> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime =
+            runtime.map_err(|error| BuildError::new("renewal_thread", error, "a thread with timers"))?;
+        let home = Some(runtime.handle().clone());
+        let client = BufferedClient::assemble(client, Settings::default(), home, None);
+        Ok(Self { client, runtime: Arc::new(Unstarted(Mutex::new(Some(runtime)))) })
+    }
+
+    /// Runs a task on the thread, which ends with it. The handle fails if the thread ends before.
+    pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) -> io::Result<JoinHandle<()>> {
+        let runtime = self.runtime.0.lock().take();
+        let runtime = runtime.ok_or_else(|| io::Error::other("the thread has been started before"))?;
+        let (client, (ended, end)) = (self.client.clone(), oneshot::channel());
+        thread::Builder::new().name("sqs-leases".to_owned()).spawn(move || {
+            runtime.block_on(async {
+                task.await;
+                client.close().await;
+            });
+            // An error means that nobody waits.
+            let _ = ended.send(());
+        })?;
+        Ok(tokio::spawn(async {
+            if end.await.is_err() {
+                resume_unwind(Box::new("the thread that renews leases has ended"));
+            }
+        }))
+    }
+}
