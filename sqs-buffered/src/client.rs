@@ -294,7 +294,7 @@ impl<H: Execute> BufferedClient<H> {
             let error = SendError::new(SendErrorKind::TooLarge);
             return Err(EnqueueError::new(
                 entry,
-                error.explained(format!("{bytes} bytes, allowed are at most {most}")),
+                error.explained(format!("{bytes} bytes, `max_message_bytes` allows {most}")),
             ));
         }
         if let Err(refusal) = check(&entry, most) {

@@ -77,7 +77,7 @@ impl<H: Execute> Consumer<H> {
 
     /// Like [`builder`](Self::builder), with a client that other consumers, receivers and producers share.
     pub fn builder_with(client: &BufferedClient<H>, queue_url: impl AsRef<str>) -> ConsumerBuilder<H> {
-        ConsumerBuilder::new(Source { client: client.clone(), url: queue_url.as_ref().into() })
+        ConsumerBuilder::new(Source::new(client, queue_url.as_ref()))
     }
 
     pub(crate) fn assemble(parts: Parts<H>) -> Self {
@@ -276,6 +276,8 @@ pub(crate) struct Shared<H: Execute> {
     pub(crate) woken: Arc<Notify>,
     pub(crate) observer: Arc<Observer>,
     pub(crate) dead_letters: DeadLetters,
+    /// Whether the last attempt to open a message failed.
+    pub(crate) is_store_down: AtomicBool,
     has_run: AtomicBool,
     /// Whether it has logged that FIFO messages have no group.
     has_warned_of_no_group: AtomicBool,
@@ -339,6 +341,7 @@ impl<H: Execute> Shared<H> {
             handler,
             observer,
             dead_letters: DeadLetters::default(),
+            is_store_down: AtomicBool::new(false),
             has_run: AtomicBool::new(false),
             has_warned_of_no_group: AtomicBool::new(false),
             stop: Stop::new(),

@@ -108,8 +108,7 @@ impl<H: Execute> Work<H> {
         while let Some(place) = self.place_for(&key).await {
             let Some(mut entry) = self.lines().start_next_of(&key) else { return };
             let stop = self.stop_handlers.subscribe();
-            let (source, observer) = (&self.shared.source, &self.shared.observer);
-            let (verdict, elapsed) = handle(&handler, source, &mut entry.latest, observer, stop).await;
+            let (verdict, elapsed) = handle(&handler, &self.shared, &mut entry.latest, stop).await;
             place.leave(verdict.end(), elapsed);
             self.settle(&key, entry, verdict).await;
         }
@@ -156,9 +155,7 @@ impl<H: Execute> Work<H> {
             let (work, handler) = (Arc::clone(&self), handler.clone());
             self.in_background(async move {
                 let stop = work.stop_handlers.subscribe();
-                let shared = &work.shared;
-                let (lines, elapsed) =
-                    handle_batch(&handler, &shared.source, lines, &shared.observer, stop).await;
+                let (lines, elapsed) = handle_batch(&handler, &work.shared, lines, stop).await;
                 let ends = lines.iter().flat_map(|(_, entries)| entries).map(|(_, verdict)| verdict.end());
                 place.leave(ends.max().unwrap_or(HandlerEnd::Stopped), elapsed);
                 for (key, entries) in lines {

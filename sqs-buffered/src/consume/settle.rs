@@ -151,6 +151,9 @@ pub enum Poison {
 /// The longest pause of a message whose handler returned `Overloaded`: it runs again soon after the overload is over.
 const MAX_REST: Duration = Duration::from_secs(5);
 
+/// How long a message that cannot be opened is kept at most, from its receive.
+const OPEN_PATIENCE: Duration = Duration::from_mins(10);
+
 /// The minimum pause of `Outcome::Retry`.
 const MIN_RETRY: Duration = Duration::from_millis(100);
 
@@ -198,17 +201,19 @@ struct Facts {
     receives: u32,
     /// The same, with its runs in place.
     attempts: u32,
-    /// How many times in a row its handler returned `Overloaded` before.
+    /// How many times in a row its handler returned `Overloaded` before, or it could not be opened.
     overloads: u32,
     /// Whether there are places for another message that waits.
     may_rest: bool,
+    /// Whether a message that could not be opened may wait.
+    may_stay_unopened: bool,
     /// How many attempts the redrive policy allows, if a failed message may run again in place.
     allowed: Option<u32>,
 }
 
 /// Decides what happens to a message. All delays of messages come from here. `chance` is from 0 to 1.
 fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
-    let Facts { back_off, receives, attempts, overloads, may_rest, allowed } = facts;
+    let Facts { back_off, receives, attempts, overloads, may_rest, may_stay_unopened, allowed } = facts;
     let end = match verdict {
         Verdict::Outcome(Outcome::Ack) => End::Delete(Settled::Acked),
         Verdict::Outcome(Outcome::Nack(delay)) => End::GiveBack(Return::After(delay)),
@@ -230,6 +235,10 @@ fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
         }
         Verdict::Failed { .. } => End::GiveBack(Return::After(back_off.delay(attempts, chance))),
         Verdict::Unopened(Unopened::Delete, _) => End::Delete(Settled::Discarded),
+        // Giving it back would count as a receive, of its whole group: soon SQS would move all of it to the dead-letter queue.
+        Verdict::Unopened(Unopened::Retry, _) if may_stay_unopened => {
+            return Next::Rest(pause(overloads.saturating_add(1), chance).min(MAX_REST));
+        }
         // It did not run: the back-off is that of its receives.
         Verdict::Unopened(..) => End::GiveBack(Return::Returned(back_off.delay(receives, chance))),
         Verdict::Busy => End::GiveBack(Return::Returned(SOON)),
@@ -253,7 +262,7 @@ impl<H: Execute> Work<H> {
         let (mut why, mut has_succeeded) = (Rest::Asked, false);
         match &verdict {
             Verdict::Outcome(Outcome::Ack) => has_succeeded = true,
-            Verdict::Outcome(Outcome::Overloaded) => why = Rest::Overloaded,
+            Verdict::Outcome(Outcome::Overloaded) | Verdict::Unopened(..) => why = Rest::Overloaded,
             Verdict::Failed { panic, .. } => {
                 why = Rest::Failed;
                 self.note_panic(panic.clone());
@@ -294,12 +303,16 @@ impl<H: Execute> Work<H> {
         let may_wait = !may_run_in_place || !(shared.stop.is_finishing() || latest.lease.is_lost());
         // The messages that wait must leave places for others.
         let may_rest = may_wait && self.resting.load(Relaxed) < (self.places.load(Relaxed) / 2).max(1);
+        // If nothing can be opened, the others could not start either.
+        let has_place = may_rest || shared.is_store_down.load(Relaxed);
+        let may_stay_unopened = has_place && latest.lease.received().elapsed() < OPEN_PATIENCE;
         Facts {
             back_off: shared.settings.back_off,
             receives: latest.receive_count(),
             attempts: latest.attempts(),
             overloads: latest.overloads,
             may_rest,
+            may_stay_unopened,
             allowed,
         }
     }
@@ -503,6 +516,7 @@ mod tests {
         attempts: 4,
         overloads: 0,
         may_rest: true,
+        may_stay_unopened: false,
         allowed: None,
     };
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::iter::repeat_with;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -13,13 +14,13 @@ use tokio::time::Instant;
 
 use crate::consume::adaptive::HandlerEnd;
 use crate::consume::batch::{AnyBatchHandler, Behind};
+use crate::consume::consumer::Shared;
 use crate::consume::extract::MessageContext;
 use crate::consume::handler::{AnyHandler, Failure, HandlerTask};
 use crate::consume::lines::{Arrived, Key};
 use crate::consume::settle::{HandlerError, Outcome};
 use crate::observe::receives::{Event, Observer};
 use crate::receive::delivery::Delivery;
-use crate::receive::pump::Source;
 use crate::span::messaging_span;
 use crate::trace_context::{SenderContext, link};
 
@@ -67,20 +68,20 @@ impl Verdict {
 
 /// Opens a message under its lease. An error is the verdict about it: it could not be opened, or must not run.
 async fn open<H: Execute>(
-    source: &Source<H>,
+    shared: &Shared<H>,
     delivery: &mut Delivery,
-    observer: &Observer,
     mut stop: watch::Receiver<Option<Instant>>,
 ) -> Result<(), Verdict> {
     let lease = delivery.lease.clone();
     let opened = tokio::select! {
         biased;
-        opened = delivery.open(source) => opened,
+        opened = delivery.open(&shared.source) => opened,
         () = lease.lost() => return Err(Verdict::Aborted),
         _ = stop.wait_for(Option::is_some) => return Err(Verdict::Aborted),
     };
+    shared.is_store_down.store(opened.is_err(), Relaxed);
     opened.map_err(|error| {
-        observer.report(&Event::Unopened { message_id: delivery.id(), error: &error });
+        shared.observer.report(&Event::Unopened { message_id: delivery.id(), error: &error });
         Verdict::Unopened(error.unopened().unwrap_or(Unopened::Release), error.to_string())
     })
 }
@@ -88,16 +89,16 @@ async fn open<H: Execute>(
 /// Runs a handler in a task of its own. Returns how it ended, and how long it ran.
 pub(crate) async fn handle<H: Execute>(
     handler: &AnyHandler,
-    source: &Source<H>,
+    shared: &Shared<H>,
     delivery: &mut Delivery,
-    observer: &Observer,
     stop: watch::Receiver<Option<Instant>>,
 ) -> (Verdict, Duration) {
+    let (source, observer) = (&shared.source, &*shared.observer);
     let queue_url = &source.url;
     let Some(claim) = source.client.claims().claim(queue_url, delivery.id()) else {
         return (Verdict::Busy, Duration::ZERO);
     };
-    if let Err(verdict) = open(source, delivery, observer, stop.clone()).await {
+    if let Err(verdict) = open(shared, delivery, stop.clone()).await {
         return (verdict, Duration::ZERO);
     }
     let delivery = &*delivery;
@@ -173,14 +174,14 @@ pub(crate) type ByLine<T> = Vec<(Key, Vec<T>)>;
 /// message and the later ones of its line do not run.
 pub(crate) async fn handle_batch<H: Execute>(
     handler: &AnyBatchHandler,
-    source: &Source<H>,
+    shared: &Shared<H>,
     mut lines: ByLine<Arrived<Delivery>>,
-    observer: &Observer,
     stop: watch::Receiver<Option<Instant>>,
 ) -> (ByLine<(Arrived<Delivery>, Verdict)>, Duration) {
+    let (source, observer) = (&shared.source, &*shared.observer);
     let (claims, queue_url) = (source.client.claims(), &source.url);
     let all = lines.iter_mut().flat_map(|(_, entries)| entries);
-    let opening = all.map(|entry| open(source, &mut entry.latest, observer, stop.clone()));
+    let opening = all.map(|entry| open(shared, &mut entry.latest, stop.clone()));
     let mut unopened: HashMap<Arc<str>, Verdict> = HashMap::new();
     let opened = join_all(opening).await;
     // While others were opened, a lease may have ended, or a shutdown may have begun.

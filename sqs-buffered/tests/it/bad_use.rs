@@ -16,7 +16,7 @@ async fn invalid_entries_are_refused_locally() {
         (
             Entry::new(&standard.url, "x".repeat((1 << 20) + 1)),
             SendErrorKind::TooLarge,
-            "1048577 bytes, allowed are at most 1048576",
+            "1048577 bytes, `max_message_bytes` allows 1048576",
         ),
         (Entry::new(&fifo.url, "x"), SendErrorKind::Invalid, "MessageGroupId"),
         (
