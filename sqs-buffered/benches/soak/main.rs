@@ -21,6 +21,7 @@ use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
 use sqs_benchmarks::process::{now, resident_bytes};
 use sqs_buffered::{BufferedClient, BuildError, Consumer, Outcome};
 use sqs_client::Client;
+use sqs_client::client::Execute;
 use sqs_client::types::QueueAttributeName;
 
 use ledger::Run;
@@ -34,12 +35,13 @@ Sends and receives while requests fail, and counts lost, duplicated and reordere
   --rate COUNT      messages per second for each of the three queues (default: 1000)
   --hang COUNT      seconds during which one queue does not respond (default: 60, at most a third of the duration)
   --faults SHARE    probability of each fault (default: 0.05)
+  --aws-sdk         run over `aws_sdk_sqs::Client` without timeouts, instead of `sqs_client::Client`
   --seed NUMBER     random seed of the server (default: random)
   --svg FILE        plot memory over time; a relative FILE starts at the directory of the package
   --help            print this help
 
 There are ten kinds of faults, and most of them affect most requests. With the default, about a third of all requests
-fail. The tables go to standard output as Markdown, progress to standard error.
+fail. After three quarters of the time, all requests of one second are never answered, as if their connections had died. The tables go to standard output as Markdown, progress to standard error.
 
 The exit status is 1 if a message was lost, stored twice in the FIFO queue or out of order, if more than 1 % of the sends
 failed, or if a queue reached less than 0.8 of its rate while another queue did not respond.";
@@ -58,6 +60,8 @@ struct Options {
     svg: Option<PathBuf>,
     /// Internal: this program starts itself with this option.
     serves: bool,
+    /// Whether the buffered client and the consumers run over `aws_sdk_sqs::Client`.
+    over_aws_sdk: bool,
 }
 
 fn main() -> ExitCode {
@@ -73,6 +77,7 @@ fn run(mut arguments: Arguments) -> Result<(), BoxError> {
         seed: None,
         svg: None,
         serves: false,
+        over_aws_sdk: false,
     };
     while let Some(option) = arguments.option() {
         match option.as_str() {
@@ -82,6 +87,7 @@ fn run(mut arguments: Arguments) -> Result<(), BoxError> {
             "--hang" => options.hang = arguments.seconds()?,
             "--seed" => options.seed = Some(arguments.number(0..=u64::MAX)?),
             "--svg" => options.svg = Some(arguments.output()?),
+            "--aws-sdk" => options.over_aws_sdk = true,
             "--serve" => options.serves = true,
             "--help" | "-h" => {
                 println!("{HELP}");
@@ -94,15 +100,23 @@ fn run(mut arguments: Arguments) -> Result<(), BoxError> {
     if options.serves {
         return runtime.block_on(server::serve(options.faults, options.seed));
     }
-    runtime.block_on(soak(options))
+    runtime.block_on(async {
+        let server = Server::start(options.faults, options.seed)?;
+        if options.over_aws_sdk {
+            let client = server.aws_client();
+            soak(options, server, client).await
+        } else {
+            let client = server.client();
+            soak(options, server, client).await
+        }
+    })
 }
 
-async fn soak(options: Options) -> Result<(), BoxError> {
-    let mut server = Server::start(options.faults, options.seed)?;
+async fn soak<H: Execute>(options: Options, mut server: Server, below: H) -> Result<(), BoxError> {
     println!("Seed {}; the probability of each fault is {}.\n", server.seed, options.faults);
     let client = server.client();
     let runs = create_queues(&client).await?;
-    let buffered = BufferedClient::new(client.clone());
+    let buffered = BufferedClient::new(below.clone());
     let (start, stop) = (now(), Arc::new(AtomicBool::new(false)));
     let mut tasks = Vec::new();
     let mut consumers = Vec::new();
@@ -111,18 +125,22 @@ async fn soak(options: Options) -> Result<(), BoxError> {
             let (buffered, run, stop) = (buffered.clone(), Arc::clone(run), Arc::clone(&stop));
             tasks.push(tokio::spawn(traffic::produce(buffered, run, producer, options.rate, stop)));
         }
-        let consumer = consumer(client.clone(), run)?;
+        let consumer = consumer(below.clone(), run)?;
         consumers.push(consumer.clone());
         tokio::spawn(async move { consumer.run().await });
     }
     let mut memory = Vec::new();
     let hang = options.hang.min(options.time / 3);
     let hang_period = Hang { from: options.time.saturating_sub(hang) / 2, time: hang };
-    let mut has_hung = false;
+    let (mut has_hung, mut has_died) = (false, false);
     while start.elapsed() < options.time {
         if !has_hung && start.elapsed() >= hang_period.from {
             has_hung = true;
             server.hang(HANGING_QUEUE, hang)?;
+        }
+        if !has_died && start.elapsed() >= options.time * 3 / 4 {
+            has_died = true;
+            server.hang("*", Duration::from_secs(1))?;
         }
         tokio::time::sleep(Duration::from_secs(1).min(options.time.saturating_sub(start.elapsed()))).await;
         let (clients, server) = (resident_bytes(std::process::id())?, resident_bytes(server.id())?);
@@ -183,7 +201,7 @@ async fn create_queues(client: &Client) -> Result<Vec<Arc<Run>>, BoxError> {
 }
 
 /// A consumer that records each message in the ledger and deletes it.
-fn consumer(client: Client, run: &Arc<Run>) -> Result<Consumer, BuildError> {
+fn consumer<H: Execute>(client: H, run: &Arc<Run>) -> Result<Consumer<H>, BuildError> {
     let ledger = Arc::clone(run);
     Consumer::builder(client, &run.url)
         .concurrency(256)

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use sqs_benchmarks::plot::{Canvas, Line, Lines, Scale};
 use sqs_buffered::BufferedClient;
+use sqs_client::client::Execute;
 
 use crate::ledger::Run;
 use crate::{HANGING_QUEUE, Hang};
@@ -35,7 +36,7 @@ pub(crate) fn print_progress(runs: &[Arc<Run>], memory: Memory) {
 
 pub(crate) fn print(
     runs: &[Arc<Run>],
-    buffered: &BufferedClient,
+    buffered: &BufferedClient<impl Execute>,
     memory: &[Memory],
     faults: &[(u64, String)],
     elapsed: Duration,

@@ -35,6 +35,19 @@ impl Server {
         sqs_client::Client::from_conf(config.build())
     }
 
+    /// A client of the AWS SDK, which waits for responses for ever.
+    pub(crate) fn aws_client(&self) -> aws_sdk_sqs::Client {
+        let config = aws_sdk_sqs::Config::builder()
+            .behavior_version(aws_sdk_sqs::config::BehaviorVersion::latest())
+            .region(aws_sdk_sqs::config::Region::new("us-east-1"))
+            .credentials_provider(aws_sdk_sqs::config::Credentials::new("test", "test", None, None, "soak"))
+            .http_client(aws_smithy_http_client::Builder::new().build_http())
+            .timeout_config(aws_sdk_sqs::config::timeout::TimeoutConfig::disabled())
+            .stalled_stream_protection(aws_sdk_sqs::config::StalledStreamProtectionConfig::disabled())
+            .endpoint_url(&self.url);
+        aws_sdk_sqs::Client::from_conf(config.build())
+    }
+
     /// Removes all faults. Returns their names and counts.
     pub(crate) fn stop_faults(&mut self) -> Result<Vec<(u64, String)>, BoxError> {
         self.process.write_line("stop-faults")?;
@@ -51,7 +64,8 @@ impl Server {
         }
     }
 
-    /// Lets the server not respond to requests for a queue during `time`.
+    /// Lets the server not respond to requests for a queue during `time`. For the queue `*`, all requests of this time are never
+    /// answered.
     pub(crate) fn hang(&mut self, queue: &str, time: Duration) -> Result<(), BoxError> {
         self.process.write_line(&format!("hang {queue} {}", time.as_millis()))
     }
@@ -72,7 +86,11 @@ pub(crate) async fn serve(share: f64, seed: Option<u64>) -> Result<(), BoxError>
             let command = command?;
             if let Some((queue, time)) = command.strip_prefix("hang ").and_then(|rest| rest.split_once(' ')) {
                 let time = Duration::from_millis(time.parse()?);
-                let fault = server.faults().inject(Fault::latency(time).queue(queue));
+                let fault = match queue {
+                    "*" => Fault::latency(Duration::from_secs(24 * 3_600)),
+                    queue => Fault::latency(time).queue(queue),
+                };
+                let fault = server.faults().inject(fault);
                 std::thread::spawn(move || {
                     std::thread::sleep(time);
                     fault.remove();

@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use sqs_buffered::{BufferedClient, Entry};
 use sqs_client::Client;
+use sqs_client::client::Execute;
 use sqs_client::types::QueueAttributeName;
 
 use crate::ledger::Run;
 use crate::{BoxError, GROUPS, PRODUCERS};
 
 /// Sends numbered messages at a share of the rate. The messages of a group are in order.
-pub(crate) async fn produce(
-    buffered: BufferedClient,
+pub(crate) async fn produce<H: Execute>(
+    buffered: BufferedClient<H>,
     run: Arc<Run>,
     producer: usize,
     rate: u32,

@@ -385,3 +385,61 @@ async fn handler_that_succeeds_after_a_lost_lease_does_not_run_again_if_its_mess
         assert_eq!(diary.bodies().len(), 1, "{name}: it ran once");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn handler_of_twenty_minutes_has_one_effect() {
+    for extends in [false, true] {
+        let rig = Rig::new("jobs").await;
+        rig.send(["1", "2"]).await;
+        let effects = Arc::new(Mutex::new(0));
+        let counted = Arc::clone(&effects);
+        let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+            .message_handler(move |_, lease| {
+                let counted = Arc::clone(&counted);
+                async move {
+                    if extends {
+                        lease.extend(secs(1_500)).await?;
+                    }
+                    sleep(secs(1_200)).await;
+                    *counted.lock().unwrap() += 1;
+                    Ok(Outcome::Ack)
+                }
+            })
+            .build()
+            .unwrap();
+        let report = consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+        let told = (report.stats.received, report.stats.leases_lost, *effects.lock().unwrap());
+        assert_eq!(told, (2, 0, 2), "extends: {extends}");
+    }
+}
+
+/// A queue with a visibility timeout of a minute: renewals begin after half of it.
+#[tokio::test(start_paused = true)]
+async fn renewals_that_fail_for_28_seconds_lose_no_lease() {
+    let rig = Rig::new("jobs").await;
+    rig.set(QueueAttributeName::VisibilityTimeout, "60").await;
+    rig.send(["1", "2", "3"]).await;
+    let starts = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&starts);
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .message_handler(move |_, _| {
+            *counted.lock().unwrap() += 1;
+            async {
+                sleep(secs(200)).await;
+                Ok(Outcome::Ack)
+            }
+        })
+        .build()
+        .unwrap();
+    let outage = async {
+        sleep(secs(26)).await;
+        let outage = Fault::error(ErrorCode::InternalError).on(Action::ChangeMessageVisibilityBatch);
+        let outage = rig.server.faults().inject(outage);
+        sleep(secs(28)).await;
+        assert!(outage.hits() > 0);
+        outage.remove();
+        until(|| rig.left() == 0).await;
+    };
+    let stats = consumer.run_until(outage).await.unwrap().stats;
+    assert_eq!((stats.received, stats.acked, stats.leases_lost, *starts.lock().unwrap()), (3, 3, 0, 3));
+}
