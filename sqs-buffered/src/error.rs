@@ -56,7 +56,7 @@ struct Inner {
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum SendErrorKind {
-    /// SQS refused the entry: permanently, or until the retries ended.
+    /// SQS, or the client below, refused the entry: permanently, or until the retries ended.
     Rejected,
     /// The entry is larger than [`max_message_bytes`](crate::settings::Builder::max_message_bytes) or than SQS accepts.
     TooLarge,

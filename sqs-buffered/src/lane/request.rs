@@ -442,6 +442,13 @@ pub(crate) fn failure<E: OperationError>(error: &E) -> SendError {
     refused(error, SendErrorKind::Request).maybe_sent(error.is_outcome_unknown())
 }
 
+/// The error of an entry that the client below could not prepare.
+fn unprepared<E: OperationError>(error: &E) -> SendError {
+    let told = failure(error).maybe_sent(false);
+    let told = if told.message().is_none() { told.explained(error.to_string()) } else { told };
+    if told.is_transient() { told } else { told.of_kind(SendErrorKind::Rejected) }
+}
+
 fn refused<E: OperationError>(error: &E, kind: SendErrorKind) -> SendError {
     let told = SendError::new(kind).caused_by(error.clone()).of_request(error);
     match error.client_error().and_then(|error| error.service_error()) {
@@ -572,7 +579,7 @@ impl Kind for Sends {
     async fn prepare<H: Execute>(client: &H, queue_url: &str, entry: &mut Outgoing) -> Result<(), SendError> {
         if entry.prepared.is_none() {
             let prepared = client.prepare(queue_url, &entry.message).await;
-            entry.prepared = prepared.map_err(|error| failure(&error).maybe_sent(false))?.map(Box::new);
+            entry.prepared = prepared.map_err(|error| unprepared(&error))?.map(Box::new);
         }
         Ok(())
     }
