@@ -160,7 +160,7 @@ impl<H: Execute> BufferedClient<H> {
     }
 
     /// The runtime of the client, or else of the caller.
-    pub(crate) fn runtime(&self) -> Option<Handle> {
+    fn runtime(&self) -> Option<Handle> {
         self.shared.runtime.clone().or_else(|| Handle::try_current().ok())
     }
 
@@ -535,7 +535,7 @@ pub(crate) struct Entrant<K: Kind> {
     pub(crate) key: Option<Key>,
     pub(crate) bytes: usize,
     /// The longest time from its admission to its end.
-    pub(crate) timeout: Duration,
+    timeout: Duration,
     /// The time at which it is abandoned, even while it waits for capacity.
     pub(crate) deadline: Option<Instant>,
 }
@@ -546,9 +546,9 @@ type Admitted<K> = Result<Ticket<<K as Kind>::Receipt>, (<K as Kind>::Entry, Sen
 /// All lanes. Locked for lookups only, and to remove unused lanes.
 #[derive(Debug)]
 struct Lanes<H: Execute> {
-    pub(crate) sends: ByQueue<Sends, H>,
-    pub(crate) deletes: ByQueue<Delete, H>,
-    pub(crate) changes: ByQueue<Visibility, H>,
+    sends: ByQueue<Sends, H>,
+    deletes: ByQueue<Delete, H>,
+    changes: ByQueue<Visibility, H>,
 }
 
 /// Lanes of one operation, by the URL of the queue.
@@ -593,12 +593,12 @@ impl<K: Kind, H: Execute> ByQueue<K, H> {
     }
 
     /// The lane of a queue, if there is one.
-    pub(crate) fn find(&self, queue_url: &str) -> Option<Arc<Lane<K, H>>> {
+    fn find(&self, queue_url: &str) -> Option<Arc<Lane<K, H>>> {
         self.queues.read().by_url.get(queue_url).map(Arc::clone)
     }
 
     /// The lane of a queue, created on first use; `None` if the client is closed.
-    pub(crate) fn get(&self, queue_url: &str) -> Option<Arc<Lane<K, H>>> {
+    fn get(&self, queue_url: &str) -> Option<Arc<Lane<K, H>>> {
         if let Some(lane) = self.find(queue_url) {
             return Some(lane);
         }

@@ -270,7 +270,7 @@ pub(crate) struct Shared<H: Execute> {
     pub(crate) poison: Poison,
     pub(crate) handler: Handling,
     pub(crate) credits: Arc<SharedCredits>,
-    pub(crate) pool: HandlerPool,
+    pool: HandlerPool,
     pub(crate) is_paused: Arc<AtomicBool>,
     /// Wakes the run after a change of its pause, its turn in the pool, its running handlers, or its places.
     pub(crate) woken: Arc<Notify>,
@@ -303,7 +303,7 @@ pub(crate) struct Parts<H: Execute> {
 }
 
 /// Drop guard: if the run is dropped, callers that wait for its end get an error.
-struct RunGuard<'c, H: Execute>(pub(crate) &'c Shared<H>);
+struct RunGuard<'c, H: Execute>(&'c Shared<H>);
 
 impl<H: Execute> Drop for RunGuard<'_, H> {
     fn drop(&mut self) {

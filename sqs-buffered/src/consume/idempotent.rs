@@ -386,11 +386,11 @@ impl Records {
         Self { capacity, time_to_live, by_key: HashMap::new(), by_end: BTreeMap::new(), next: 0 }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.by_key.len()
     }
 
-    pub(crate) fn begin(&mut self, now: Instant, attempt: &Attempt, lease: Duration) -> Result<Begin, Full> {
+    fn begin(&mut self, now: Instant, attempt: &Attempt, lease: Duration) -> Result<Begin, Full> {
         self.forget_ended(now);
         match self.by_key.get(attempt.key()) {
             Some(record) if record.is_completed => return Ok(Begin::Completed),

@@ -416,7 +416,7 @@ impl Shares {
     }
 
     /// When this consumer may take handlers that are reserved for others, if there are any.
-    pub(crate) fn next_change(&self, id: Id, now: Instant) -> Option<Instant> {
+    fn next_change(&self, id: Id, now: Instant) -> Option<Instant> {
         let others = self.members.iter().filter(|(other, _)| **other != id).map(|(_, other)| other);
         let reserved = others.filter(|other| !other.is_waiting && self.reserved(other, now) > 0);
         reserved.filter_map(|other| other.busy).map(|busy| busy + RESERVED).min()

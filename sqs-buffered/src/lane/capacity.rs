@@ -284,7 +284,7 @@ impl<W> Shares<W> {
     }
 
     /// Adds a waiter. Returns the number of its arrival.
-    pub(crate) fn wait(&mut self, lane: usize, bytes: usize, waiter: W) -> Option<u64> {
+    fn wait(&mut self, lane: usize, bytes: usize, waiter: W) -> Option<u64> {
         let waiters = &mut self.lanes.get_mut(lane)?.waiters;
         self.arrivals += 1;
         waiters.push_back(Queued { arrival: self.arrivals, bytes, ticket: waiter });
@@ -293,7 +293,7 @@ impl<W> Shares<W> {
     }
 
     /// Removes a dropped waiter, unless it was granted capacity before.
-    pub(crate) fn give_up(&mut self, lane: usize, arrival: u64) -> Option<W> {
+    fn give_up(&mut self, lane: usize, arrival: u64) -> Option<W> {
         let waiters = &mut self.lanes.get_mut(lane)?.waiters;
         let index = waiters.binary_search_by_key(&arrival, |waiter| waiter.arrival).ok()?;
         self.waiting -= 1;

@@ -58,7 +58,7 @@ pub(crate) struct Lane<K: Kind, H: Execute> {
     pub(crate) queue_url: Arc<str>,
     pub(crate) share: Arc<Share>,
     pub(crate) observer: Arc<Observer>,
-    pub(crate) deduplication: Deduplication,
+    deduplication: Deduplication,
     /// How long one request may take.
     pub(crate) attempt_timeout: Duration,
     metrics: LaneMetrics,
@@ -296,7 +296,7 @@ impl<K: Kind, H: Execute> Lane<K, H> {
     }
 
     /// The lane, for the observer.
-    pub(crate) fn site(&self) -> Site<'_> {
+    fn site(&self) -> Site<'_> {
         Site { queue_url: &self.queue_url, operation: K::Operation::ACTION, metrics: &self.metrics }
     }
 
@@ -602,12 +602,7 @@ impl<K: Kind, H: Execute> Sending<K, H> {
 }
 
 /// Lets the client below remove what it has prepared for an entry. That needs a runtime, and may panic.
-pub(crate) fn discard<K: Kind, H: Execute>(
-    client: &H,
-    entry: K::Entry,
-    is_maybe_sent: bool,
-    home: Option<&Handle>,
-) {
+fn discard<K: Kind, H: Execute>(client: &H, entry: K::Entry, is_maybe_sent: bool, home: Option<&Handle>) {
     let discard = || {
         let _entered = home.filter(|_| Handle::try_current().is_err()).map(Handle::enter);
         K::discard(client, entry, is_maybe_sent);

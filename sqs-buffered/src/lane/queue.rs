@@ -421,7 +421,7 @@ impl<L, T, R: Receipt> Queue<L, T, R> {
 
     /// Whether the batch is full, or the next entry does not fit. No entry fits into a batch that has all its bytes: every send has
     /// at least one byte.
-    pub(crate) fn is_full(&mut self) -> bool {
+    fn is_full(&mut self) -> bool {
         let Some(room) = self.open.room(self.limits) else { return true };
         room == 0 || self.backlog.next_bytes().is_some_and(|bytes| bytes > room)
     }
@@ -666,7 +666,7 @@ impl<L, T> Open<L, T> {
     }
 
     /// When its first entry was admitted; `None` if it has none.
-    pub(crate) fn since(&self) -> Option<Instant> {
+    fn since(&self) -> Option<Instant> {
         self.entries.first().map(|entry| entry.admitted)
     }
 
@@ -676,7 +676,7 @@ impl<L, T> Open<L, T> {
     }
 
     /// The size that is left for another entry; `None` if the batch is full.
-    pub(crate) fn room(&self, limits: BatchLimits) -> Option<usize> {
+    fn room(&self, limits: BatchLimits) -> Option<usize> {
         if self.entries.is_empty() {
             return Some(usize::MAX);
         }
@@ -696,7 +696,7 @@ impl<L, T> Open<L, T> {
     }
 
     /// The keys of its entries, each once.
-    pub(crate) fn keys(&self) -> Vec<Key> {
+    fn keys(&self) -> Vec<Key> {
         let mut keys: Vec<Key> = self.entries.iter().filter_map(|entry| entry.key.clone()).collect();
         keys.sort_unstable();
         keys.dedup();
@@ -712,7 +712,7 @@ impl<L, T> Open<L, T> {
     }
 
     /// Whether `is_meant` is true for any entry.
-    pub(crate) fn any(&self, is_meant: impl FnMut(&Pending<L, T>) -> bool) -> bool {
+    fn any(&self, is_meant: impl FnMut(&Pending<L, T>) -> bool) -> bool {
         self.entries.iter().any(is_meant)
     }
 

@@ -352,7 +352,7 @@ pub(crate) enum AddedId {
 /// The results in a response, by entry id.
 pub(crate) struct Results<R> {
     successful: Vec<(String, R)>,
-    pub(crate) failed: Vec<BatchResultErrorEntry>,
+    failed: Vec<BatchResultErrorEntry>,
 }
 
 /// The id of the entry at that position of a batch.
@@ -361,10 +361,7 @@ pub(crate) fn id(position: usize) -> String {
 }
 
 /// Converts the result of a request of `count` entries.
-pub(crate) fn answer<K: Kind, E: OperationError>(
-    result: Result<Output<K>, E>,
-    count: usize,
-) -> Answer<K::Receipt> {
+fn answer<K: Kind, E: OperationError>(result: Result<Output<K>, E>, count: usize) -> Answer<K::Receipt> {
     let error = match result {
         Ok(output) => return Answer::Entries(by_position(K::results(output), count)),
         Err(error) => error,
@@ -438,7 +435,7 @@ fn is_lease_lost(code: &ErrorCode, message: Option<&str>) -> bool {
 }
 
 /// The error of all entries of a failed request. Lanes retry [transient](crate::transient) failures, as consumers do.
-pub(crate) fn failure<E: OperationError>(error: &E) -> SendError {
+fn failure<E: OperationError>(error: &E) -> SendError {
     refused(error, SendErrorKind::Request).maybe_sent(error.is_outcome_unknown())
 }
 

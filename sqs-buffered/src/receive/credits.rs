@@ -171,7 +171,7 @@ impl Credits {
     }
 
     /// Running receives.
-    pub(crate) fn receives(&self) -> usize {
+    fn receives(&self) -> usize {
         self.receives
     }
 

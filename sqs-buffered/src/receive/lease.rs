@@ -161,7 +161,7 @@ pub(crate) struct Held {
     pub(crate) received: Instant,
     is_lost: AtomicBool,
     /// Renewals and the loss of the lease wake all waiting tasks.
-    pub(crate) changed: Notify,
+    changed: Notify,
 }
 
 impl Held {
@@ -175,12 +175,12 @@ impl Held {
         Self { number, receipt_handle, message_id, received, is_lost, changed }
     }
 
-    pub(crate) fn is_lost(&self) -> bool {
+    fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Acquire)
     }
 
     /// Marks the lease as lost. Returns whether it was not lost before.
-    pub(crate) fn lose(&self) -> bool {
+    fn lose(&self) -> bool {
         let is_news = !self.is_lost.swap(true, Ordering::AcqRel);
         self.changed.notify_waiters();
         is_news
@@ -231,7 +231,7 @@ enum Outlook {
 /// A running renewal.
 pub(crate) struct Renewal {
     pub(crate) held: Arc<Held>,
-    pub(crate) asked: Instant,
+    asked: Instant,
     pub(crate) seconds: u32,
 }
 
@@ -332,7 +332,7 @@ impl Leases {
     }
 
     /// Reports that a lease is lost, once.
-    pub(crate) fn lost(&self, held: &Held) {
+    fn lost(&self, held: &Held) {
         if held.lose() {
             let (message_id, age) = (&*held.message_id, held.received.elapsed());
             self.observer.report(&Event::LeaseLost { message_id, age });

@@ -180,11 +180,11 @@ struct LeaseState<T> {
     timer: Instant,
     phase: Phase,
     /// The time of the next renewal or retry without a request of the holder.
-    pub(crate) usual: Instant,
+    usual: Instant,
     /// The earliest time at which it may be renewed together with others.
     pub(crate) earliest: Instant,
     /// The extension that the holder requested.
-    pub(crate) request: Option<ExtendRequest>,
+    request: Option<ExtendRequest>,
     /// Requests up to this number are served.
     served: u64,
 }
@@ -198,7 +198,7 @@ struct ExtendRequest {
 
 impl ExtendRequest {
     /// A request that serves both.
-    pub(crate) fn and(self, other: Option<Self>) -> Self {
+    fn and(self, other: Option<Self>) -> Self {
         let Some(other) = other else { return self };
         Self { number: self.number.max(other.number), until: self.until.max(other.until) }
     }
@@ -236,12 +236,7 @@ impl<T: Clone> LeaseState<T> {
 }
 
 /// The time of the next renewal, and the earliest time at which it may join others.
-pub(crate) fn moments(
-    schedule: &Schedule,
-    since: Instant,
-    granted: Duration,
-    chance: f64,
-) -> (Instant, Instant) {
+fn moments(schedule: &Schedule, since: Instant, granted: Duration, chance: f64) -> (Instant, Instant) {
     (schedule.renew_at(since, granted, chance), schedule.renew_at(since, granted, 0.0))
 }
 

@@ -234,8 +234,8 @@ impl<H: Execute> Drop for Intake<H> {
 /// Everything that the task needs.
 struct Pump<H: Execute> {
     pub(crate) source: Source<H>,
-    pub(crate) terms: Terms,
-    pub(crate) leases: Arc<Leases>,
+    terms: Terms,
+    leases: Arc<Leases>,
     pub(crate) credits: Arc<SharedCredits>,
     pub(crate) observer: Arc<Observer>,
     /// Stops all receives.
@@ -427,7 +427,7 @@ fn span(queue_url: &str) -> tracing::Span {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
     pub(crate) visibility_seconds: u32,
-    pub(crate) wait: Duration,
+    wait: Duration,
     /// How long an attempt may take in addition.
     pub(crate) attempt_timeout: Duration,
 }
@@ -436,14 +436,14 @@ pub(crate) struct Terms {
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// The time of the response.
-    pub(crate) at: Instant,
+    at: Instant,
     /// The time since its first attempt.
-    pub(crate) elapsed: Duration,
+    elapsed: Duration,
     /// The span of the receive.
     pub(crate) span: Span,
     pub(crate) messages: Vec<Message>,
     /// Messages with a wrong checksum.
-    pub(crate) damaged: Vec<Message>,
+    damaged: Vec<Message>,
 }
 
 /// Receives. `None` if `stop` came before the response; an error if the failure is permanent and `may_refuse` is true: no
@@ -697,7 +697,7 @@ impl Stop {
     }
 
     /// Cancels running receives, too.
-    pub(crate) fn cut(&self) {
+    fn cut(&self) {
         self.reach(Stage::Cut);
     }
 
