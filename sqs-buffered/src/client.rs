@@ -108,6 +108,10 @@ impl<H: Execute> BufferedClient<H> {
         &self.shared.handle
     }
 
+    pub(crate) fn settings(&self) -> Settings {
+        self.shared.settings
+    }
+
     /// Whether the client is closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.shared.sends.is_closed()

@@ -167,7 +167,9 @@ impl<R> Future for Ticket<R> {
             Ok(current) if self.patience.as_ref().is_none_or(|(runtime, _)| *runtime != current) => {
                 self.patience = Some((current, Box::pin(sleep_until(self.ends))));
             }
-            _ => {}
+            Ok(_) => {}
+            // Without a runtime there is no timer.
+            Err(_) => self.patience = None,
         }
         match &mut self.patience {
             Some((_, patience)) => patience

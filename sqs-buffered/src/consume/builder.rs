@@ -245,7 +245,7 @@ impl<H: Execute, T> ConsumerBuilder<H, NoHandler<T>> {
     ///
     /// On a FIFO queue, a batch may hold several messages of a group, in order. No later message of the group starts
     /// before they are settled. They are deleted one after the other, or together with [`GroupAdvance::AfterHandler`].
-    /// A failure makes the messages behind it in the group visible again, whatever their outcomes.
+    /// After a failure, the messages behind it in the group run again, whatever their outcomes.
     ///
     /// ```no_run
     /// use sqs_buffered::{Consumer, HandlerError, Outcome};
@@ -291,7 +291,9 @@ impl<H: Execute> ReadyConsumer<H> {
         }
         settings.check(&source.url)?;
         limits.check()?;
-        source.renewals = renewals.map(RenewalThread::new).transpose()?;
+        let settings_of_client = source.client.settings();
+        source.renewals =
+            renewals.map(|client| RenewalThread::new(client, settings_of_client)).transpose()?;
         Ok(Consumer::assemble(Parts { source, limits, settings, advance, poison, grace, hook, handler }))
     }
 }

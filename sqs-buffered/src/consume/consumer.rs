@@ -3,8 +3,8 @@
 use std::future::pending;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{fmt, io};
@@ -276,8 +276,8 @@ pub(crate) struct Shared<H: Execute> {
     pub(crate) woken: Arc<Notify>,
     pub(crate) observer: Arc<Observer>,
     pub(crate) dead_letters: DeadLetters,
-    /// Whether the last attempt to open a message failed.
-    pub(crate) is_store_down: AtomicBool,
+    /// How many messages in a row could not be opened, each at its first attempt.
+    pub(crate) unopened_in_a_row: AtomicUsize,
     has_run: AtomicBool,
     /// Whether it has logged that FIFO messages have no group.
     has_warned_of_no_group: AtomicBool,
@@ -341,7 +341,7 @@ impl<H: Execute> Shared<H> {
             handler,
             observer,
             dead_letters: DeadLetters::default(),
-            is_store_down: AtomicBool::new(false),
+            unopened_in_a_row: AtomicUsize::new(0),
             has_run: AtomicBool::new(false),
             has_warned_of_no_group: AtomicBool::new(false),
             stop: Stop::new(),
@@ -394,6 +394,10 @@ impl Item for Delivery {
 
     fn sequence(&self) -> u128 {
         self.number(&Name::SequenceNumber).unwrap_or_default()
+    }
+
+    fn follow(&mut self, earlier: &Self) {
+        Delivery::follow(self, earlier);
     }
 }
 

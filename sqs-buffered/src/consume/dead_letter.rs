@@ -1,10 +1,12 @@
 //! Dead letters: messages that their handler, or their redrive policy, gives up.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use sqs_client::client::{CallOptions, Execute, OperationError};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput};
@@ -18,7 +20,7 @@ use tokio::time::Instant;
 
 use crate::attempt::{ATTEMPT_TIMEOUT, attempt};
 use crate::entry::{Entry, is_fifo};
-use crate::error::is_transient;
+use crate::error::{Panicked, is_transient};
 use crate::receive::delivery::Delivery;
 use crate::receive::pump::Source;
 
@@ -68,7 +70,9 @@ impl DeadLetters {
         let sent = source.client.send_letter(letter(&url, delivery, reason)).await;
         if sent.is_err() {
             // It may have been deleted, or replaced by another one.
-            *self.known.lock().await = None;
+            if let Some((_, until)) = &mut *self.known.lock().await {
+                *until = Instant::now();
+            }
         }
         sent.map(drop).map_err(|error| error.to_string())
     }
@@ -92,7 +96,9 @@ impl DeadLetters {
         if let Some((redrive, _)) = known.as_ref().filter(|(_, until)| Instant::now() < *until) {
             return redrive.clone();
         }
-        let redrive = match (find(source).await, known.take()) {
+        let found = AssertUnwindSafe(find(source)).catch_unwind().await;
+        let found = found.unwrap_or_else(|panic| Err(LookupError::new(Panicked::of(&*panic).to_string())));
+        let redrive = match (found, known.take()) {
             // The policy changes rarely. A failure that passes does not change it.
             (Err(LookupError { is_transient: true, .. }), Some((Ok(old), _))) => Ok(old),
             (found, _) => found.map_err(|error| error.reason),

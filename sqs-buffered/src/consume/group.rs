@@ -43,7 +43,7 @@ pub(crate) struct Work<H: Execute> {
     pub(crate) places: AtomicUsize,
     /// Messages that wait for the next run of their handlers.
     pub(crate) resting: AtomicUsize,
-    /// Those of them whose handlers have failed.
+    /// Those of them whose handlers have failed, or that could not be opened.
     pub(crate) failing: AtomicUsize,
     /// Stops the handlers. The run waits for them until this time.
     pub(crate) stop_handlers: watch::Sender<Option<Instant>>,
@@ -117,13 +117,19 @@ impl<H: Execute> Work<H> {
     /// A place for the first message of a line; `None` if the line is empty, or the consumer stops.
     async fn place_for(self: &Arc<Self>, key: &Key) -> Option<Place> {
         loop {
+            self.lines().keep(key);
             let head = || self.lines().head_of(key).map(|entry| entry.latest.lease.clone());
             match self.gate.enter(1, Some(&head)).await {
                 Ok(place) => return Some(place),
                 Err(NotStarted::Stopped) => return None,
                 Err(NotStarted::LeaseLost) => {
                     let entry = self.lines().start_next_of(key)?;
-                    self.settle(key, entry, Verdict::Aborted).await;
+                    if entry.latest.lease.is_lost() {
+                        self.settle(key, entry, Verdict::Aborted).await;
+                    } else {
+                        // A later delivery has renewed it.
+                        self.run_again(key, entry);
+                    }
                 }
             }
         }

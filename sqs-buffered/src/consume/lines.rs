@@ -34,6 +34,10 @@ pub(crate) trait Item {
     fn id(&self) -> &Arc<str>;
     /// Its position in the line: lower numbers go first.
     fn sequence(&self) -> u128;
+    /// This is a later delivery of the same message.
+    fn follow(&mut self, earlier: &Self) {
+        let _ = earlier;
+    }
 }
 
 /// A message with its deliveries. Usually there is one.
@@ -45,14 +49,17 @@ pub(crate) struct Arrived<T> {
     pub(crate) earlier: Vec<T>,
 }
 
+impl<T: Item> Arrived<T> {
+    /// Adds a later delivery.
+    pub(crate) fn renew(&mut self, mut delivery: T) {
+        delivery.follow(&self.latest);
+        self.earlier.push(std::mem::replace(&mut self.latest, delivery));
+    }
+}
+
 impl<T> Arrived<T> {
     pub(crate) fn new(latest: T) -> Self {
         Self { latest, earlier: Vec::new() }
-    }
-
-    /// Adds a later delivery.
-    pub(crate) fn renew(&mut self, delivery: T) {
-        self.earlier.push(std::mem::replace(&mut self.latest, delivery));
     }
 
     /// All deliveries, the latest first.
@@ -169,7 +176,14 @@ impl<T: Item, V> Lines<T, V> {
 
     /// The first message of a line that has not started.
     pub(crate) fn head_of(&self, key: &Key) -> Option<&Arrived<T>> {
-        self.lines.get(key)?.waiting.front()
+        self.lines.get(key).filter(|line| matches!(line.stage, Stage::Idle))?.waiting.front()
+    }
+
+    /// The caller starts the messages of this line, so it is not ready for others.
+    pub(crate) fn keep(&mut self, key: &Key) {
+        if let Some(place) = self.ready.iter().rposition(|ready| ready == key) {
+            self.ready.remove(place);
+        }
     }
 
     /// Takes the next message of a line whose first one is [done](Self::done), if there is one.
@@ -177,9 +191,6 @@ impl<T: Item, V> Lines<T, V> {
         let line = self.lines.get_mut(key).filter(|line| matches!(line.stage, Stage::Idle))?;
         let entry = line.waiting.pop_front()?;
         line.stage = Stage::running(entry.latest.id());
-        if let Some(place) = self.ready.iter().rposition(|ready| ready == key) {
-            self.ready.remove(place);
-        }
         Some(entry)
     }
 

@@ -28,6 +28,9 @@ use crate::observe::meter::Level;
 use crate::receive::delivery::{Delivery, Grace};
 use crate::receive::pump::{Intake, give_back};
 
+/// How many places a consumer may have in addition while failed messages wait in all of them, or as many again.
+const MAX_EXTRA: usize = 10;
+
 type Future = BoxFuture<'static, ()>;
 
 /// One run of a consumer.
@@ -102,14 +105,17 @@ impl<H: Execute> Run<H> {
         let places = match self.work.gate.ahead() {
             _ if shared.is_paused.load(Relaxed) => 0,
             Some(ahead) => {
-                most.min(self.work.gate.running().saturating_mul(size).saturating_add(ahead.max(size)))
+                let started = self.work.gate.running().saturating_mul(size);
+                let resting = self.work.resting.load(Relaxed);
+                most.min(started.saturating_add(resting).saturating_add(ahead.max(size)))
             }
             None => most,
         };
         self.work.places.store(places, Relaxed);
-        // A failed message that waits in the only place must not stop the others.
-        let is_blocked = places == 1 && self.work.failing.load(Relaxed) > 0;
-        let total = places + usize::from(is_blocked);
+        // If failed messages wait in all places, one more is received: it may succeed, and then the others make room.
+        let failing = self.work.failing.load(Relaxed);
+        let extra = (failing + 1).saturating_sub(places).min(places.max(MAX_EXTRA));
+        let total = if places == 0 { 0 } else { places + extra };
         if total != std::mem::replace(&mut self.total, total) {
             shared.credits.set_total(total);
         }

@@ -128,7 +128,7 @@ impl BackOff {
     }
 }
 
-/// What happens on FIFO queues when the handler of a message fails again and again.
+/// What happens on FIFO queues when the handler of a message fails.
 ///
 /// SQS counts a receive of each message of the group when one of them is received again. So when SQS moves the failing message to the
 /// dead-letter queue, it moves those behind it soon after, although they were never handled.
@@ -140,8 +140,8 @@ pub enum Poison {
     /// queue, with the error as the message attribute `DeadLetterReason`, deletes it, and goes on with the group.
     ///
     /// Needs a redrive policy, and the permissions `sqs:GetQueueAttributes` and `sqs:GetQueueUrl`, and `sqs:SendMessage` on the
-    /// dead-letter queue. Without them, while half of the places are occupied by such messages, and at a shutdown: as
-    /// [`LeaveToSqs`](Self::LeaveToSqs).
+    /// dead-letter queue. Without them, while half of the places are occupied by messages that wait, at a shutdown, and when the
+    /// lease of the message ends: as [`LeaveToSqs`](Self::LeaveToSqs).
     #[default]
     InPlace,
     /// The consumer gives the group back: the message becomes visible after the back-off, and SQS decides.
@@ -150,6 +150,9 @@ pub enum Poison {
 
 /// The longest pause of a message whose handler returned `Overloaded`: it runs again soon after the overload is over.
 const MAX_REST: Duration = Duration::from_secs(5);
+
+/// So many messages in a row that cannot be opened, at least, mean that nothing can be opened.
+const MIN_UNOPENED: usize = 10;
 
 /// How long a message that cannot be opened is kept at most, from its receive.
 const OPEN_PATIENCE: Duration = Duration::from_mins(10);
@@ -237,7 +240,7 @@ fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
         Verdict::Unopened(Unopened::Delete, _) => End::Delete(Settled::Discarded),
         // Giving it back would count as a receive, of its whole group: soon SQS would move all of it to the dead-letter queue.
         Verdict::Unopened(Unopened::Retry, _) if may_stay_unopened => {
-            return Next::Rest(pause(overloads.saturating_add(1), chance).min(MAX_REST));
+            return Next::Rest(pause(overloads.saturating_add(1), chance));
         }
         // It did not run: the back-off is that of its receives.
         Verdict::Unopened(..) => End::GiveBack(Return::Returned(back_off.delay(receives, chance))),
@@ -253,6 +256,7 @@ fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
 enum Rest {
     Asked,
     Overloaded,
+    Unopened,
     Failed,
 }
 
@@ -262,7 +266,8 @@ impl<H: Execute> Work<H> {
         let (mut why, mut has_succeeded) = (Rest::Asked, false);
         match &verdict {
             Verdict::Outcome(Outcome::Ack) => has_succeeded = true,
-            Verdict::Outcome(Outcome::Overloaded) | Verdict::Unopened(..) => why = Rest::Overloaded,
+            Verdict::Outcome(Outcome::Overloaded) => why = Rest::Overloaded,
+            Verdict::Unopened(..) => why = Rest::Unopened,
             Verdict::Failed { panic, .. } => {
                 why = Rest::Failed;
                 self.note_panic(panic.clone());
@@ -304,7 +309,9 @@ impl<H: Execute> Work<H> {
         // The messages that wait must leave places for others.
         let may_rest = may_wait && self.resting.load(Relaxed) < (self.places.load(Relaxed) / 2).max(1);
         // If nothing can be opened, the others could not start either.
-        let has_place = may_rest || shared.is_store_down.load(Relaxed);
+        let is_store_down =
+            shared.unopened_in_a_row.load(Relaxed) > self.places.load(Relaxed).max(MIN_UNOPENED);
+        let has_place = may_rest || is_store_down;
         let may_stay_unopened = has_place && latest.lease.received().elapsed() < OPEN_PATIENCE;
         Facts {
             back_off: shared.settings.back_off,
@@ -320,10 +327,10 @@ impl<H: Execute> Work<H> {
     /// Keeps a message for a pause, and puts it back at the front of its line, with later deliveries of it.
     async fn rest(&self, key: &Key, mut entry: Arrived<Delivery>, pause: Duration, why: Rest) {
         let latest = &mut entry.latest;
-        latest.overloads =
-            if matches!(why, Rest::Overloaded) { latest.overloads.saturating_add(1) } else { 0 };
-        let is_failing = matches!(why, Rest::Failed);
-        if is_failing {
+        let grows = matches!(why, Rest::Overloaded | Rest::Unopened);
+        latest.overloads = if grows { latest.overloads.saturating_add(1) } else { 0 };
+        let is_failing = matches!(why, Rest::Failed | Rest::Unopened);
+        if matches!(why, Rest::Failed) {
             let (message_id, attempts, retry_in) = (&**latest.id(), latest.attempts(), pause);
             self.shared.observer.report(&Event::RetriedInPlace { message_id, attempts, retry_in });
             latest.failures += 1;
@@ -341,10 +348,7 @@ impl<H: Execute> Work<H> {
         self.failing.fetch_sub(usize::from(is_failing), Relaxed);
         self.shared.woken.notify_one();
         let mut lines = self.lines();
-        for mut later in lines.take_more(key) {
-            later.follow(&entry.latest);
-            entry.renew(later);
-        }
+        lines.take_more(key).into_iter().for_each(|later| entry.renew(later));
         drop(lines);
         self.run_again(key, entry);
     }
@@ -368,8 +372,8 @@ impl<H: Execute> Work<H> {
         has_succeeded: bool,
     ) -> Option<Vec<Delivery>> {
         let mut more = self.lines().take_more(key);
-        for later in &mut more {
-            later.follow(&entry.latest);
+        if let Some(latest) = more.last_mut() {
+            latest.follow(&entry.latest);
         }
         if !entry.latest.lease.is_lost() {
             return Some(more.into_iter().rev().chain(entry.into_deliveries()).collect());

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::iter::repeat_with;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use sqs_client::client::{Execute, OperationError as _, Unopened};
 use sqs_client::types::MessageSystemAttributeName as Name;
@@ -19,6 +21,7 @@ use crate::consume::extract::MessageContext;
 use crate::consume::handler::{AnyHandler, Failure, HandlerTask};
 use crate::consume::lines::{Arrived, Key};
 use crate::consume::settle::{HandlerError, Outcome};
+use crate::error::Panicked;
 use crate::observe::receives::{Event, Observer};
 use crate::receive::delivery::Delivery;
 use crate::span::messaging_span;
@@ -44,7 +47,7 @@ pub(crate) enum Verdict {
     Busy,
     /// Not started: the message could not be opened.
     Unopened(Unopened, String),
-    /// Not run: in its batch, an earlier message of its group has failed before the handler.
+    /// Not run: in its batch, an earlier message of its group did not run.
     Behind,
     /// The handler was stopped, or still runs although it was told to stop.
     Aborted,
@@ -73,17 +76,28 @@ async fn open<H: Execute>(
     mut stop: watch::Receiver<Option<Instant>>,
 ) -> Result<(), Verdict> {
     let lease = delivery.lease.clone();
+    let (id, is_first) = (Arc::clone(delivery.id()), delivery.overloads == 0);
+    // A client below that panics must not end the run.
+    let opening = AssertUnwindSafe(delivery.open(&shared.source)).catch_unwind();
     let opened = tokio::select! {
         biased;
-        opened = delivery.open(&shared.source) => opened,
+        opened = opening => opened,
         () = lease.lost() => return Err(Verdict::Aborted),
         _ = stop.wait_for(Option::is_some) => return Err(Verdict::Aborted),
     };
-    shared.is_store_down.store(opened.is_err(), Relaxed);
-    opened.map_err(|error| {
-        shared.observer.report(&Event::Unopened { message_id: delivery.id(), error: &error });
-        Verdict::Unopened(error.unopened().unwrap_or(Unopened::Release), error.to_string())
-    })
+    let unopened = |error: &(dyn std::error::Error + 'static), policy| {
+        shared.unopened_in_a_row.fetch_add(usize::from(is_first), Relaxed);
+        shared.observer.report(&Event::Unopened { message_id: &id, error });
+        Err(Verdict::Unopened(policy, error.to_string()))
+    };
+    match opened {
+        Ok(Ok(())) => {
+            shared.unopened_in_a_row.store(0, Relaxed);
+            Ok(())
+        }
+        Ok(Err(error)) => unopened(&error, error.unopened().unwrap_or(Unopened::Release)),
+        Err(panic) => unopened(&Panicked::of(&*panic), Unopened::Release),
+    }
 }
 
 /// Runs a handler in a task of its own. Returns how it ended, and how long it ran.
@@ -233,7 +247,7 @@ pub(crate) async fn handle_batch<H: Execute>(
                 let unopened = unopened.remove(entry.latest.id());
                 left.take().map(|busy| unopened.unwrap_or(busy))
             });
-            ended.unwrap_or(Verdict::Aborted)
+            ended.unwrap_or(Verdict::Behind)
         };
         let decided = entries.into_iter().map(|entry| (verdict(&entry), entry));
         (key, decided.map(|(verdict, entry)| (entry, verdict)).collect())

@@ -283,7 +283,7 @@ impl<K: Kind, H: Execute> Lane<K, H> {
         self.tell(state);
     }
 
-    /// One line at the start of an outage, and one at its end. Without a cause, each entry was throttled.
+    /// One line at the start of an outage, and one at its end. Without a cause, each entry failed by itself.
     fn log_outage(&self, is_failing: bool, cause: Option<&SendError>) {
         let Site { queue_url, operation, .. } = self.site();
         let operation = operation.as_str();
@@ -603,11 +603,15 @@ impl<K: Kind, H: Execute> Sending<K, H> {
 
 /// Lets the client below remove what it has prepared for an entry. That needs a runtime, and may panic.
 fn discard<K: Kind, H: Execute>(client: &H, entry: K::Entry, is_maybe_sent: bool, home: Option<&Handle>) {
-    let discard = || {
+    contain(|| {
         let _entered = home.filter(|_| Handle::try_current().is_err()).map(Handle::enter);
         K::discard(client, entry, is_maybe_sent);
-    };
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(discard)) {
+    });
+}
+
+/// Calls the client below, which may panic.
+pub(crate) fn contain(call: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
         tracing::error!(error = %Panicked::of(&*panic), "the client below panicked");
     }
 }

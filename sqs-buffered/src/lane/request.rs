@@ -36,7 +36,7 @@ use tracing::{Instrument as _, Span};
 use crate::entry::is_fifo;
 use crate::error::{Panicked, SendError, SendErrorKind, is_transient_code};
 use crate::lane::queue::{Answer, BatchSize, Dispatch, Key, Receipt};
-use crate::lane::{Lane, Load, discard};
+use crate::lane::{Lane, Load, contain, discard};
 use crate::observe::sends::Site;
 use crate::settings::{DedupId, MAX_FIFO_REQUEST};
 use crate::span::messaging_span;
@@ -53,6 +53,8 @@ pub(crate) struct Request<K: Kind, H: Execute> {
     until: Instant,
     /// Whether SQS may have some of the entries.
     is_sent: bool,
+    /// Entries that are not sent.
+    unprepared: Vec<Unprepared<K>>,
 }
 
 /// An entry that the client below could not prepare: its position in the batch, and why.
@@ -66,7 +68,7 @@ impl<K: Kind, H: Execute> Request<K, H> {
         if K::IS_DEDUPLICATED && is_fifo(&lane.queue_url) {
             until = until.min(after(admitted, MAX_FIFO_REQUEST));
         }
-        Self { lane: Arc::clone(lane), entries, spans, size, until, is_sent: false }
+        Self { lane: Arc::clone(lane), entries, spans, size, until, is_sent: false, unprepared: Vec::new() }
     }
 
     /// Sends the request. Returns its result, and the loads of its entries.
@@ -97,19 +99,20 @@ impl<K: Kind, H: Execute> Request<K, H> {
         if let Err(error) = self.settle_deduplication().await {
             return Answer::Failed(error.maybe_sent(false));
         }
-        let unprepared = self.prepare().await;
+        self.prepare().await;
         if self.entries.is_empty() {
-            return self.with_unprepared(Answer::Entries(Vec::new()), unprepared);
+            return self.with_unprepared(Answer::Entries(Vec::new()));
         }
         let answer = self.call().await;
         for (position, entry) in self.entries.iter_mut().enumerate() {
             if answer.result(position).is_none_or(|result| result.is_err_and(SendError::is_maybe_sent)) {
-                K::note_maybe_stored(&self.lane.client, entry, is_fifo(&self.lane.queue_url));
+                let is_fifo = is_fifo(&self.lane.queue_url);
+                contain(|| K::note_maybe_stored(&self.lane.client, entry, is_fifo));
             }
         }
         let is_without_id = (0..self.entries.len()).any(|position| missing_id(&answer, position).is_some());
         let answer = if is_without_id { self.add_missing_ids(answer).await } else { answer };
-        self.with_unprepared(answer, unprepared)
+        self.with_unprepared(answer)
     }
 
     async fn call(&mut self) -> Answer<K::Receipt> {
@@ -135,7 +138,7 @@ impl<K: Kind, H: Execute> Request<K, H> {
     }
 
     /// Lets the client below prepare the entries, for example store large bodies. Removes those that it could not prepare.
-    async fn prepare(&mut self) -> Vec<Unprepared<K>> {
+    async fn prepare(&mut self) {
         let (client, queue_url, until) = (&self.lane.client, &*self.lane.queue_url, self.until);
         let preparing = self.entries.iter_mut().map(|entry| K::prepare(client, queue_url, entry));
         let results = match contained(until, join_all(preparing)).await {
@@ -144,32 +147,27 @@ impl<K: Kind, H: Execute> Request<K, H> {
             Err(error) => self.entries.iter().map(|_| Err(error.clone().maybe_sent(false))).collect(),
         };
         if results.iter().all(Result::is_ok) {
-            return Vec::new();
+            return;
         }
-        let results = hold_back::<K>(&self.entries, results);
-        let mut unprepared = Vec::new();
+        let is_fifo = is_fifo(&self.lane.queue_url);
+        let results = if is_fifo { hold_back::<K>(&self.entries, results) } else { results };
         for (position, (entry, result)) in
             std::mem::take(&mut self.entries).into_iter().zip(results).enumerate()
         {
             match result {
                 Ok(()) => self.entries.push(entry),
-                Err(error) => unprepared.push((position, entry, error)),
+                Err(error) => self.unprepared.push((position, entry, error)),
             }
         }
-        unprepared
     }
 
     /// Puts entries that were not sent back in their places, with their errors.
-    fn with_unprepared(
-        &mut self,
-        answer: Answer<K::Receipt>,
-        unprepared: Vec<Unprepared<K>>,
-    ) -> Answer<K::Receipt> {
-        if unprepared.is_empty() {
+    fn with_unprepared(&mut self, answer: Answer<K::Receipt>) -> Answer<K::Receipt> {
+        if self.unprepared.is_empty() {
             return answer;
         }
         let mut results: Vec<_> = (0..self.entries.len()).map(|position| answer.owned(position)).collect();
-        for (position, entry, error) in unprepared {
+        for (position, entry, error) in std::mem::take(&mut self.unprepared) {
             self.entries.insert(position, entry);
             results.insert(position, Err(error));
         }
@@ -212,10 +210,10 @@ impl<K: Kind, H: Execute> Request<K, H> {
 impl<K: Kind, H: Execute> Drop for Request<K, H> {
     /// A request that was dropped before it was sent leaves nothing behind, except for entries that SQS may have from an earlier one.
     fn drop(&mut self) {
-        if !self.is_sent {
-            for entry in self.entries.drain(..) {
-                discard::<K, H>(&self.lane.client, entry, false, None);
-            }
+        let unsent = self.unprepared.drain(..).map(|(_, entry, _)| entry);
+        let unsent = unsent.chain(self.entries.drain(..).filter(|_| !self.is_sent));
+        for entry in unsent {
+            discard::<K, H>(&self.lane.client, entry, false, None);
         }
     }
 }

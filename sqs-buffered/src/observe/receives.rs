@@ -68,7 +68,7 @@ pub enum Event<'a> {
         message_id: &'a str,
     },
     /// A message could not be opened: the client below could not load its payload. It is not handled. The client says what becomes
-    /// of it; usually it becomes visible again after the back-off.
+    /// of it; usually it waits, and is opened again.
     #[non_exhaustive]
     Unopened {
         /// The message id.
@@ -344,7 +344,7 @@ counters! {
     received,
     /// Deliveries with a wrong checksum. They were made visible again.
     damaged,
-    /// Deliveries of messages that could not be opened, and were not handled.
+    /// Failed attempts to open messages.
     unopened,
     /// Deliveries of messages that were already held. They share the end of the first delivery.
     duplicates,

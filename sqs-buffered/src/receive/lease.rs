@@ -432,8 +432,12 @@ pub(crate) async fn renew_leases<H: Execute>(leases: Arc<Leases>, source: Source
     let mut stalls = Stalls { logged: None };
     let mut renewals = FuturesUnordered::new();
     let mut returns = FuturesUnordered::new();
+    let mut planned: Option<Instant> = None;
     loop {
         let now = Instant::now();
+        if let Some(planned) = planned {
+            stalls.note(now, planned, &source);
+        }
         let (due, abandoned) = leases.due(now);
         for due in due {
             match due {
@@ -453,6 +457,7 @@ pub(crate) async fn renew_leases<H: Execute>(leases: Arc<Leases>, source: Source
             Outlook::Over => None,
             Outlook::Until(until) => until,
         };
+        planned = until;
         let pause = async {
             match until {
                 Some(until) => sleep_until(until).await,
@@ -464,7 +469,7 @@ pub(crate) async fn renew_leases<H: Execute>(leases: Arc<Leases>, source: Source
             Some((renewal, result)) = renewals.next() => leases.renewed(&renewal, &result),
             Some(()) = returns.next() => {}
             () = leases.woken.notified() => {}
-            () = pause => until.into_iter().for_each(|until| stalls.note(Instant::now(), until, &source)),
+            () = pause => {}
         }
     }
 }

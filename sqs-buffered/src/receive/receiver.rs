@@ -280,7 +280,8 @@ impl<H: Execute> ReceiverBuilder<H> {
             return Err(ReceiveError::invalid(&error));
         }
         if let Some(client) = self.renewals {
-            let thread = RenewalThread::new(client).map_err(|error| ReceiveError::invalid(&error))?;
+            let thread = RenewalThread::new(client, self.source.client.settings())
+                .map_err(|error| ReceiveError::invalid(&error))?;
             self.source.renewals = Some(thread);
         }
         let observer = Arc::new(Observer::new(&self.source.url, self.hook));

@@ -4,6 +4,7 @@ use std::io;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use sqs_client::client::Execute;
@@ -36,24 +37,27 @@ impl Drop for Unstarted {
 }
 
 impl<H: Execute> RenewalThread<H> {
-    pub(crate) fn new(client: H) -> Result<Self, BuildError> {
+    /// `settings` are those of the client of the consumer.
+    pub(crate) fn new(client: H, settings: Settings) -> Result<Self, BuildError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime =
-            runtime.map_err(|error| BuildError::new("renewal_thread", error, "a thread with timers"))?;
+            runtime.map_err(|error| BuildError::new("renewal_thread", error, "what the system can start"))?;
         let home = Some(runtime.handle().clone());
-        let client = BufferedClient::assemble(client, Settings::default(), home, None);
+        let client = BufferedClient::assemble(client, settings, home, None);
         Ok(Self { client, runtime: Arc::new(Unstarted(Mutex::new(Some(runtime)))) })
     }
 
     /// Runs a task on the thread, which ends with it. The handle fails if the thread ends before.
     pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) -> io::Result<JoinHandle<()>> {
-        let runtime = self.runtime.0.lock().take();
-        let runtime = runtime.ok_or_else(|| io::Error::other("the thread has been started before"))?;
-        let (client, (ended, end)) = (self.client.clone(), oneshot::channel());
+        let (unstarted, client) = (Arc::clone(&self.runtime), self.client.clone());
+        let (ended, end) = oneshot::channel();
         thread::Builder::new().name("sqs-leases".to_owned()).spawn(move || {
+            // Taken here: if the thread does not start, the runtime must not be dropped with this closure.
+            let Some(runtime) = unstarted.0.lock().take() else { return };
             runtime.block_on(async {
                 task.await;
-                client.close().await;
+                // All messages are settled.
+                client.close_within(Duration::ZERO).await;
             });
             // An error means that nobody waits.
             let _ = ended.send(());

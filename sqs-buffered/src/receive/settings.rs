@@ -65,8 +65,11 @@ macro_rules! receive_setters {
         /// Renews leases on a thread of their own, with this client. So leases live on while handlers block all threads of their
         /// runtime, for example by computing. All visibility changes go through it.
         ///
-        /// Create another client for it, not a clone: clones share connections, which belong to the blocked runtime. By default,
-        /// leases are renewed on the runtime of the handlers, and a warning is logged if that runtime is blocked.
+        /// Create another client for it, not a clone: clones share connections, which belong to the blocked runtime. Receives and
+        /// deletes stay on that runtime, so a response that waits there for longer than the visibility timeout is too late. Each
+        /// consumer or receiver has its own thread, with the settings of its buffered client but without its event hook.
+        ///
+        /// By default, leases are renewed on the runtime of the handlers, and a warning is logged if that runtime is blocked.
         pub fn renewal_thread(mut self, client: H) -> Self {
             self.renewals = Some(client);
             self

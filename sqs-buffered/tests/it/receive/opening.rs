@@ -348,3 +348,28 @@ async fn outage_of_the_store_dead_letters_nothing() {
         assert!(diary.bodies().iter().all(|body| body.starts_with("opened ")));
     }
 }
+
+/// The store is up, and a few payloads cannot be loaded.
+#[tokio::test(start_paused = true)]
+async fn payloads_that_do_not_load_leave_places_for_others() {
+    for concurrency in [1, 4] {
+        let rig = Rig::new("jobs").await;
+        rig.send((0..8).map(|number| format!("bad {number}"))).await;
+        rig.send((0..40).map(|number| number.to_string())).await;
+        let client = layer(&rig, (u32::MAX, Unopened::Retry));
+        let acked = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&acked);
+        let consumer = Consumer::builder(client, &rig.url)
+            .concurrency(concurrency)
+            .message_handler(move |_, _| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                async { Ok(Outcome::Ack) }
+            })
+            .build()
+            .unwrap();
+        let start = Instant::now();
+        consumer.run_until(until(|| acked.load(Ordering::Relaxed) == 40)).await.unwrap();
+        // A single place is taken for a second by each attempt to open one.
+        assert!(start.elapsed() < secs(600), "{concurrency}: {:?}", start.elapsed());
+    }
+}
