@@ -230,9 +230,9 @@ impl<K: Kind, H: Execute> Lane<K, H> {
         if let Some(task) = state.tasks.iter_mut().find(|task| task.runtime.id() == runtime) {
             task.wakes = Some(wakes);
         }
-        drop(state);
+        // From here on, dropping a batch frees its slot.
         let sending = due.into_iter().map(|due| self.sending(due)).collect();
-        self.tell(self.state.lock());
+        self.tell(state);
         Some((sending, wakes))
     }
 
