@@ -462,8 +462,8 @@ impl<H: Execute> BufferedClient<H> {
         Entrant { entry, key: Some(Key::clone(handle)), bytes: 0, timeout, deadline }
     }
 
-    /// Sends all entries that were admitted so far, without waiting for fuller batches. When all of them have ended, returns the
-    /// results of those that had not ended before. It ends as tickets do, also if the entries depend on a runtime that is idle.
+    /// Sends all entries that were admitted so far, without waiting for fuller batches. Returns when all of them
+    /// have ended, with the results of the entries that it waited for. Like a ticket, it also ends if the runtime of the entries is idle.
     ///
     /// # Cancel safety
     /// If the future is dropped, the entries are still sent.

@@ -257,8 +257,8 @@ impl<L, T, R: Receipt> Queue<L, T, R> {
         self.ledger.settle(epoch, entries);
     }
 
-    /// Sends the entries admitted so far without waiting for full batches. The receiver has the results of those that have ended; its
-    /// sender is dropped after the last one. `None` if all have ended.
+    /// Sends the entries admitted so far without waiting for full batches. The receiver counts the results as entries end, and its
+    /// channel closes after the last one. `None` if all have ended.
     pub(crate) fn flush(&mut self) -> Option<watch::Receiver<Summary>> {
         self.ledger.flush()
     }

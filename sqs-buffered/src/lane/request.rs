@@ -118,7 +118,7 @@ impl<K: Kind, H: Execute> Request<K, H> {
     async fn call(&mut self) -> Answer<K::Receipt> {
         let input = K::pack(&self.lane.queue_url, &mut self.entries);
         let options = CallOptions::with_retries(Retries::Never);
-        let until = self.until.min(after(Instant::now(), self.lane.attempt_timeout));
+        let until = self.attempt_ends();
         self.is_sent = true;
         let called = {
             // Pinned here: the future of a client is large, and would be copied with each wrapper.
@@ -192,13 +192,17 @@ impl<K: Kind, H: Execute> Request<K, H> {
         answer
     }
 
+    /// When an attempt that begins now is abandoned.
+    fn attempt_ends(&self) -> Instant {
+        self.until.min(after(Instant::now(), self.lane.attempt_timeout))
+    }
+
     /// Completes entries without a deduplication id.
     async fn settle_deduplication(&mut self) -> Result<(), SendError> {
         let mut by_content = false;
         if self.entries.iter().any(K::asks_queue) {
             let asking = self.lane.deduplication.by_content(&self.lane.client, &self.lane.queue_url);
-            let until = self.until.min(after(Instant::now(), self.lane.attempt_timeout));
-            by_content = contained(until, asking).await?.map_err(|error| failure(&error))?;
+            by_content = contained(self.attempt_ends(), asking).await?.map_err(|error| failure(&error))?;
         }
         for entry in &mut self.entries {
             K::settle(entry, by_content);

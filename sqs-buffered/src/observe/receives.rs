@@ -7,16 +7,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::observe::meter::{Counter, Histogram};
 use sqs_client::error::DisplayErrorContext;
 use tokio::time::Instant;
 
 use crate::consume::settle::Outcome;
 use crate::error::SendError;
 use crate::metrics as names;
-use crate::metrics;
-use crate::observe::meter::Family;
-use crate::observe::meter::{Level, Meter};
+use crate::observe::meter::{Counter, Family, Histogram, Level, Meter};
 
 /// An event of a receiver or consumer, for the hook of [`on_event`](crate::consume::builder::ConsumerBuilder::on_event).
 /// [`ReceiveStats`](ReceiveStats) has the totals.
@@ -480,18 +477,18 @@ pub(crate) struct ConsumerMetrics {
 impl ConsumerMetrics {
     pub(crate) fn new(queue_url: &str) -> Self {
         let meter = Meter::of_queue(queue_url);
-        let receive = meter.with(metrics::OPERATION_LABEL, RECEIVE);
+        let receive = meter.with(names::OPERATION_LABEL, RECEIVE);
         let duration: fn(&Meter) -> Histogram = |meter| meter.histogram(names::OPERATION_DURATION);
         Self {
             answered: meter.counter(names::RECEIVES_ANSWERED),
             empty: meter.counter(names::RECEIVES_EMPTY),
             consumed: receive.counter(names::CONSUMED_MESSAGES),
             receive_duration: duration(&receive),
-            receive_failure_duration: Family::new(&receive, metrics::ERROR_LABEL, duration),
-            handled: Family::new(&meter, metrics::OUTCOME_LABEL, |meter| {
+            receive_failure_duration: Family::new(&receive, names::ERROR_LABEL, duration),
+            handled: Family::new(&meter, names::OUTCOME_LABEL, |meter| {
                 meter.histogram(names::PROCESS_DURATION)
             }),
-            settled: Family::new(&meter, metrics::OUTCOME_LABEL, |meter| {
+            settled: Family::new(&meter, names::OUTCOME_LABEL, |meter| {
                 meter.counter(names::MESSAGES_SETTLED)
             }),
             duplicates: meter.counter(names::MESSAGES_DUPLICATE),

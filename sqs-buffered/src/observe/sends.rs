@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::observe::meter::{Counter, Gauge, Histogram};
 use parking_lot::Mutex;
 use sqs_client::operation::Action;
 
@@ -16,9 +15,7 @@ use crate::lane::capacity::Amount;
 use crate::lane::flush::Summary;
 use crate::lane::queue::{BatchSize, Retried};
 use crate::metrics as names;
-use crate::metrics;
-use crate::observe::meter::{Family, amount};
-use crate::observe::meter::{Level, Meter};
+use crate::observe::meter::{Counter, Family, Gauge, Histogram, Level, Meter, amount};
 
 /// An event of a batch or an entry, for the hook of [`Builder::on_event`](crate::settings::Builder::on_event). [`Stats`](Stats)
 /// has the totals.
@@ -384,14 +381,14 @@ impl Drop for InFlightMetric<'_> {
 
 impl LaneMetrics {
     pub(crate) fn new(queue_url: &str, operation: Action) -> Self {
-        let meter = Meter::of_queue(queue_url).with(metrics::OPERATION_LABEL, operation.as_str());
+        let meter = Meter::of_queue(queue_url).with(names::OPERATION_LABEL, operation.as_str());
         let sends = operation == Action::SendMessageBatch;
         let sent: fn(&Meter) -> Counter = |meter| meter.counter(names::SENT_MESSAGES);
         Self {
             admitted: meter.counter(names::ENTRIES_ADMITTED),
             accepted: meter.counter(names::ENTRIES_ACCEPTED),
-            failed: Family::new(&meter, metrics::ERROR_LABEL, |meter| meter.counter(names::ENTRIES_FAILED)),
-            sent: sends.then(|| (sent(&meter), Family::new(&meter, metrics::ERROR_LABEL, sent))),
+            failed: Family::new(&meter, names::ERROR_LABEL, |meter| meter.counter(names::ENTRIES_FAILED)),
+            sent: sends.then(|| (sent(&meter), Family::new(&meter, names::ERROR_LABEL, sent))),
             retried: meter.counter(names::ENTRIES_RETRIED),
             entries: meter.gauge(names::ENTRIES_HELD),
             bytes: meter.gauge(names::BYTES_HELD),
@@ -399,7 +396,7 @@ impl LaneMetrics {
             batch_entries: meter.histogram(names::BATCH_ENTRIES),
             batch_bytes: sends.then(|| meter.histogram(names::BATCH_SIZE)),
             duration: meter.histogram(names::OPERATION_DURATION),
-            failure_duration: Family::new(&meter, metrics::ERROR_LABEL, |meter| {
+            failure_duration: Family::new(&meter, names::ERROR_LABEL, |meter| {
                 meter.histogram(names::OPERATION_DURATION)
             }),
             in_flight: meter.gauge(names::BATCHES_IN_FLIGHT),
