@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::time::Duration;
 
-use sqs_client::wire::limits::{MAX_BATCH_ENTRIES, VISIBILITY_TIMEOUT_SECONDS};
+use sqs_client::wire::limits::VISIBILITY_TIMEOUT_SECONDS;
 use tokio::time::Instant;
 
 use crate::time::{after, whole_seconds};
@@ -69,8 +69,9 @@ impl Schedule {
         since + granted.saturating_sub(half.mul_f64(factor))
     }
 
-    /// The longest time between the renewals of leases that began together.
-    fn jitter_window(&self) -> Duration {
+    /// Leases that are due within this time after another one are renewed with it: as long as the jitter lets leases that began
+    /// together drift apart.
+    fn window(&self) -> Duration {
         (self.visibility / 2).mul_f64(2.0 * JITTER)
     }
 
@@ -176,13 +177,11 @@ pub(crate) enum Renewed {
 #[derive(Debug)]
 struct LeaseState<T> {
     holder: T,
-    pub(crate) term: LeaseTerm,
+    term: LeaseTerm,
     timer: Instant,
     phase: Phase,
     /// The time of the next renewal or retry without a request of the holder.
     usual: Instant,
-    /// The earliest time at which it may be renewed together with others.
-    pub(crate) earliest: Instant,
     /// The extension that the holder requested.
     request: Option<ExtendRequest>,
     /// Requests up to this number are served.
@@ -192,8 +191,8 @@ struct LeaseState<T> {
 /// A request of the holder to have the message until then.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct ExtendRequest {
-    pub(crate) number: u64,
-    pub(crate) until: Instant,
+    number: u64,
+    until: Instant,
 }
 
 impl ExtendRequest {
@@ -214,15 +213,20 @@ enum Phase {
 }
 
 impl<T: Clone> LeaseState<T> {
-    /// The action that is due now, if any. Sets the timer to the next look.
-    pub(crate) fn due(&mut self, schedule: &Schedule, now: Instant) -> Option<Due<T>> {
+    /// Whether something may be due for it now, or soon enough to be done now.
+    fn may_be_due(&self, now: Instant) -> bool {
+        self.timer <= now || self.phase == Phase::Held
+    }
+
+    /// The action that is due now, or until `soon`, if any. Sets the timer to the next look.
+    fn due(&mut self, schedule: &Schedule, now: Instant, soon: Instant) -> Option<Due<T>> {
         self.timer = self.term.deadline;
         if matches!(self.phase, Phase::Renewing(_)) {
             return None;
         }
         let request = self.request.take();
         let requested = request.and_then(|request| schedule.extension(&self.term, now, Some(request.until)));
-        let usual = || schedule.extension(&self.term, now, None).filter(|_| self.usual <= now);
+        let usual = || schedule.extension(&self.term, now, None).filter(|_| self.usual <= soon);
         if let Some(seconds) = requested.or_else(usual) {
             self.phase = Phase::Renewing(request);
             return Some(Due::Renew(seconds, self.holder.clone()));
@@ -234,14 +238,6 @@ impl<T: Clone> LeaseState<T> {
         Some(Due::Served(self.holder.clone()))
     }
 }
-
-/// The time of the next renewal, and the earliest time at which it may join others.
-fn moments(schedule: &Schedule, since: Instant, granted: Duration, chance: f64) -> (Instant, Instant) {
-    (schedule.renew_at(since, granted, chance), schedule.renew_at(since, granted, 0.0))
-}
-
-/// Renewals per request.
-const BATCH: usize = MAX_BATCH_ENTRIES;
 
 /// The number of a lease in its table. Numbers are not used again.
 pub(crate) type Number = u64;
@@ -271,19 +267,11 @@ impl<T: Clone> LeaseTable<T> {
         let granted = self.schedule.first_grant();
         let deadline = Schedule::deadline(now, granted);
         let term = LeaseTerm { received: now, deadline, limit: self.schedule.limit(now) };
-        let (usual, earliest) = moments(&self.schedule, now, granted, chance);
+        let usual = self.schedule.renew_at(now, granted, chance);
         self.timers.insert((usual, number));
         let (holder_of, phase) = (holder.clone(), Phase::Held);
-        let lease = LeaseState {
-            holder: holder_of,
-            term,
-            timer: usual,
-            phase,
-            usual,
-            earliest,
-            request: None,
-            served: 0,
-        };
+        let lease =
+            LeaseState { holder: holder_of, term, timer: usual, phase, usual, request: None, served: 0 };
         self.leases.insert(number, lease);
         holder
     }
@@ -293,45 +281,28 @@ impl<T: Clone> LeaseTable<T> {
         self.timers.first().map(|(at, _)| *at)
     }
 
-    /// The leases that are due now, and others that are due soon, to fill batches.
+    /// What is due now. If anything is, renewals that are due soon join it: one request then renews many leases.
     pub(crate) fn due(&mut self, now: Instant) -> Vec<Due<T>> {
-        let (mut due, mut renewals) = (Vec::new(), 0);
-        while let Some(&(_, number)) = self.timers.first().filter(|(at, _)| *at <= now) {
-            self.timers.pop_first();
-            let Some(lease) = self.leases.get_mut(&number) else { continue };
+        if self.next_look().is_none_or(|at| at > now) {
+            return Vec::new();
+        }
+        let soon = now + self.schedule.window();
+        let timers = self.timers.range(..=(soon, Number::MAX));
+        let numbers: Vec<Number> = timers.map(|(_, number)| *number).collect();
+        let mut due = Vec::new();
+        for number in numbers {
+            let Some(lease) = self.leases.get_mut(&number).filter(|lease| lease.may_be_due(now)) else {
+                continue;
+            };
             if lease.term.deadline <= now {
-                due.extend(self.leases.remove(&number).map(|lease| Due::Lost(lease.holder)));
+                due.extend(self.lose(number).map(Due::Lost));
                 continue;
             }
-            let what = lease.due(&self.schedule, now);
-            renewals += usize::from(matches!(what, Some(Due::Renew(..))));
-            due.extend(what);
-            self.timers.insert((lease.timer, number));
-        }
-        for number in self.companions(now, renewals.next_multiple_of(BATCH) - renewals) {
-            let Some(lease) = self.leases.get_mut(&number) else { continue };
             self.timers.remove(&(lease.timer, number));
-            lease.usual = now;
-            due.extend(lease.due(&self.schedule, now));
+            due.extend(lease.due(&self.schedule, now, soon));
             self.timers.insert((lease.timer, number));
         }
         due
-    }
-
-    /// Up to `count` leases that are due within the jitter window, the earliest first.
-    fn companions(&self, now: Instant, count: usize) -> Vec<Number> {
-        if count == 0 {
-            return Vec::new();
-        }
-        let soon = now + self.schedule.jitter_window();
-        let timers = self.timers.iter().take_while(|(at, _)| *at <= soon);
-        let may_come = |number: &Number| {
-            let lease = self.leases.get(number).filter(|lease| lease.phase == Phase::Held);
-            lease.is_some_and(|lease| {
-                lease.earliest <= now && self.schedule.extension(&lease.term, now, None).is_some()
-            })
-        };
-        timers.map(|(_, number)| *number).filter(may_come).take(count).collect()
     }
 
     /// Takes the result of a renewal of `seconds` that was requested at `asked`. Returns the holder if the lease is lost. The new
@@ -355,7 +326,7 @@ impl<T: Clone> LeaseTable<T> {
                 let granted = Duration::from_secs(seconds.into());
                 lease.term.deadline = Schedule::deadline(asked, granted);
                 lease.served = request.map_or(lease.served, |request| request.number);
-                (lease.usual, lease.earliest) = moments(&self.schedule, asked, granted, chance);
+                lease.usual = self.schedule.renew_at(asked, granted, chance);
                 if lease.request.is_some() { now } else { lease.usual }
             }
             Renewed::Failed => {

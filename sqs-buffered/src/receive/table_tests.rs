@@ -168,28 +168,34 @@ fn extension_served_by_a_running_renewal_keeps_the_schedule() {
 }
 
 #[test]
-fn renewals_include_leases_that_are_due_soon_to_fill_batches() {
+fn one_sweep_renews_all_leases_that_are_due_soon() {
     let (mut table, start) = (table(), Instant::now());
     for place in 0..25_u32 {
         open(&mut table, start, "m", f64::from(place) / 24.0);
     }
-    open(&mut table, start + secs(1), "later", 0.0);
+    open(&mut table, start + secs(4), "later", 0.0);
     let first = table.next_look().expect("a renewal");
     assert_eq!(first, start + Duration::from_millis(13_500));
-    assert_eq!(table.due(first).len(), 10, "a batch");
-    let second = table.next_look().expect("a renewal");
-    assert!(second > first);
-    assert_eq!(table.due(second).len(), 10);
-    let rest = table.due(table.next_look().expect("a renewal"));
-    assert_eq!(rest.len(), 6, "all of them, and the one that came later: {rest:?}");
+    assert!(table.due(first - Duration::from_millis(1)).is_empty(), "nothing starts early by itself");
+    let due = table.due(first);
+    assert!(
+        due.len() == 25 && due.iter().all(|due| *due == Due::Renew(30, "m")),
+        "whatever their jitter: {due:?}"
+    );
+    assert_eq!(table.due(first), []);
+    assert_eq!(table.next_look(), Some(start + Duration::from_millis(17_500)), "the one that came later");
 }
 
 #[test]
-fn renewals_exclude_leases_that_cannot_be_due_yet() {
+fn sweep_does_not_shorten_the_pause_after_a_failed_renewal() {
     let (mut table, start) = (table(), Instant::now());
-    open(&mut table, start, "m", 0.0);
-    open(&mut table, start + secs(1), "later", 0.0);
-    assert_eq!(table.due(start + Duration::from_millis(13_500)), [Due::Renew(30, "m")]);
+    let number = open(&mut table, start, "failed", 0.5);
+    table.due(start + secs(15));
+    table.renewed(number, (start + secs(15), 30), Renewed::Failed, start + secs(16), 0.5);
+    assert_eq!(table.next_look(), Some(start + secs(19)));
+    open(&mut table, start + secs(3), "other", 0.5);
+    assert_eq!(table.due(start + secs(18)), [Due::Renew(30, "other")]);
+    assert_eq!(table.due(start + secs(19)), [Due::Renew(30, "failed")]);
 }
 
 #[derive(Clone, Debug)]
