@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use sqs_buffered::{Consumer, Outcome};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
+use sqs_client::types::Message;
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
@@ -302,6 +303,40 @@ async fn message_whose_delete_is_under_way_at_the_end_of_the_grace_stays_hidden(
         assert!(shown.iter().flat_map(Sent::handles).all(|(handle, _)| !under_way.contains(&handle)));
         sleep(secs(30)).await;
         assert_eq!(rig.left(), 10 - under_way.len(), "the lane has deleted them");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn second_consumer_sees_nothing_that_the_first_handled_before_its_shutdown_with_slow_deletes() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        for number in 0..400 {
+            rig.send_to(&(number % 20).to_string(), [number.to_string()]).await;
+        }
+        let deletes = |fault: Fault| rig.server.faults().inject(fault.on(Action::DeleteMessageBatch));
+        deletes(Fault::latency(secs(4)));
+        deletes(Fault::reset_after().probability(0.2));
+        let ledger = Diary::default();
+        let consumer = || {
+            let ledger = ledger.clone();
+            let builder = Consumer::builder(rig.base.clone(), &rig.url).concurrency(20).prefetch(20);
+            let handler = move |message: Arc<Message>, _| {
+                let page = ledger.start(&message);
+                async move {
+                    sleep(millis(500)).await;
+                    page.acked();
+                    Ok(Outcome::Ack)
+                }
+            };
+            builder.message_handler(handler).build().unwrap()
+        };
+        let report = consumer().run_until(sleep(secs(5))).await.unwrap();
+        let handled = ledger.bodies().len();
+        assert!(report.is_clean && (20..400).contains(&handled), "{handled} {report:?}");
+        consumer().run_until(until(|| rig.left() == 0)).await.unwrap();
+        let bodies = ledger.bodies();
+        assert_eq!(bodies.len(), 400, "each message is handled once");
+        assert_eq!(bodies.iter().collect::<BTreeSet<_>>().len(), 400, "each message is handled");
     }
 }
 
