@@ -391,7 +391,7 @@ impl<H: Execute> BufferedClient<H> {
         receipt_handle: impl Into<String>,
         seconds: i32,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
-        self.enter_change(checked_change(queue_url, receipt_handle.into(), seconds)?, queue_url, None).await
+        self.enqueue_visibility_until(queue_url, receipt_handle, seconds, None).await
     }
 
     /// Like [`enqueue_visibility`](Self::enqueue_visibility), but fails at once if there is no room.
@@ -404,32 +404,25 @@ impl<H: Execute> BufferedClient<H> {
         receipt_handle: impl Into<String>,
         seconds: i32,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
-        let entrant = self.change(checked_change(queue_url, receipt_handle.into(), seconds)?, None);
+        let handle = checked_change(queue_url, receipt_handle.into(), seconds)?;
+        let entrant = self.change(&handle, seconds, None);
         let admitted = self.try_enter(&self.shared.lanes.changes, queue_url, entrant);
-        admitted.map_err(|(change, kind)| refused(&change.handle, kind))
+        admitted.map_err(|(_, kind)| refused(&handle, kind))
     }
 
-    /// Like [`enqueue_visibility`](Self::enqueue_visibility), but abandoned at `until` if it is not in flight then: a lease
+    /// Like [`enqueue_visibility`](Self::enqueue_visibility), but abandoned at `deadline` if it is not in flight then: a lease
     /// that has ended must not be renewed.
     pub(crate) async fn enqueue_visibility_until(
         &self,
         queue_url: &str,
-        receipt_handle: &str,
-        (seconds, is_renewal): (i32, bool),
-        until: Instant,
-    ) -> Result<Ticket<()>, EnqueueError<String>> {
-        let change = checked_change(queue_url, receipt_handle.to_owned(), seconds)?;
-        self.enter_change(Change { is_renewal, ..change }, queue_url, Some(until)).await
-    }
-
-    async fn enter_change(
-        &self,
-        change: Change,
-        queue_url: &str,
+        receipt_handle: impl Into<String>,
+        seconds: i32,
         deadline: Option<Instant>,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
-        let admitted = self.enter(&self.shared.lanes.changes, queue_url, self.change(change, deadline)).await;
-        admitted.map_err(|(change, kind)| refused(&change.handle, kind))
+        let handle = checked_change(queue_url, receipt_handle.into(), seconds)?;
+        let entrant = self.change(&handle, seconds, deadline);
+        let admitted = self.enter(&self.shared.lanes.changes, queue_url, entrant).await;
+        admitted.map_err(|(_, kind)| refused(&handle, kind))
     }
 
     /// Drops visibility changes of a message, unless they are in flight.
@@ -455,9 +448,8 @@ impl<H: Execute> BufferedClient<H> {
         self.acknowledgement(handle, Key::clone(handle), None)
     }
 
-    fn change(&self, change: Change, deadline: Option<Instant>) -> Entrant<Visibility> {
-        let handle = Key::clone(&change.handle);
-        self.acknowledgement(&handle, change, deadline)
+    fn change(&self, handle: &Key, seconds: i32, deadline: Option<Instant>) -> Entrant<Visibility> {
+        self.acknowledgement(handle, Change { handle: Key::clone(handle), seconds }, deadline)
     }
 
     fn acknowledgement<K: Kind>(
@@ -697,10 +689,10 @@ fn check(entry: &Entry, max_bytes: usize) -> Result<(), sqs_client::wire::servic
     })
 }
 
-fn checked_change(queue_url: &str, handle: String, seconds: i32) -> Result<Change, EnqueueError<String>> {
+fn checked_change(queue_url: &str, handle: String, seconds: i32) -> Result<Key, EnqueueError<String>> {
     let handle = checked(queue_url, handle)?;
     match sqs_client::wire::validate::message::new_visibility(Some(seconds)) {
-        Ok(()) => Ok(Change { handle, seconds, is_renewal: false }),
+        Ok(()) => Ok(handle),
         Err(refusal) => {
             let error = SendError::invalid(refusal);
             Err(EnqueueError::new(handle.as_ref().to_owned(), error))

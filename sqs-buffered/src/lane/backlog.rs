@@ -133,7 +133,12 @@ impl<L, T> Backlog<L, T> {
 
     /// The last entry of a key, with `deadline` if that is earlier than its own.
     pub(crate) fn change_last(&mut self, key: &Key, deadline: Instant) -> Option<&mut Pending<L, T>> {
-        let slot = self.last_slot(key)?;
+        let run = self.runs.get_mut(key)?;
+        let slot = *run
+            .slots
+            .iter()
+            .rev()
+            .find(|slot| self.slots.get(**slot).is_some_and(|slot| slot.entry.is_some()))?;
         let Slot { number, entry } = self.slots.get_mut(slot)?;
         let entry = entry.as_mut()?;
         if deadline < entry.deadline {
@@ -141,17 +146,6 @@ impl<L, T> Backlog<L, T> {
             self.deadlines.push(Reverse((deadline, *number, slot)));
         }
         Some(entry)
-    }
-
-    /// The last entry of a key.
-    pub(crate) fn last_mut(&mut self, key: &Key) -> Option<&mut Pending<L, T>> {
-        let slot = self.last_slot(key)?;
-        self.slots.get_mut(slot)?.entry.as_mut()
-    }
-
-    fn last_slot(&self, key: &Key) -> Option<usize> {
-        let slots = self.runs.get(key)?.slots.iter().rev();
-        slots.copied().find(|slot| self.slots.get(*slot).is_some_and(|slot| slot.entry.is_some()))
     }
 
     /// The size of the entry that is next.

@@ -187,13 +187,7 @@ impl<K: Kind, H: Execute> Lane<K, H> {
         let terms = Terms { is_watched: self.observer.is_heard(), ends, home: runtime.id() };
         let (waiters, ticket) = Waiters::one(permit, terms);
         let load = Load { entry, span };
-        let merging = key.as_ref().filter(|_| K::MERGES);
-        if let Some(key) = merging
-            && let Some((last, waiting)) = state.queue.waiting(key)
-            && K::yields_to(&load.entry, &last.entry)
-        {
-            waiting.join(waiters);
-        } else if let Some(key) = merging
+        if let Some(key) = key.as_ref().filter(|_| K::MERGES)
             && let Some((last, waiting)) = state.queue.merge(key, deadline)
         {
             *last = Some(load);

@@ -174,12 +174,6 @@ impl<L, T, R: Receipt> Queue<L, T, R> {
         Some((&mut last.load, &mut last.item))
     }
 
-    /// The last entry of a key that is not in flight: its load, and what waits for it.
-    pub(crate) fn waiting(&mut self, key: &Key) -> Option<(&L, &mut T)> {
-        let last = self.backlog.last_mut(key).or_else(|| self.open.of_key(key))?;
-        Some((last.load.as_ref()?, &mut last.item))
-    }
-
     /// Ends the entries of a key that are not in flight, and prevents retries of those in flight.
     pub(crate) fn supersede(&mut self, key: &Key) {
         let is_meant = |own: Option<&Key>| own == Some(key);

