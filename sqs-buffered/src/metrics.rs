@@ -30,6 +30,8 @@
 //! | `sqs_buffered.renewals.failed` | counter | renewals | Q | failed attempts to renew a lease that did not lose it |
 //! | `sqs_buffered.settles.failed` | counter | settles | Q | deletes and visibility changes of received messages that failed for good |
 //! | `sqs_buffered.messages.retried_in_place` | counter | runs | Q | failed messages of FIFO queues that run again in place ([`Poison`](crate::Poison)) |
+//! | `sqs_buffered.messages.unopened` | counter | messages | Q | messages that the client below could not open, such as those whose payload did not load |
+//! | `sqs_buffered.dead_letters.failed` | counter | messages | Q | messages that could not be sent to the dead-letter queue |
 //! | `sqs_buffered.handlers.running` | gauge | handlers | Q | running handlers |
 //! | `sqs_buffered.handlers.limit` | gauge | handlers | Q | how many may run: the consumer's share of its pool ([`Concurrency`](crate::Concurrency)) |
 //!
@@ -105,6 +107,8 @@ names! {
     RENEWALS_FAILED = "sqs_buffered.renewals.failed", counter, Count, "Failed attempts to renew a lease that did not lose it";
     SETTLES_FAILED = "sqs_buffered.settles.failed", counter, Count, "Deletes and visibility changes of received messages that failed for good";
     RETRIED_IN_PLACE = "sqs_buffered.messages.retried_in_place", counter, Count, "Failed messages of FIFO queues that run again in place";
+    UNOPENED = "sqs_buffered.messages.unopened", counter, Count, "Messages that the client below could not open";
+    DEAD_LETTERS_FAILED = "sqs_buffered.dead_letters.failed", counter, Count, "Messages that could not be sent to the dead-letter queue";
     HANDLERS_RUNNING = "sqs_buffered.handlers.running", gauge, Count, "Running handlers";
     HANDLERS_LIMIT = "sqs_buffered.handlers.limit", gauge, Count, "How many handlers may run";
 }

@@ -472,6 +472,8 @@ pub(crate) struct ConsumerMetrics {
     renewals_failed: Counter,
     settles_failed: Counter,
     retried_in_place: Counter,
+    unopened: Counter,
+    dead_letters_failed: Counter,
 }
 
 impl ConsumerMetrics {
@@ -496,6 +498,8 @@ impl ConsumerMetrics {
             renewals_failed: meter.counter(names::RENEWALS_FAILED),
             settles_failed: meter.counter(names::SETTLES_FAILED),
             retried_in_place: meter.counter(names::RETRIED_IN_PLACE),
+            unopened: meter.counter(names::UNOPENED),
+            dead_letters_failed: meter.counter(names::DEAD_LETTERS_FAILED),
             meter,
         }
     }
@@ -545,12 +549,12 @@ impl ConsumerMetrics {
             Event::LeaseLost { .. } => self.leases_lost.increment(1),
             Event::SettleFailed { .. } => self.settles_failed.increment(1),
             Event::RetriedInPlace { .. } => self.retried_in_place.increment(1),
+            Event::Unopened { .. } => self.unopened.increment(1),
+            Event::DeadLetterFailed { .. } => self.dead_letters_failed.increment(1),
             Event::ReceiveFailed { .. }
             | Event::Damaged { .. }
-            | Event::Unopened { .. }
             | Event::HandlerFailed { .. }
-            | Event::HandlerPanicked { .. }
-            | Event::DeadLetterFailed { .. } => {}
+            | Event::HandlerPanicked { .. } => {}
         }
     }
 }
