@@ -61,16 +61,15 @@ impl Schedule {
     }
 
     /// When to renew what was granted: half-way. After an extension, half a visibility timeout before its end, because an
-    /// earlier renewal would not make the lease longer. A bit earlier or later by `chance` from 0 to 1, so that leases that
-    /// began together do not end together.
+    /// earlier renewal would not make the lease longer. A bit earlier or later by `chance` from 0 to 1, so that consumers
+    /// that started together do not renew together.
     fn renew_at(&self, since: Instant, granted: Duration, chance: f64) -> Instant {
         let half = granted.min(self.visibility) / 2;
         let factor = 1.0 + JITTER - 2.0 * JITTER * chance.clamp(0.0, 1.0);
         since + granted.saturating_sub(half.mul_f64(factor))
     }
 
-    /// Leases that are due within this time after another one are renewed with it: as long as the jitter lets leases that began
-    /// together drift apart.
+    /// The longest time between the renewals of leases that began together. One sweep renews all that are due within it.
     fn window(&self) -> Duration {
         (self.visibility / 2).mul_f64(2.0 * JITTER)
     }
@@ -182,6 +181,8 @@ struct LeaseState<T> {
     phase: Phase,
     /// The time of the next renewal or retry without a request of the holder.
     usual: Instant,
+    /// The earliest time at which it may be renewed together with others.
+    earliest: Instant,
     /// The extension that the holder requested.
     request: Option<ExtendRequest>,
     /// Requests up to this number are served.
@@ -213,9 +214,9 @@ enum Phase {
 }
 
 impl<T: Clone> LeaseState<T> {
-    /// Whether something may be due for it now, or soon enough to be done now.
-    fn may_be_due(&self, now: Instant) -> bool {
-        self.timer <= now || self.phase == Phase::Held
+    /// Whether to look at it in a sweep.
+    fn is_swept(&self, now: Instant) -> bool {
+        self.timer <= now || (self.phase == Phase::Held && self.earliest <= now)
     }
 
     /// The action that is due now, or until `soon`, if any. Sets the timer to the next look.
@@ -237,6 +238,11 @@ impl<T: Clone> LeaseState<T> {
         self.served = request?.number;
         Some(Due::Served(self.holder.clone()))
     }
+}
+
+/// The time of the next renewal, and the earliest time at which it may join others.
+fn moments(schedule: &Schedule, since: Instant, granted: Duration, chance: f64) -> (Instant, Instant) {
+    (schedule.renew_at(since, granted, chance), schedule.renew_at(since, granted, 0.0))
 }
 
 /// The number of a lease in its table. Numbers are not used again.
@@ -267,11 +273,19 @@ impl<T: Clone> LeaseTable<T> {
         let granted = self.schedule.first_grant();
         let deadline = Schedule::deadline(now, granted);
         let term = LeaseTerm { received: now, deadline, limit: self.schedule.limit(now) };
-        let usual = self.schedule.renew_at(now, granted, chance);
+        let (usual, earliest) = moments(&self.schedule, now, granted, chance);
         self.timers.insert((usual, number));
         let (holder_of, phase) = (holder.clone(), Phase::Held);
-        let lease =
-            LeaseState { holder: holder_of, term, timer: usual, phase, usual, request: None, served: 0 };
+        let lease = LeaseState {
+            holder: holder_of,
+            term,
+            timer: usual,
+            phase,
+            usual,
+            earliest,
+            request: None,
+            served: 0,
+        };
         self.leases.insert(number, lease);
         holder
     }
@@ -291,7 +305,7 @@ impl<T: Clone> LeaseTable<T> {
         let numbers: Vec<Number> = timers.map(|(_, number)| *number).collect();
         let mut due = Vec::new();
         for number in numbers {
-            let Some(lease) = self.leases.get_mut(&number).filter(|lease| lease.may_be_due(now)) else {
+            let Some(lease) = self.leases.get_mut(&number).filter(|lease| lease.is_swept(now)) else {
                 continue;
             };
             if lease.term.deadline <= now {
@@ -326,7 +340,7 @@ impl<T: Clone> LeaseTable<T> {
                 let granted = Duration::from_secs(seconds.into());
                 lease.term.deadline = Schedule::deadline(asked, granted);
                 lease.served = request.map_or(lease.served, |request| request.number);
-                lease.usual = self.schedule.renew_at(asked, granted, chance);
+                (lease.usual, lease.earliest) = moments(&self.schedule, asked, granted, chance);
                 if lease.request.is_some() { now } else { lease.usual }
             }
             Renewed::Failed => {
