@@ -207,6 +207,7 @@ impl<H: Execute> BufferedClient<H> {
             arrival = match lane.admit(arrival, &runtime) {
                 Ok(ticket) => return Ok(ticket),
                 Err(NotAdmitted::Closed(entry)) => return Err((entry, SendErrorKind::Closed)),
+                Err(NotAdmitted::Void(entry)) => return Err((entry, SendErrorKind::Superseded)),
                 Err(NotAdmitted::Retired(arrival)) => arrival,
             };
             lane = match lanes.get(&lane.queue_url) {
@@ -391,7 +392,8 @@ impl<H: Execute> BufferedClient<H> {
         receipt_handle: impl Into<String>,
         seconds: i32,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
-        self.enqueue_visibility_until(queue_url, receipt_handle, seconds, None).await
+        let change = checked_change(queue_url, receipt_handle.into(), seconds)?;
+        self.enqueue_change(queue_url, change, None).await
     }
 
     /// Like [`enqueue_visibility`](Self::enqueue_visibility), but fails at once if there is no room.
@@ -404,25 +406,21 @@ impl<H: Execute> BufferedClient<H> {
         receipt_handle: impl Into<String>,
         seconds: i32,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
-        let handle = checked_change(queue_url, receipt_handle.into(), seconds)?;
-        let entrant = self.change(&handle, seconds, None);
+        let entrant = self.change(checked_change(queue_url, receipt_handle.into(), seconds)?, None);
         let admitted = self.try_enter(&self.shared.lanes.changes, queue_url, entrant);
-        admitted.map_err(|(_, kind)| refused(&handle, kind))
+        admitted.map_err(|(change, kind)| refused(&change.handle, kind))
     }
 
-    /// Like [`enqueue_visibility`](Self::enqueue_visibility), but abandoned at `deadline` if it is not in flight then: a lease
-    /// that has ended must not be renewed.
-    pub(crate) async fn enqueue_visibility_until(
+    /// Like [`enqueue_visibility`](Self::enqueue_visibility), for a change that is checked. It is abandoned at `deadline` if it is
+    /// not in flight then.
+    pub(crate) async fn enqueue_change(
         &self,
         queue_url: &str,
-        receipt_handle: impl Into<String>,
-        seconds: i32,
+        change: Change,
         deadline: Option<Instant>,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
-        let handle = checked_change(queue_url, receipt_handle.into(), seconds)?;
-        let entrant = self.change(&handle, seconds, deadline);
-        let admitted = self.enter(&self.shared.lanes.changes, queue_url, entrant).await;
-        admitted.map_err(|(_, kind)| refused(&handle, kind))
+        let admitted = self.enter(&self.shared.lanes.changes, queue_url, self.change(change, deadline)).await;
+        admitted.map_err(|(change, kind)| refused(&change.handle, kind))
     }
 
     /// Drops visibility changes of a message, unless they are in flight.
@@ -448,8 +446,9 @@ impl<H: Execute> BufferedClient<H> {
         self.acknowledgement(handle, Key::clone(handle), None)
     }
 
-    fn change(&self, handle: &Key, seconds: i32, deadline: Option<Instant>) -> Entrant<Visibility> {
-        self.acknowledgement(handle, Change { handle: Key::clone(handle), seconds }, deadline)
+    fn change(&self, change: Change, deadline: Option<Instant>) -> Entrant<Visibility> {
+        let handle = Key::clone(&change.handle);
+        self.acknowledgement(&handle, change, deadline)
     }
 
     fn acknowledgement<K: Kind>(
@@ -689,10 +688,14 @@ fn check(entry: &Entry, max_bytes: usize) -> Result<(), sqs_client::wire::servic
     })
 }
 
-fn checked_change(queue_url: &str, handle: String, seconds: i32) -> Result<Key, EnqueueError<String>> {
+pub(crate) fn checked_change(
+    queue_url: &str,
+    handle: String,
+    seconds: i32,
+) -> Result<Change, EnqueueError<String>> {
     let handle = checked(queue_url, handle)?;
     match sqs_client::wire::validate::message::new_visibility(Some(seconds)) {
-        Ok(()) => Ok(handle),
+        Ok(()) => Ok(Change { handle, seconds, is_over: None }),
         Err(refusal) => {
             let error = SendError::invalid(refusal);
             Err(EnqueueError::new(handle.as_ref().to_owned(), error))

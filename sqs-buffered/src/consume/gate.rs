@@ -23,7 +23,7 @@ pub(crate) struct Gate(Arc<Inner>);
 struct Inner {
     /// First come, first served.
     turn: tokio::sync::Mutex<()>,
-    /// The one whose turn it is, and those that had their turn before.
+    /// Held by the one whose turn it is, or by one that had its turn before and renewed its lease meanwhile.
     front: tokio::sync::Mutex<()>,
     member: PoolMember,
     rate: Option<Mutex<RateLimit>>,
@@ -50,8 +50,8 @@ pub(crate) struct Place {
 pub(crate) enum NotStarted {
     /// The consumer stops, or there is no message any more.
     Stopped,
-    /// The lease of the message is lost.
-    LeaseLost,
+    /// The lease of the message is lost, or too little is left of it, and it is not renewed any more.
+    LeaseEnds,
 }
 
 /// The lease of the message that is to start, if there still is one.
@@ -107,7 +107,7 @@ impl Gate {
             if let Some(head) = head {
                 let lease = head().ok_or(NotStarted::Stopped)?;
                 if !lease.is_fresh() {
-                    lease.refresh().await.map_err(|_| NotStarted::LeaseLost)?;
+                    lease.refresh().await.map_err(|_| NotStarted::LeaseEnds)?;
                     is_renewed = true;
                 }
             }

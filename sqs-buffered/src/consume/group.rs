@@ -1,7 +1,7 @@
 //! One group at a time: open, run, settle, the next message.
 //!
 //! ```text
-//! arrive -> lines -> run_line: gate (a place) -> handle (open, claim, call) -> settle (delete | rest | dead letter | give back) -+
+//! arrive -> lines -> run_line: gate (a place) -> handle (claim, open, call) -> settle (delete | rest | dead letter | give back) -+
 //!             ^         ^                                                                                                     |
 //!             |         +---------------------------- the next message of the line <------------------------------------------+
 //!             +-> run_batches: gate -> handle_batch -> settle_line, for each line of the batch
@@ -122,13 +122,13 @@ impl<H: Execute> Work<H> {
             match self.gate.enter(1, Some(&head)).await {
                 Ok(place) => return Some(place),
                 Err(NotStarted::Stopped) => return None,
-                Err(NotStarted::LeaseLost) => {
+                Err(NotStarted::LeaseEnds) => {
                     let entry = self.lines().start_next_of(key)?;
-                    if entry.latest.lease.is_lost() {
-                        self.settle(key, entry, Verdict::Aborted).await;
-                    } else {
-                        // A later delivery has renewed it.
+                    if entry.latest.lease.may_start() {
+                        // A later delivery has replaced it.
                         self.run_again(key, entry);
+                    } else {
+                        self.settle(key, entry, Verdict::Aborted).await;
                     }
                 }
             }

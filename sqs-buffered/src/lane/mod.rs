@@ -108,6 +108,8 @@ pub(crate) enum NotAdmitted<K: Kind> {
     /// The lane is no longer used. Another one replaces it.
     Retired(Arrival<K>),
     Closed(K::Entry),
+    /// See [`Kind::is_void`].
+    Void(K::Entry),
 }
 
 /// The data of an entry in a request.
@@ -180,6 +182,9 @@ impl<K: Kind, H: Execute> Lane<K, H> {
         if state.queue.is_closing() {
             return Err(NotAdmitted::Closed(arrival.entry));
         }
+        if K::is_void(&arrival.entry) {
+            return Err(NotAdmitted::Void(arrival.entry));
+        }
         let Arrival { entry, key, bytes, permit, admitted, deadline } = arrival;
         self.observer.admitted(self.site(), permit.bytes());
         let ends = after(deadline, K::GRACE + queue::ANSWER_MARGIN);
@@ -212,21 +217,26 @@ impl<K: Kind, H: Execute> Lane<K, H> {
     }
 
     /// What the task of a runtime does next: batches to send, and when it wakes. `None` if it ends: when the lane is over, or has
-    /// been idle before and still is.
-    fn poll(self: &Arc<Self>, runtime: Id, was_idle: &mut bool) -> Option<(Vec<Sending<K, H>>, Instant)> {
+    /// been idle for long.
+    fn poll(
+        self: &Arc<Self>,
+        runtime: Id,
+        idle_since: &mut Option<Instant>,
+    ) -> Option<(Vec<Sending<K, H>>, Instant)> {
         let now = Instant::now();
         let mut state = self.state.lock();
         let (due, until) = state.due(now, self.share.is_starving());
         let is_idle = due.is_empty() && state.queue.is_idle();
-        if state.queue.is_over() || (is_idle && *was_idle) {
+        *idle_since = is_idle.then(|| idle_since.unwrap_or(now));
+        let idle_ends = after(idle_since.unwrap_or(now), IDLE);
+        if state.queue.is_over() || (is_idle && idle_ends <= now) {
             state.tasks.retain(|task| task.runtime.id() != runtime);
             self.tell(state);
             return None;
         }
-        *was_idle = is_idle;
         let until =
             if is_idle { None } else { queue::earliest(to_record_age(until), state.queue.next_overdue()) };
-        let wakes = until.unwrap_or(now + IDLE);
+        let wakes = until.unwrap_or(idle_ends);
         if let Some(task) = state.tasks.iter_mut().find(|task| task.runtime.id() == runtime) {
             task.wakes = Some(wakes);
         }
@@ -546,8 +556,8 @@ impl<K: Kind, H: Execute> Task<K, H> {
     async fn run(mut self, rings: Arc<Notify>) {
         let home = self.runtime.id();
         let (mut own, mut timer) = (pin!(None), pin!(sleep_until(Instant::now())));
-        let mut was_idle = false;
-        while let Some((due, wakes)) = self.lane.poll(home, &mut was_idle) {
+        let mut idle_since = None;
+        while let Some((due, wakes)) = self.lane.poll(home, &mut idle_since) {
             for mut sending in due {
                 if own.is_none() {
                     // A client below that panics must not end this task.

@@ -9,6 +9,7 @@ use std::future::ready;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -287,6 +288,12 @@ pub(crate) trait Kind: fmt::Debug + std::marker::Send + Sync + Sized + 'static {
     /// Moves the data of the request back into the entries.
     fn unpack(input: Input<Self>, entries: &mut [Self::Entry]) {
         let _ = (input, entries);
+    }
+
+    /// Whether the entry must not be sent any more.
+    fn is_void(entry: &Self::Entry) -> bool {
+        let _ = entry;
+        false
     }
 
     /// Whether [`settle`](Self::settle) needs to know if the queue has content-based deduplication.
@@ -668,6 +675,8 @@ pub(crate) struct Change {
     pub(crate) handle: Key,
     /// 0 to 43,200.
     pub(crate) seconds: i32,
+    /// For renewals, set when the lease has ended: then the message may be on its way back, and must not be hidden again.
+    pub(crate) is_over: Option<Arc<AtomicBool>>,
 }
 
 impl Kind for Visibility {
@@ -678,6 +687,10 @@ impl Kind for Visibility {
     /// A change can be repeated. So a request that hangs is abandoned while there is time for another one; otherwise the leases
     /// of all its entries would end.
     const GRACE: Duration = Duration::ZERO;
+
+    fn is_void(change: &Change) -> bool {
+        change.is_over.as_ref().is_some_and(|is_over| is_over.load(Ordering::Acquire))
+    }
 
     fn pack(queue_url: &str, changes: &mut [Change]) -> ChangeMessageVisibilityBatchInput {
         let mut input = ChangeMessageVisibilityBatchInput::default();

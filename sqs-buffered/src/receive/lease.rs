@@ -96,7 +96,8 @@ impl Lease {
         Ok(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Waits until enough time is left for a handler to start. An error if the lease is lost.
+    /// Waits until enough time is left for a handler to start. An error if that cannot be: the lease is lost, or is not renewed any
+    /// more (`max_lease`).
     pub(crate) async fn refresh(&self) -> Result<(), LeaseOver> {
         self.until(|| match self.leases.refresh(self.held.number) {
             None => Some(Err(LeaseOver)),
@@ -107,6 +108,11 @@ impl Lease {
 
     pub(crate) fn is_fresh(&self) -> bool {
         self.leases.refresh(self.held.number) == Some(true)
+    }
+
+    /// Whether a handler may start, now or after a renewal.
+    pub(crate) fn may_start(&self) -> bool {
+        self.leases.refresh(self.held.number).is_some()
     }
 
     /// Ends the renewal of the lease, and returns its term.
@@ -160,6 +166,8 @@ pub(crate) struct Held {
     /// The time of the receive.
     pub(crate) received: Instant,
     is_lost: AtomicBool,
+    /// Whether it must not be renewed any more: it is lost, or the message is settled.
+    pub(crate) is_over: Arc<AtomicBool>,
     /// Renewals and the loss of the lease wake all waiting tasks.
     changed: Notify,
 }
@@ -171,8 +179,8 @@ impl Held {
         receipt_handle: Arc<str>,
         received: Instant,
     ) -> Self {
-        let (is_lost, changed) = (AtomicBool::new(false), Notify::new());
-        Self { number, receipt_handle, message_id, received, is_lost, changed }
+        let (is_lost, is_over, changed) = (AtomicBool::new(false), Arc::default(), Notify::new());
+        Self { number, receipt_handle, message_id, received, is_lost, is_over, changed }
     }
 
     fn is_lost(&self) -> bool {
@@ -181,6 +189,7 @@ impl Held {
 
     /// Marks the lease as lost. Returns whether it was not lost before.
     fn lose(&self) -> bool {
+        self.is_over.store(true, Ordering::Release);
         let is_news = !self.is_lost.swap(true, Ordering::AcqRel);
         self.changed.notify_waiters();
         is_news
@@ -321,6 +330,7 @@ impl Leases {
 
     pub(crate) fn end(&self, held: &Held) -> Result<LeaseTerm, LeaseOver> {
         let now = Instant::now();
+        held.is_over.store(true, Ordering::Release);
         // The lock is released before others are called.
         let ended = self.state.lock().table.end(held.number, now);
         let Some(term) = ended else {
@@ -351,8 +361,8 @@ impl Leases {
         let verdict = match result {
             Ok(()) => Renewed::Done,
             Err(error) if is_refusal(error) => Renewed::Refused,
-            // The message is being deleted.
-            Err(error) if error.kind() == SendErrorKind::Superseded => Renewed::Failed,
+            // The message is settled: nobody needs the renewal.
+            Err(_) if renewal.held.is_over.load(Ordering::Acquire) => Renewed::Failed,
             Err(error) => {
                 let message_id = &*renewal.held.message_id;
                 self.observer.report(&Event::RenewalFailed { message_id, error });
@@ -495,10 +505,9 @@ async fn renew<H: Execute>(
     source: &Source<H>,
     renewal: Renewal,
 ) -> (Renewal, Result<(), SendError>) {
-    // A message that was settled meanwhile must not be hidden again. This change would replace the pending one.
     let Some(term) = leases.term(renewal.held.number) else { return (renewal, Ok(())) };
     let give_up = Schedule::give_up_at(renewal.asked, term.deadline);
-    let result = source.hide(&renewal.held.receipt_handle, renewal.seconds, give_up).await;
+    let result = source.renew(&renewal.held, renewal.seconds, give_up).await;
     (renewal, result)
 }
 
@@ -520,6 +529,40 @@ mod tests {
     use super::*;
     use crate::client::BufferedClient;
     use crate::observe::receives::Observer;
+    use crate::settings::Linger;
+
+    #[tokio::test(start_paused = true)]
+    async fn renewal_of_an_ended_lease_does_not_hide_its_message_again() {
+        let server = MockSqs::in_process();
+        let base = server.client();
+        let url = base.create_queue().queue_name("jobs").send().await.unwrap().queue_url.unwrap();
+        base.send_message().queue_url(&url).message_body("one").send().await.unwrap();
+        let receive = || base.receive_message().queue_url(&url).visibility_timeout(600).send();
+        let handle = receive().await.unwrap().messages.unwrap().remove(0).receipt_handle.unwrap();
+        let client = BufferedClient::builder(base.clone());
+        let client = client.linger(Linger::Fixed(Duration::from_secs(1))).build().unwrap();
+        let (source, until) = (Source::new(&client, &*url), Instant::now() + Duration::from_mins(1));
+        let schedule = Schedule::new(600, Duration::from_secs(3_600));
+        let leases = Arc::new(Leases::new(schedule, Arc::new(Observer::new("q", None))));
+        let lease =
+            Lease::open(&leases, Instant::now(), vec![("id".into(), handle.as_str().into())]).remove(0);
+        // One renewal waits in the lane and is replaced, another comes after the message was given back.
+        let early = source.renew(&lease.held, 600, until);
+        let returned = async {
+            tokio::task::yield_now().await;
+            assert!(lease.end().is_ok());
+            let (returned, late) = tokio::join!(
+                source.delay(&handle, Duration::ZERO, until),
+                source.renew(&lease.held, 600, until)
+            );
+            assert_eq!(late.unwrap_err().kind(), SendErrorKind::Superseded);
+            returned.unwrap();
+        };
+        let (early, ()) = tokio::join!(early, returned);
+        assert!(early.is_ok(), "it ends with the change that replaced it: {early:?}");
+        assert_eq!(client.stats().batched_entries, 1);
+        assert_eq!(receive().await.unwrap().messages.unwrap_or_default().len(), 1, "it is visible");
+    }
 
     #[tokio::test(start_paused = true)]
     async fn leases_are_lost_and_receiving_ends_when_the_renewal_task_ends() {

@@ -29,14 +29,15 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
 use crate::attempt::{ATTEMPT_TIMEOUT, AttemptError, attempt};
-use crate::client::BufferedClient;
+use crate::client::{BufferedClient, checked_change};
 use crate::consume::settle::BackOff;
 use crate::entry::Ticket;
 use crate::error::{EnqueueError, ReceiveError, ReceiveErrorKind, SendError, is_transient};
+use crate::lane::request::Change;
 use crate::observe::receives::{Event, Observer, ReceiveStats};
 use crate::receive::credits::{Reservation, SharedCredits};
 use crate::receive::delivery::Delivery;
-use crate::receive::lease::{Lease, Leases, renew_leases};
+use crate::receive::lease::{Held, Lease, Leases, renew_leases};
 use crate::receive::lease_table::Schedule;
 use crate::receive::renewal_thread::RenewalThread;
 use crate::receive::settings::Settings;
@@ -67,15 +68,24 @@ impl<H: Execute> Source<H> {
     }
 
     /// Hides a message for this many seconds from now. Not attempted after `until`: another consumer may have the message then.
-    pub(crate) async fn hide(&self, handle: &str, seconds: u32, until: Instant) -> Result<(), SendError> {
+    pub(crate) async fn renew(
+        &self,
+        held: &Arc<Held>,
+        seconds: u32,
+        until: Instant,
+    ) -> Result<(), SendError> {
         let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
-        self.changes().enqueue_visibility_until(&self.url, handle, seconds, Some(until)).await?.await
+        let change = checked_change(&self.url, held.receipt_handle.as_ref().to_owned(), seconds)?;
+        let change = Change { is_over: Some(Arc::clone(&held.is_over)), ..change };
+        self.changes().enqueue_change(&self.url, change, Some(until)).await?.await
     }
 
-    /// Like [`hide`](Self::hide). Fractions of a second are rounded up.
+    /// Gives a message back, whose lease has ended: it stays hidden for `delay`. Fractions of a second are rounded up. Not attempted
+    /// after `until`.
     pub(crate) async fn delay(&self, handle: &str, delay: Duration, until: Instant) -> Result<(), SendError> {
-        let seconds = u32::try_from(whole_seconds(delay)).unwrap_or(u32::MAX);
-        self.hide(handle, seconds, until).await
+        let seconds = i32::try_from(whole_seconds(delay)).unwrap_or(i32::MAX);
+        let change = checked_change(&self.url, handle.to_owned(), seconds)?;
+        self.changes().enqueue_change(&self.url, change, Some(until)).await?.await
     }
 
     /// Deletes a message by the handle of its opened form. `own` is the handle of SQS, by which its visibility is changed.

@@ -443,3 +443,44 @@ async fn renewals_that_fail_for_28_seconds_lose_no_lease() {
     let stats = consumer.run_until(outage).await.unwrap().stats;
     assert_eq!((stats.received, stats.acked, stats.leases_lost, *starts.lock().unwrap()), (3, 3, 0, 3));
 }
+
+#[tokio::test(start_paused = true)]
+async fn message_is_given_back_if_too_little_of_its_longest_lease_is_left_for_a_run() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("g", ["slow", "behind it"]).await;
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let slow = Consumer::builder(rig.base.clone(), &rig.url).max_lease(secs(60));
+    let slow = slow.message_handler(move |message, _| {
+        let page = seen.start(&message);
+        async move {
+            sleep(if message.body() == Some("slow") { secs(50) } else { secs(1) }).await;
+            drop(page);
+            Ok(Outcome::Ack)
+        }
+    });
+    let (slow, started) = (slow.build().unwrap(), Instant::now());
+    slow.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!(diary.bodies(), ["slow", "behind it"]);
+    assert!(started.elapsed() < secs(90) && slow.stats().returned == 1, "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn overload_that_outlasts_the_longest_lease_gives_the_message_back() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["busy"]).await;
+    let (started, done) = (Instant::now(), Arc::new(Mutex::new(Vec::new())));
+    let log = Arc::clone(&done);
+    let busy = Consumer::builder(rig.base.clone(), &rig.url).max_lease(secs(60));
+    let busy = busy.message_handler(move |_, _| {
+        let is_busy = started.elapsed() < secs(100);
+        if !is_busy {
+            log.lock().unwrap().push(started.elapsed());
+        }
+        async move { Ok(if is_busy { Outcome::Overloaded } else { Outcome::Ack }) }
+    });
+    let busy = busy.build().unwrap();
+    busy.run_until(until(|| rig.left() == 0)).await.unwrap();
+    assert_eq!(done.lock().unwrap().len(), 1);
+    assert!(busy.stats().returned >= 1, "{:?}", busy.stats());
+}
