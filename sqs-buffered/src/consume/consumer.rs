@@ -248,7 +248,7 @@ impl<H: Execute> Consumer<H> {
 
     fn set_paused(&self, is_paused: bool) {
         self.shared.is_paused.store(is_paused, Relaxed);
-        Arc::clone(&self.shared.woken).notify_one();
+        self.shared.woken.notify_one();
     }
 }
 

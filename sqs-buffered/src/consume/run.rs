@@ -70,7 +70,8 @@ impl<H: Execute> Run<H> {
                 () = shared.stop.finishing() => return,
                 Some(()) = self.futures.next() => {}
                 Some(future) = self.background.recv() => self.futures.push(future),
-                () = &mut self.batches => {}
+                // They end when the consumer stops.
+                () = &mut self.batches => self.batches = Box::pin(pending()),
                 batch = self.intake.next() => match batch {
                     Some(batch) => self.arrive(batch),
                     None => return,
@@ -103,7 +104,6 @@ impl<H: Execute> Run<H> {
         self.limit_metric.set(handlers);
         let most = handlers.saturating_mul(size).saturating_add(limits.prefetch).min(MAX_IN_FLIGHT);
         let places = match self.work.gate.ahead() {
-            _ if shared.is_paused.load(Relaxed) => 0,
             Some(ahead) => {
                 let started = self.work.gate.running().saturating_mul(size);
                 let resting = self.work.resting.load(Relaxed);
@@ -115,7 +115,7 @@ impl<H: Execute> Run<H> {
         // If failed messages wait in all places, one more is received: it may succeed, and then the others make room.
         let failing = self.work.failing.load(Relaxed);
         let extra = (failing + 1).saturating_sub(places).min(places.max(MAX_EXTRA));
-        let total = if places == 0 { 0 } else { places + extra };
+        let total = if places == 0 || shared.is_paused.load(Relaxed) { 0 } else { places + extra };
         if total != std::mem::replace(&mut self.total, total) {
             shared.credits.set_total(total);
         }

@@ -122,7 +122,7 @@ impl BackOff {
                 let longest = first.saturating_mul(1 << doublings).min(max).min(MAX_DELAY);
                 longest.mul_f64(chance.clamp(0.0, 1.0))
             }
-            Self::Fixed(delay) => delay,
+            Self::Fixed(delay) => delay.min(MAX_DELAY),
             Self::None => Duration::ZERO,
         }
     }

@@ -1,4 +1,4 @@
-//! Runs the handler of a message, or of a batch: open, claim, call, verdict.
+//! Runs the handler of a message, or of a batch: claim, open, call, verdict.
 
 use std::collections::HashMap;
 use std::iter::repeat_with;
@@ -23,7 +23,7 @@ use crate::consume::lines::{Arrived, Key};
 use crate::consume::settle::{HandlerError, Outcome};
 use crate::error::Panicked;
 use crate::observe::receives::{Event, Observer};
-use crate::receive::delivery::Delivery;
+use crate::receive::delivery::{Claim, Delivery};
 use crate::span::messaging_span;
 use crate::trace_context::{SenderContext, link};
 
@@ -194,27 +194,31 @@ pub(crate) async fn handle_batch<H: Execute>(
 ) -> (ByLine<(Arrived<Delivery>, Verdict)>, Duration) {
     let (source, observer) = (&shared.source, &*shared.observer);
     let (claims, queue_url) = (source.client.claims(), &source.url);
-    let all = lines.iter_mut().flat_map(|(_, entries)| entries);
+    // Of each line, up to the first message that another consumer handles. A message is claimed before it is opened: its payload may be
+    // deleted by the one that handles it.
+    let claim = |(_, entries): &(Key, Vec<Arrived<Delivery>>)| -> Vec<Claim> {
+        entries.iter().map_while(|entry| claims.claim(queue_url, entry.latest.id())).collect()
+    };
+    let mut claimed: Vec<Vec<Claim>> = lines.iter().map(claim).collect();
+    let all = lines.iter_mut().zip(&claimed);
+    let all = all.flat_map(|((_, entries), claimed)| entries.iter_mut().take(claimed.len()));
     let opening = all.map(|entry| open(shared, &mut entry.latest, stop.clone()));
-    let mut unopened: HashMap<Arc<str>, Verdict> = HashMap::new();
-    let opened = join_all(opening).await;
+    let mut opened = join_all(opening).await.into_iter();
     // While others were opened, a lease may have ended, or a shutdown may have begun.
     let is_stopped = stop.borrow().is_some();
-    for (entry, opened) in lines.iter().flat_map(|(_, entries)| entries).zip(opened) {
-        let is_over = is_stopped || entry.latest.lease.is_lost();
-        let verdict = opened.err().or_else(|| is_over.then_some(Verdict::Aborted));
-        unopened.extend(verdict.map(|verdict| (Arc::clone(entry.latest.id()), verdict)));
+    let mut unopened: HashMap<Arc<str>, Verdict> = HashMap::new();
+    for ((_, entries), claimed) in lines.iter().zip(&mut claimed) {
+        let mut runs = None;
+        for (place, (entry, opened)) in entries.iter().zip(opened.by_ref().take(claimed.len())).enumerate() {
+            let is_over = is_stopped || entry.latest.lease.is_lost();
+            if let Some(verdict) = opened.err().or_else(|| is_over.then_some(Verdict::Aborted)) {
+                runs = runs.or(Some(place));
+                unopened.insert(Arc::clone(entry.latest.id()), verdict);
+            }
+        }
+        claimed.truncate(runs.unwrap_or(claimed.len()));
     }
-    let mut claimed = Vec::new();
-    let mut claim = |entry: &Arrived<Delivery>| {
-        let claim = claims.claim(queue_url, entry.latest.id());
-        let claim = claim.filter(|_| !unopened.contains_key(entry.latest.id()));
-        claim.map(|claim| claimed.push(claim)).is_some()
-    };
-    let run = |(_, entries): &(Key, Vec<Arrived<Delivery>>)| {
-        entries.iter().take_while(|entry| claim(entry)).count()
-    };
-    let runs: Vec<usize> = lines.iter().map(run).collect();
+    let runs: Vec<usize> = claimed.iter().map(Vec::len).collect();
     let deliveries: Vec<&Delivery> = lines
         .iter()
         .zip(&runs)

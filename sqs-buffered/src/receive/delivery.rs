@@ -216,7 +216,7 @@ impl Delivery {
                 receipt_handle: self.lease.receipt_handle().into(),
                 received: self.lease.received(),
                 credit,
-                delay,
+                delay: delay.min(term.hideable(Instant::now())),
                 until: term.deadline,
                 maybe_gone: self.maybe_gone,
             });
