@@ -6,12 +6,12 @@ use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibil
 use sqs_client::operation::delete_message::DeleteMessage;
 use sqs_client::operation::delete_message_batch::{DeleteMessageBatch, DeleteMessageBatchOutput};
 
-use crate::cleanup::UncertainObject;
+use crate::cleaner::UncertainObject;
 use crate::client::{ExtendedClient, Rewritten, Shared};
 use crate::error::{Error, ErrorKind};
-use crate::format::{ExtendedHandle, ends_with_uuid, strip};
-use crate::pointer::Pointer;
-use crate::receive::{ExtendedMessage, MessagePayload};
+use crate::format::handle::{ExtendedHandle, strip};
+use crate::format::pointer::{Pointer, ends_with_uuid};
+use crate::receive::message::{ExtendedMessage, MessagePayload};
 
 fn has_pointer(handle: &str) -> bool {
     ExtendedHandle::parse(handle).is_some()
@@ -153,7 +153,7 @@ impl ExtendedMessage {
     /// missing.
     ///
     /// The objects of [`Failed`](MessagePayload::Failed) payloads and of SNS notifications are kept. A failed delete is retried in
-    /// the background. [`retain`](crate::ExtendedClientBuilder::retain) keeps all objects.
+    /// the background. [`retain`](crate::settings::ExtendedClientBuilder::retain) keeps all objects.
     ///
     /// # Cancel safety
     /// If the future is dropped, the object is deleted in the background.

@@ -1,15 +1,14 @@
 //! The error type of this crate: one word wide and cheap to clone.
 
 use std::error::Error as StdError;
-use std::fmt;
-use std::io;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use sqs_client::ErrorKind as ClientErrorKind;
 use sqs_client::client::{OperationError, Unopened};
 use sqs_client::wire::service_error::ErrorCode;
 
-use crate::pointer::Pointer;
+use crate::format::pointer::Pointer;
 
 /// Why a call, a payload or a store failed.
 ///
@@ -119,7 +118,7 @@ impl ErrorKind {
     }
 }
 
-/// For implementations of [`PayloadStore`](crate::PayloadStore).
+/// For implementations of [`PayloadStore`](crate::store::PayloadStore).
 impl Error {
     /// An error with a text that says what was tried and why it failed. [`ErrorKind::Unavailable`] is retryable.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {

@@ -10,8 +10,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod budget;
-mod cleanup;
+mod cleaner;
 /// Guides: one page for each topic.
 // As above, the link definitions of rustdoc come first, so they replace those of the pages.
 pub mod guide {
@@ -35,38 +34,38 @@ pub mod guide {
     pub mod streaming {}
 }
 mod client;
-mod config;
 mod delete;
-mod digest;
 mod error;
-mod event;
 mod format;
-mod operations;
+mod observe;
 mod payload;
-mod pointer;
 mod queue_attributes;
 mod receive;
 mod send;
-mod stats;
+mod settings;
 mod store;
 mod sweep;
 
-use sqs_client::random;
-
-pub use client::{ExtendedClient, ExtendedClientBuilder};
-pub use config::{MissingObject, Threshold};
+pub use client::ExtendedClient;
 pub use error::{Error, ErrorKind};
-pub use event::Event;
-pub use format::{Compat, ExtendedHandle, PayloadRef, PointerClass};
-pub use payload::{Body, DEFAULT_MAX_LENGTH, Payload, Progress};
-pub use pointer::Pointer;
-pub use receive::{BodyStream, ExtendedMessage, MessagePayload, Receive};
-pub use send::{SendStream, StreamSent};
-pub use stats::Stats;
-#[cfg(feature = "object_store")]
-pub use store::ObjectStoreAdapter;
+pub use format::handle::ExtendedHandle;
+pub use format::message::PayloadRef;
+pub use format::pointer::{Compat, Pointer, PointerClass};
+pub use observe::{Event, Stats};
+pub use payload::DEFAULT_MAX_LENGTH;
+pub use payload::body::Body;
+pub use payload::checks::Progress;
+pub use payload::upload::Payload;
+pub use receive::body_stream::BodyStream;
+pub use receive::message::{ExtendedMessage, MessagePayload, Receive};
+pub use send::streamed::{SendStream, StreamSent};
+pub use settings::{ExtendedClientBuilder, MissingObject, Threshold};
 pub use store::memory::{MemoryStore, StoreCall, StoreCalls, StoreFault};
-pub use store::{ByteStream, Listed, Object, ObjectPage, PayloadStore, StoreFuture, Upload, UploadBody};
+#[cfg(feature = "object_store")]
+pub use store::object_store::ObjectStoreAdapter;
 #[cfg(feature = "s3")]
-pub use store::{Checksum, Encryption, S3Access, S3Store, S3StoreBuilder};
+pub use store::s3::settings::{Encryption, S3Access, S3StoreBuilder};
+#[cfg(feature = "s3")]
+pub use store::s3::{Checksum, S3Store};
+pub use store::{ByteStream, Listed, Object, ObjectPage, PayloadStore, StoreFuture, Upload, UploadBody};
 pub use sweep::{SWEEP_MARGIN, Sweep, SweepProgress, SweepReport};

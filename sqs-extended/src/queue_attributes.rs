@@ -8,14 +8,21 @@ use sqs_client::client::{CallOptions, Execute, OperationError as _};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput};
 use sqs_client::types::QueueAttributeName;
+use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAXIMUM_MESSAGE_SIZE};
 use tokio::time::Instant;
 
+use crate::client::ExtendedClient;
 use crate::error::{Error, ErrorKind};
+use crate::send::SendRequest;
+use crate::send::choose::{Selection, select};
+use crate::settings::Threshold;
 
 /// How long attributes are cached.
 const LIFETIME: Duration = Duration::from_mins(5);
+
 /// How long a denial is cached.
 const DENIED_FOR: Duration = Duration::from_mins(1);
+
 /// Queues in the cache.
 const CAPACITY: usize = 1_000;
 
@@ -122,4 +129,47 @@ pub(crate) async fn url_of<H: Execute>(client: &H, arn: &str) -> Result<String, 
     input.queue_owner_aws_account_id = parts.next().map(str::to_owned);
     let output = client.execute::<GetQueueUrl>(&input, CallOptions::default()).await.map_err(Error::below)?;
     output.queue_url.ok_or_else(|| Error::new(ErrorKind::Client, format!("SQS returned no URL for {arn}")))
+}
+
+impl<H: Execute> ExtendedClient<H> {
+    /// The messages of a request whose payloads are stored.
+    pub(crate) fn selection<O: SendRequest>(&self, input: &O::Input, threshold: Option<usize>) -> Selection {
+        select(O::sizes(input, &self.shared.envelope), threshold, MAX_BATCH_BYTES)
+    }
+
+    /// The threshold that is known without a request: the smallest possible one if the attributes of the queue are not
+    /// cached. `None`: every payload is stored.
+    pub(crate) fn known_threshold(&self, queue_url: Option<&str>) -> Option<usize> {
+        let known = || {
+            let least = usize::try_from(*MAXIMUM_MESSAGE_SIZE.start()).unwrap_or_default();
+            self.shared
+                .queue_attributes
+                .known(queue_url.unwrap_or_default())
+                .map_or(least, |known| limit(&known))
+        };
+        self.threshold_or_else(known)
+    }
+
+    /// The threshold. `None`: every payload is stored.
+    pub(crate) async fn threshold(&self, queue_url: Option<&str>) -> Option<usize> {
+        let asked = match (self.shared.settings.threshold, queue_url) {
+            (Threshold::Queue, Some(url)) => self.shared.queue_attributes.ask(&self.inner, url).await,
+            _ => QueueAttributes::default(),
+        };
+        self.threshold_or_else(|| limit(&asked))
+    }
+
+    fn threshold_or_else(&self, of_queue: impl FnOnce() -> usize) -> Option<usize> {
+        let settings = &self.shared.settings;
+        let threshold = || match settings.threshold {
+            Threshold::Bytes(bytes) => bytes,
+            Threshold::Queue => of_queue(),
+        };
+        (!settings.stores_all).then(threshold)
+    }
+}
+
+/// The limit of a queue, or the default if it is unknown.
+fn limit(attributes: &QueueAttributes) -> usize {
+    attributes.maximum_message_size.unwrap_or(Threshold::DEFAULT_BYTES)
 }

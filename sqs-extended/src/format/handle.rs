@@ -4,9 +4,10 @@ use std::fmt;
 
 use sqs_client::types::Message;
 
-use crate::pointer::Pointer;
+use crate::format::pointer::Pointer;
 
 const BUCKET: &str = "-..s3BucketName..-";
+
 const KEY: &str = "-..s3Key..-";
 
 /// A receipt handle with a pointer.

@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value};
 
-use super::compat::RESERVED_ATTRIBUTES;
-use super::raw_pointer::RawPointer;
+use crate::format::pointer::{RESERVED_ATTRIBUTES, RawPointer};
 
 const MESSAGE: &str = "Message";
+
 const ATTRIBUTES: &str = "MessageAttributes";
 
 /// A notification whose message is a pointer.
@@ -27,7 +27,7 @@ impl Notification {
             .then_some(notification)
     }
 
-    pub(super) fn raw_pointer(&self) -> RawPointer<'_> {
+    pub(crate) fn raw_pointer(&self) -> RawPointer<'_> {
         let (name, attribute) = self.attribute().unwrap_or_default();
         let text = |member: &str| attribute.and_then(|it| it.get(member)?.as_str()).unwrap_or_default();
         let body = self.0.get(MESSAGE).and_then(Value::as_str).unwrap_or_default();

@@ -7,11 +7,16 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
+use sha2::{Digest as _, Sha256};
 use tokio::io::AsyncBufRead;
 use tokio_util::io::StreamReader;
 
-use super::{Pieces, checks, file};
 use crate::error::{Error, ErrorKind};
+use crate::format::pointer::Pointer;
+use crate::payload::checks::{Checks, Hash, Listener, checked};
+use crate::payload::ranges::Plan;
+use crate::payload::{DEFAULT_MAX_LENGTH, Pieces, checks, file, ranges};
+use crate::store::Bounded;
 
 /// A payload as a stream of pieces. If the connection breaks, reading resumes in the same version of the object.
 ///
@@ -27,7 +32,7 @@ pub struct Body {
 
 impl Body {
     /// `length` is also the length of the object.
-    pub(super) fn new(length: u64, pieces: Pieces) -> Self {
+    pub(crate) fn new(length: u64, pieces: Pieces) -> Self {
         Self { pieces, length }
     }
 
@@ -116,5 +121,53 @@ impl Stream for Body {
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Body").field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+/// How a payload is read.
+pub(crate) struct Options {
+    pub(crate) is_binary: bool,
+    pub(crate) limit: u64,
+    pub(crate) plan: Plan,
+    pub(crate) listener: Option<Listener>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { is_binary: false, limit: DEFAULT_MAX_LENGTH, plan: Plan::default(), listener: None }
+    }
+}
+
+/// A payload in a store.
+pub(crate) struct Download {
+    pub(crate) store: Bounded,
+    pub(crate) at: Pointer,
+    /// The length according to the message.
+    pub(crate) length: u64,
+    /// The hash according to the message, in hex.
+    pub(crate) sha256: Option<String>,
+}
+
+impl Download {
+    /// Opens the object.
+    ///
+    /// # Errors
+    /// Those of the store; [`ErrorKind::TooLarge`] without a request; [`ErrorKind::Damaged`] if the object has a
+    /// different length.
+    pub(crate) async fn open(self, options: Options) -> Result<Body, Error> {
+        let Self { store, at, length, sha256 } = self;
+        let mut checks = Checks::new(Some(length), options.limit, options.is_binary);
+        checks.listener = options.listener;
+        checks.begin()?;
+        let object = ranges::open(&store, &at, length == 0, options.plan).await?;
+        if object.length != length {
+            let text = format!("{at} has {} bytes; its message says {length}", object.length);
+            return Err(Error::new(ErrorKind::Damaged, text));
+        }
+        if let Some(expected) = sha256 {
+            checks.hash = Hash::Verified(Sha256::new(), expected);
+        }
+        let pieces = ranges::pieces(store, at, object, options.plan);
+        Ok(Body::new(length, checked(pieces, checks, |_, _| {})))
     }
 }

@@ -6,26 +6,28 @@
 //! ```
 //! Blocks are read and written on threads for blocking calls, without copies.
 
-use std::fs::{self, File};
-use std::io::{self, IoSlice, Read as _, Write as _};
+use std::fs::File;
+use std::io::{IoSlice, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use bytes::Bytes;
-use futures_util::stream::{self, Fuse};
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::stream::Fuse;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use sqs_client::random;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::Pieces;
 use crate::error::{Error, ErrorKind};
-use crate::random;
+use crate::payload::Pieces;
 
 /// Bytes of a block.
 const BLOCK: usize = 1 << 20;
+
 /// The maximum bytes of the file name in the name of a partial file: file systems allow 255 in all.
 const STEM: usize = 200;
 
 /// Opens a file. Its length is unknown if it is a pipe or a device.
-pub(super) async fn read(path: PathBuf) -> Result<(Option<u64>, Pieces), Error> {
+pub(crate) async fn read(path: PathBuf) -> Result<(Option<u64>, Pieces), Error> {
     let name = path.display().to_string();
     let failed = move |error: io::Error| {
         Error::new(ErrorKind::Source, format!("reading {name} failed: {error}")).caused_by(error)
@@ -53,7 +55,7 @@ fn next_block(file: File) -> JoinHandle<io::Result<(Bytes, File)>> {
 }
 
 /// Writes a file, which gets its name when it is complete. Returns its length.
-pub(super) async fn write(path: &Path, pieces: Pieces) -> Result<u64, Error> {
+pub(crate) async fn write(path: &Path, pieces: Pieces) -> Result<u64, Error> {
     let failed = |error: io::Error| {
         Error::new(ErrorKind::File, format!("writing {} failed: {error}", path.display())).caused_by(error)
     };

@@ -2,26 +2,26 @@
 
 use std::collections::HashMap;
 
-use super::TOKEN_METADATA;
 use crate::error::{Error, ErrorKind};
+use crate::store::TOKEN_METADATA;
 
 /// Restores the hyphens in metadata names. The adapter for `object_store` replaces them, because Azure does not allow
 /// them.
-pub(super) fn with_hyphens(metadata: impl IntoIterator<Item = (String, String)>) -> HashMap<String, String> {
+pub(crate) fn with_hyphens(metadata: impl IntoIterator<Item = (String, String)>) -> HashMap<String, String> {
     let ours = |name: String| if name.starts_with("sqs_extended_") { name.replace('_', "-") } else { name };
     metadata.into_iter().map(|(name, value)| (ours(name), value)).collect()
 }
 
 /// Whether the upload with the metadata `upload` wrote the object with the metadata `found`. `None`: the object has no
 /// mark.
-pub(super) fn is_of(found: &HashMap<String, String>, upload: &HashMap<String, String>) -> Option<bool> {
+pub(crate) fn is_of(found: &HashMap<String, String>, upload: &HashMap<String, String>) -> Option<bool> {
     let (found, mark) = (found.get(TOKEN_METADATA)?, upload.get(TOKEN_METADATA)?);
     Some(found == mark)
 }
 
 /// The outcome of a failed write that the store may have executed. `is_ours`: whether this upload wrote the object at
 /// the key, if that is known.
-pub(super) fn settle(error: Error, is_ours: Option<bool>) -> Result<(), Error> {
+pub(crate) fn settle(error: Error, is_ours: Option<bool>) -> Result<(), Error> {
     match is_ours {
         Some(true) => Ok(()),
         Some(false) => {

@@ -1,34 +1,33 @@
 //! The interface to stores of payloads, and the stores.
 
-mod bounded;
 #[cfg(any(feature = "s3", feature = "object_store"))]
 mod mark;
 pub(crate) mod memory;
-pub(crate) mod object;
-#[cfg(feature = "object_store")]
-mod object_store;
-mod pace;
 #[cfg(any(feature = "s3", feature = "object_store"))]
-mod parts;
+mod multipart;
+#[cfg(feature = "object_store")]
+pub(crate) mod object_store;
 #[cfg(feature = "s3")]
-mod s3;
+pub(crate) mod s3;
 
+use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
+use futures_util::{Stream, StreamExt as _, stream};
+use parking_lot::Mutex;
+use sqs_client::random;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::error::Error;
-use crate::pointer::Pointer;
-
-pub(crate) use bounded::Bounded;
-pub(crate) use object::TOKEN_METADATA;
-pub use object::{Listed, Object, ObjectPage, Upload, UploadBody};
-#[cfg(feature = "object_store")]
-pub use object_store::ObjectStoreAdapter;
-#[cfg(feature = "s3")]
-pub use s3::{Checksum, Encryption, S3Access, S3Store, S3StoreBuilder};
+use crate::error::{Error, ErrorKind};
+use crate::format::pointer::Pointer;
 
 /// The bytes of an object in pieces. The stream ends after an error.
 pub type ByteStream = BoxStream<'static, Result<Bytes, Error>>;
@@ -39,7 +38,7 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, Error>>;
 /// Stores payloads as objects in buckets.
 ///
 /// `S3Store` is for Amazon S3 and compatible services, `ObjectStoreAdapter` for the stores of the crate `object_store`,
-/// [`MemoryStore`](crate::MemoryStore) for tests. An `Arc` of a store is a store, also `Arc<dyn PayloadStore>`. Calls
+/// [`MemoryStore`](crate::store::memory::MemoryStore) for tests. An `Arc` of a store is a store, also `Arc<dyn PayloadStore>`. Calls
 /// must retry transient failures themselves, because their callers do not.
 pub trait PayloadStore: Send + Sync + 'static {
     /// The bucket of new payloads.
@@ -48,7 +47,7 @@ pub trait PayloadStore: Send + Sync + 'static {
     /// Writes an object that does not exist yet.
     ///
     /// # Errors
-    /// [`Exists`](crate::ErrorKind::Exists) if the key is taken by another upload, the error of the body, and those of the store.
+    /// [`Exists`](crate::error::ErrorKind::Exists) if the key is taken by another upload, the error of the body, and those of the store.
     /// After an error there is no object of this upload, unless [`Error::is_outcome_unknown`].
     ///
     /// # Cancel safety
@@ -60,9 +59,9 @@ pub trait PayloadStore: Send + Sync + 'static {
     /// may end behind it. With a tag, only that version of the object is read.
     ///
     /// # Errors
-    /// [`NotFound`](crate::ErrorKind::NotFound) only if the bucket certainly has no such object, because the message of
-    /// a missing object may be deleted. [`Damaged`](crate::ErrorKind::Damaged) if the object has another version.
-    /// [`Forbidden`](crate::ErrorKind::Forbidden), and other errors of the store. The body can fail later.
+    /// [`NotFound`](crate::error::ErrorKind::NotFound) only if the bucket certainly has no such object, because the message of
+    /// a missing object may be deleted. [`Damaged`](crate::error::ErrorKind::Damaged) if the object has another version.
+    /// [`Forbidden`](crate::error::ErrorKind::Forbidden), and other errors of the store. The body can fail later.
     fn get<'a>(
         &'a self,
         at: &'a Pointer,
@@ -118,5 +117,317 @@ impl<T: PayloadStore + ?Sized> PayloadStore for std::sync::Arc<T> {
         page: Option<&'a str>,
     ) -> StoreFuture<'a, ObjectPage> {
         (**self).list(bucket, prefix, page)
+    }
+}
+
+/// The metadata with the id of an upload.
+pub(crate) const TOKEN_METADATA: &str = "sqs-extended-upload";
+
+/// The body of a new object.
+pub enum UploadBody {
+    /// The complete body.
+    Bytes(Bytes),
+    /// Pieces of any length.
+    Stream(ByteStream),
+}
+
+/// A new object.
+#[non_exhaustive]
+pub struct Upload {
+    /// The body.
+    pub body: UploadBody,
+    /// The length in bytes, if it is known.
+    pub length: Option<u64>,
+    /// The media type, such as `text/plain; charset=utf-8`.
+    pub content_type: Option<String>,
+    /// ASCII names and values, at most 2 KB in all. [`new`](Self::new) adds a random id as `sqs-extended-upload`, which
+    /// marks the objects of this crate.
+    pub metadata: HashMap<String, String>,
+}
+
+impl Upload {
+    /// An upload of this body, with a random id.
+    pub fn new(body: UploadBody) -> Self {
+        let length = match &body {
+            UploadBody::Bytes(bytes) => u64::try_from(bytes.len()).ok(),
+            UploadBody::Stream(_) => None,
+        };
+        let metadata = HashMap::from([(TOKEN_METADATA.to_owned(), random::uuid())]);
+        Self { body, length, content_type: None, metadata }
+    }
+}
+
+impl fmt::Debug for Upload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Upload")
+            .field("length", &self.length)
+            .field("metadata", &self.metadata)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An object that is opened for reading.
+#[non_exhaustive]
+pub struct Object {
+    /// The length of the whole object in bytes.
+    pub length: u64,
+    /// Identifies this version of the object, if the store can (`ETag` in S3).
+    pub tag: Option<String>,
+    /// The [`Upload::metadata`]; empty if the store keeps none.
+    pub metadata: HashMap<String, String>,
+    /// The bytes of the requested range. The stream may end early without an error, so count the bytes.
+    pub body: ByteStream,
+}
+
+impl Object {
+    /// An object of this length.
+    pub fn new(length: u64, body: ByteStream) -> Self {
+        Self { length, tag: None, metadata: HashMap::new(), body }
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Object").field("length", &self.length).field("tag", &self.tag).finish_non_exhaustive()
+    }
+}
+
+/// An object in a listing.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The key.
+    pub key: String,
+    /// The length in bytes.
+    pub length: u64,
+    /// The time of the write, by the clock of the store.
+    pub modified: SystemTime,
+}
+
+impl Listed {
+    /// An object with this key.
+    pub fn new(key: impl Into<String>, length: u64, modified: SystemTime) -> Self {
+        Self { key: key.into(), length, modified }
+    }
+}
+
+/// A page of a listing.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct ObjectPage {
+    /// The objects. S3 and `MemoryStore` order them by key.
+    pub objects: Vec<Listed>,
+    /// The token for the next page; `None` after the last.
+    pub next: Option<String>,
+}
+
+impl ObjectPage {
+    /// A page with these objects.
+    pub fn new(objects: Vec<Listed>, next: Option<String>) -> Self {
+        Self { objects, next }
+    }
+}
+
+/// A store whose calls have a timeout. A timeout is a retryable error.
+#[derive(Clone)]
+pub(crate) struct Bounded {
+    inner: Arc<dyn PayloadStore>,
+    timeout: Duration,
+}
+
+impl Bounded {
+    pub(crate) fn new(inner: Arc<dyn PayloadStore>, timeout: Duration) -> Self {
+        Self { inner, timeout }
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<dyn PayloadStore> {
+        &self.inner
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    pub(crate) fn bucket(&self) -> &str {
+        self.inner.bucket()
+    }
+
+    pub(crate) async fn put(&self, at: &Pointer, mut upload: Upload) -> Result<(), Error> {
+        let (pace, body) = Pace::of(self.timeout, upload.body);
+        upload.body = body;
+        tokio::select! {
+            biased;
+            result = self.inner.put(at, upload) => result,
+            waited = pace.lost() => {
+                Err(late(&format!("writing {at}"), "the store made no progress", waited).outcome_unknown())
+            }
+        }
+    }
+
+    /// Opens an object. The timeout also applies to each piece of its body, but not to the time that the reader takes.
+    pub(crate) async fn get(
+        &self,
+        at: &Pointer,
+        range: Option<Range<u64>>,
+        tag: Option<&str>,
+    ) -> Result<Object, Error> {
+        let what = || format!("reading {at}");
+        let mut object = self.within(what, self.inner.get(at, range, tag)).await?;
+        object.body = flowing(object.body, what(), self.timeout);
+        Ok(object)
+    }
+
+    pub(crate) async fn delete(&self, at: &Pointer) -> Result<(), Error> {
+        self.within(|| format!("deleting {at}"), self.inner.delete(at)).await
+    }
+
+    pub(crate) async fn list(
+        &self,
+        bucket: &str,
+        prefix: &str,
+        page: Option<&str>,
+    ) -> Result<ObjectPage, Error> {
+        self.within(|| format!("listing {bucket:?}"), self.inner.list(bucket, prefix, page)).await
+    }
+
+    async fn within<T>(
+        &self,
+        what: impl FnOnce() -> String,
+        call: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        timeout(self.timeout, call)
+            .await
+            .unwrap_or_else(|_| Err(late(&what(), "the store did not respond", self.timeout)))
+    }
+}
+
+fn flowing(body: ByteStream, what: String, patience: Duration) -> ByteStream {
+    stream::unfold(Some((body, what)), move |state| async move {
+        let (mut body, what) = state?;
+        match timeout(patience, body.next()).await {
+            Ok(piece) => Some((piece?, Some((body, what)))),
+            Err(_) => Some((Err(late(&what, "no bytes arrived", patience)), None)),
+        }
+    })
+    .boxed()
+}
+
+fn late(what: &str, why: &str, waited: Duration) -> Error {
+    let text = format!("{what}: {why} within {waited:?} (see store_timeout)");
+    Error::new(ErrorKind::Unavailable, text)
+}
+
+impl fmt::Debug for Bounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bounded").field("bucket", &self.bucket()).finish_non_exhaustive()
+    }
+}
+
+/// Bytes for which a store gets one timeout.
+const PART: u64 = 8 << 20;
+
+/// Parts that may be in flight when the next piece is taken.
+const PARTS: u32 = 5;
+
+/// The time limit after a piece of this length: one timeout for each 8 MiB of it, but at least five, for the parts
+/// before it.
+pub(crate) fn patience(timeout: Duration, bytes: u64) -> Duration {
+    let parts = u32::try_from(bytes.div_ceil(PART)).unwrap_or(u32::MAX);
+    timeout.saturating_mul(parts.max(PARTS))
+}
+
+/// The time limit of an upload: the store must take the next piece, or finish, before it.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    timeout: Duration,
+    /// `None` while the store waits for the source. Locked for a few instructions.
+    until: Mutex<Option<Until>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Until {
+    at: Instant,
+    /// The whole time limit.
+    patience: Duration,
+}
+
+impl Pace {
+    /// Starts the time limit. The returned body restarts it with each piece.
+    pub(crate) fn of(timeout: Duration, body: UploadBody) -> (Arc<Self>, UploadBody) {
+        let length = match &body {
+            UploadBody::Bytes(bytes) => bytes.len(),
+            UploadBody::Stream(_) => 0,
+        };
+        let pace = Arc::new(Self { timeout, until: Mutex::new(None) });
+        pace.gave(length);
+        let body = match body {
+            UploadBody::Stream(body) => UploadBody::Stream(Paced { body, pace: Arc::clone(&pace) }.boxed()),
+            whole @ UploadBody::Bytes(_) => whole,
+        };
+        (pace, body)
+    }
+
+    /// Resolves when the time limit is exceeded, with its duration.
+    pub(crate) async fn lost(&self) -> Duration {
+        loop {
+            let until = *self.until.lock();
+            match until {
+                Some(until) if until.at <= Instant::now() => return until.patience,
+                Some(until) => sleep_until(until.at).await,
+                // The next time limit is at least that long.
+                None => sleep(self.timeout).await,
+            }
+        }
+    }
+
+    fn waits(&self) {
+        *self.until.lock() = None;
+    }
+
+    fn gave(&self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let patience = patience(self.timeout, bytes);
+        // Without a limit if the clock cannot represent it.
+        *self.until.lock() = Instant::now().checked_add(patience).map(|at| Until { at, patience });
+    }
+}
+
+struct Paced {
+    body: ByteStream,
+    pace: Arc<Pace>,
+}
+
+impl Stream for Paced {
+    type Item = Result<Bytes, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let piece = self.body.poll_next_unpin(context);
+        match &piece {
+            Poll::Pending => self.pace.waits(),
+            Poll::Ready(Some(Ok(piece))) => self.pace.gave(piece.len()),
+            Poll::Ready(_) => self.pace.gave(0),
+        }
+        piece
+    }
+}
+
+/// If the store drops the source, the time limit is that of a last piece.
+impl Drop for Paced {
+    fn drop(&mut self) {
+        self.pace.gave(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn store_has_one_timeout_per_part_and_at_least_five() {
+        let minute = Duration::from_secs(60);
+        for (bytes, minutes) in [(0, 5), (1, 5), (40 << 20, 5), ((40 << 20) + 1, 6), (256 << 20, 32)] {
+            assert_eq!(patience(minute, bytes), minute * minutes, "{bytes}");
+        }
+        assert_eq!(patience(Duration::MAX, u64::MAX), Duration::MAX);
     }
 }

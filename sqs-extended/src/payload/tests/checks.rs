@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use futures_util::stream;
 
-use super::scripted::Scripted;
-use super::text;
 use crate::error::ErrorKind;
-use crate::payload::{Options, Payload, Progress};
+use crate::payload::body::Options;
+use crate::payload::checks::Progress;
+use crate::payload::tests::scripted::Scripted;
+use crate::payload::tests::text;
+use crate::payload::upload::Payload;
 
 fn in_pieces(bytes: &Bytes) -> Payload {
     let pieces: Vec<_> =

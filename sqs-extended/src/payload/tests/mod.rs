@@ -7,7 +7,7 @@ mod scripted;
 
 use bytes::Bytes;
 
-use crate::pointer::Pointer;
+use crate::format::pointer::Pointer;
 
 fn at() -> Pointer {
     Pointer::new("b", "k")

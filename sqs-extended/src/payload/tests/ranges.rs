@@ -2,10 +2,12 @@
 
 use futures_util::StreamExt as _;
 
-use super::scripted::{Get, Scripted};
-use super::text;
 use crate::error::ErrorKind;
-use crate::payload::{Body, Options};
+use crate::payload::body::Body;
+use crate::payload::body::Options;
+use crate::payload::tests::scripted::Get;
+use crate::payload::tests::scripted::Scripted;
+use crate::payload::tests::text;
 
 /// Reads in ranges of 1,000 bytes, three at once.
 async fn in_ranges(store: &Scripted, length: usize) -> Body {

@@ -1,8 +1,9 @@
 //! Interrupted reads.
 
-use super::scripted::{Get, Scripted};
-use super::text;
 use crate::error::ErrorKind;
+use crate::payload::tests::scripted::Get;
+use crate::payload::tests::scripted::Scripted;
+use crate::payload::tests::text;
 
 #[tokio::test(start_paused = true)]
 async fn interrupted_read_is_resumed_where_it_broke() {

@@ -9,11 +9,22 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::at;
-use crate::error::{Error, ErrorKind};
-use crate::payload::{Body, Download, Options, Payload, Uploaded};
-use crate::pointer::Pointer;
-use crate::store::{Bounded, Object, ObjectPage, PayloadStore, StoreFuture, Upload, UploadBody};
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::format::pointer::Pointer;
+use crate::payload::body::Body;
+use crate::payload::body::Download;
+use crate::payload::body::Options;
+use crate::payload::tests::at;
+use crate::payload::upload::Payload;
+use crate::payload::upload::Uploaded;
+use crate::store::Bounded;
+use crate::store::Object;
+use crate::store::ObjectPage;
+use crate::store::PayloadStore;
+use crate::store::StoreFuture;
+use crate::store::Upload;
+use crate::store::UploadBody;
 
 /// The behaviour of one `get`.
 pub(super) enum Get {

@@ -6,27 +6,78 @@
 //! get: GetObject (Range, If-Match) -> body
 //! ```
 
-mod attempts;
-mod chain;
-mod checksum;
-mod error;
-mod multipart;
-mod object;
-mod put;
 mod read;
-mod settings;
+pub(crate) mod settings;
 
-use std::fmt;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::error::Error as StdError;
 use std::ops::Range;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::{fmt, io};
 
-use super::{Object, ObjectPage, PayloadStore, StoreFuture, Upload};
-use crate::pointer::Pointer;
-use error::{Asked, What};
-use settings::Settings;
+use aws_sdk_s3::config::RequestChecksumCalculation;
+use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_s3::operation::RequestId as _;
+use aws_sdk_s3::operation::abort_multipart_upload::AbortMultipartUploadError;
+use aws_sdk_s3::operation::complete_multipart_upload::CompleteMultipartUploadError;
+use aws_sdk_s3::operation::put_object::PutObjectError;
+use aws_sdk_s3::primitives::{ByteStream, SdkBody};
+use aws_sdk_s3::types::{ChecksumAlgorithm, CompletedMultipartUpload, CompletedPart, ServerSideEncryption};
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::interceptors;
+use aws_smithy_runtime_api::client::interceptors::context::FinalizerInterceptorContextRef;
+use aws_smithy_runtime_api::client::interceptors::{Intercept, dyn_dispatch_hint};
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_runtime_api::http::Response;
+use aws_smithy_types::config_bag::ConfigBag;
+use base64_simd::STANDARD;
+use bytes::Bytes;
+use crc_fast::CrcAlgorithm;
+use http_body::{Body, Frame, SizeHint};
+use sha2::{Digest as _, Sha256};
+use tokio::runtime::Handle;
+use tokio::task::{JoinError, JoinHandle, JoinSet};
 
-pub use checksum::Checksum;
-pub use settings::{Encryption, S3Access, S3StoreBuilder};
+use crate::error::{Error, ErrorKind};
+use crate::format::pointer::Pointer;
+use crate::store::multipart::{MAX_PARTS, Part, Source};
+use crate::store::s3::settings::{Encryption, S3StoreBuilder, Settings};
+use crate::store::{Object, ObjectPage, PayloadStore, StoreFuture, Upload, mark};
+
+/// The members that `PutObject` and `CreateMultipartUpload` share.
+macro_rules! describe {
+    ($request:expr, $store:expr, $at:expr, $about:expr) => {{
+        let (settings, encryption) = ($store.settings(), $store.encryption());
+        $request
+            .bucket($at.bucket())
+            .key($at.key())
+            .set_content_type($about.content_type.clone())
+            .set_metadata(Some($about.metadata.clone()))
+            .set_acl(settings.acl.clone())
+            .set_storage_class(settings.storage_class.clone())
+            .set_tagging($store.0.tagging.clone())
+            .set_expected_bucket_owner($store.owner($at.bucket()))
+            .set_server_side_encryption(encryption.method)
+            .set_ssekms_key_id(encryption.key)
+            .set_ssekms_encryption_context(encryption.context)
+            .set_bucket_key_enabled(settings.bucket_key)
+    }};
+}
+
+/// Sets the members of requests and completed parts.
+macro_rules! with_checksum {
+    ($request:expr, $sum:expr) => {
+        $request
+            .set_checksum_crc32($sum.member(Checksum::Crc32))
+            .set_checksum_crc32_c($sum.member(Checksum::Crc32C))
+            .set_checksum_crc64_nvme($sum.member(Checksum::Crc64Nvme))
+            .set_checksum_sha256($sum.member(Checksum::Sha256))
+    };
+}
 
 /// Payloads in Amazon S3 and compatible services.
 ///
@@ -36,7 +87,7 @@ pub use settings::{Encryption, S3Access, S3StoreBuilder};
 /// `AbortIncompleteMultipartUpload` to the bucket.
 ///
 /// The `aws_sdk_s3::Client` has its own retries and timeouts; by default it waits for responses forever. The
-/// [`store_timeout`](crate::ExtendedClientBuilder::store_timeout) bounds the calls of an extended client. Clones share the client.
+/// [`store_timeout`](crate::settings::ExtendedClientBuilder::store_timeout) bounds the calls of an extended client. Clones share the client.
 ///
 /// ```no_run
 /// # async fn open(s3: aws_sdk_s3::Client) -> Result<(), sqs_extended::Error> {
@@ -97,6 +148,137 @@ impl S3Store {
             None => self.settings().owner.clone().filter(|_| bucket == self.0.bucket),
         }
     }
+
+    pub(crate) async fn write(&self, at: &Pointer, upload: Upload) -> Result<(), Error> {
+        let Upload { body, length, content_type, metadata } = upload;
+        let about = About { content_type, metadata };
+        let mut source = Source::new(body, length, self.settings().part_size);
+        let first = source.part().await?.unwrap_or_default();
+        if source.is_done() {
+            self.put_object(at, &about, &first).await
+        } else {
+            self.put_parts(at, about, first, source).await
+        }
+    }
+
+    async fn put_object(&self, at: &Pointer, about: &About, part: &Part) -> Result<(), Error> {
+        let (attempts, checksum) = (Attempts::default(), self.settings().checksum);
+        let sum = checksum.of(part).await;
+        let request = describe!(self.client(at.bucket()).put_object(), self, at, about)
+            .set_if_none_match(self.if_none_match())
+            .content_length(length(part))
+            .set_checksum_algorithm(checksum.algorithm())
+            .body(body(part));
+        let request = with_checksum!(request, sum)
+            .customize()
+            .config_override(self.checksums())
+            .interceptor(attempts.clone());
+        match request.send().await {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let error = Asked::of(What::Write, at).failed(error);
+                if attempts.maybe_applied() { self.settle(at, about, error).await } else { Err(error) }
+            }
+        }
+    }
+
+    /// The outcome of a write that S3 may have executed: looks for the object.
+    pub(crate) async fn settle(&self, at: &Pointer, about: &About, error: Error) -> Result<(), Error> {
+        let request = self.client(at.bucket()).head_object().bucket(at.bucket()).key(at.key());
+        let is_ours = match request.set_expected_bucket_owner(self.owner(at.bucket())).send().await {
+            Ok(found) => {
+                mark::is_of(&mark::with_hyphens(found.metadata.unwrap_or_default()), &about.metadata)
+            }
+            // Without `s3:GetObject`, the store cannot look. Keys are unique, so an earlier attempt of this write took
+            // the key.
+            Err(denied) if error.kind() == ErrorKind::Exists && is_denied(&denied) => Some(true),
+            Err(_) => None,
+        };
+        mark::settle(error, is_ours)
+    }
+
+    pub(crate) fn if_none_match(&self) -> Option<String> {
+        self.settings().if_none_match.then(|| "*".to_owned())
+    }
+
+    /// Settings of the SDK for uploads.
+    pub(crate) fn checksums(&self) -> aws_sdk_s3::config::Builder {
+        let calculation = match self.settings().checksum {
+            Checksum::None => RequestChecksumCalculation::WhenRequired,
+            _ => RequestChecksumCalculation::WhenSupported,
+        };
+        aws_sdk_s3::config::Builder::new().request_checksum_calculation(calculation)
+    }
+
+    pub(crate) fn encryption(&self) -> EncryptionMembers {
+        members(self.settings().encryption.as_ref())
+    }
+
+    pub(crate) async fn put_parts(
+        &self,
+        at: &Pointer,
+        about: About,
+        first: Part,
+        mut source: Source,
+    ) -> Result<(), Error> {
+        let (about, mut begun) = self.begin(at, about).await?;
+        match begun.send_all(first, &mut source).await {
+            Ok(parts) => begun.complete(parts, &about).await,
+            Err(error) => {
+                begun.abort().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Runs in a separate task: if the caller is dropped, the task drops the new upload, which aborts it.
+    async fn begin(&self, at: &Pointer, about: About) -> Result<(About, Begun), Error> {
+        let (store, place, runtime) = (self.clone(), at.clone(), Handle::current());
+        let task = runtime.clone().spawn(async move {
+            let request =
+                describe!(store.client(place.bucket()).create_multipart_upload(), store, place, about);
+            let asked = Asked::of(What::Write, &place);
+            let answer = request.set_checksum_algorithm(store.settings().checksum.algorithm()).send().await;
+            let id = answer.map_err(|error| asked.failed(error))?.upload_id;
+            let id = id.ok_or_else(|| asked.wrong(ErrorKind::Rejected, "S3 returned no upload id"))?;
+            Ok((about, Begun { store, at: place, id, tasks: JoinSet::new(), runtime, is_open: true }))
+        });
+        task.await.map_err(|error| stopped(at, &error))?
+    }
+
+    async fn send_part(
+        &self,
+        at: &Pointer,
+        id: &str,
+        number: i32,
+        part: &Part,
+    ) -> Result<CompletedPart, Error> {
+        let checksum = self.settings().checksum;
+        let sum = checksum.of(part).await;
+        let request = self.client(at.bucket()).upload_part().bucket(at.bucket()).key(at.key()).upload_id(id);
+        let request = request.part_number(number).content_length(length(part)).body(body(part));
+        let request = request.set_checksum_algorithm(checksum.algorithm());
+        let request = with_checksum!(request, sum).set_expected_bucket_owner(self.owner(at.bucket()));
+        let sent = request.customize().config_override(self.checksums()).send().await;
+        let sent = sent.map_err(|error| Asked::of(What::Write, at).failed(error))?;
+        let completed = CompletedPart::builder().part_number(number).set_e_tag(sent.e_tag);
+        Ok(with_checksum!(completed, sum).build())
+    }
+
+    async fn abort(&self, at: &Pointer, id: String) {
+        let request = self.client(at.bucket()).abort_multipart_upload().bucket(at.bucket()).key(at.key());
+        let answer = request.upload_id(&id).set_expected_bucket_owner(self.owner(at.bucket())).send().await;
+        match answer {
+            Ok(_) => {}
+            // The upload was completed or aborted before.
+            Err(error)
+                if error.as_service_error().is_some_and(AbortMultipartUploadError::is_no_such_upload) => {}
+            Err(error) => {
+                let cause = causes(&error);
+                tracing::warn!(bucket = at.bucket(), key = at.key(), upload = id, %cause, "an upload could not be aborted");
+            }
+        }
+    }
 }
 
 impl PayloadStore for S3Store {
@@ -141,5 +323,524 @@ impl fmt::Debug for S3Store {
             .field("bucket", &self.0.bucket)
             .field("settings", &self.0.settings)
             .finish_non_exhaustive()
+    }
+}
+
+fn is_denied<E>(error: &SdkError<E>) -> bool {
+    error.raw_response().is_some_and(|response| response.status().as_u16() == 403)
+}
+
+pub(crate) fn length(part: &Part) -> i64 {
+    i64::try_from(part.length()).unwrap_or(i64::MAX)
+}
+
+/// The description of a new object.
+pub(crate) struct About {
+    pub(crate) content_type: Option<String>,
+    pub(crate) metadata: HashMap<String, String>,
+}
+
+/// [`Encryption`] as the members of a request.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct EncryptionMembers {
+    pub(crate) method: Option<ServerSideEncryption>,
+    pub(crate) key: Option<String>,
+    pub(crate) context: Option<String>,
+}
+
+fn members(encryption: Option<&Encryption>) -> EncryptionMembers {
+    let kms = |method, key: &Option<String>, context: &[(String, String)]| {
+        let names = context.iter().map(|(name, value)| (name.clone(), value.clone().into()));
+        let json = serde_json::Value::Object(names.collect()).to_string();
+        let context = (!context.is_empty()).then(|| STANDARD.encode_to_string(json));
+        EncryptionMembers { method: Some(method), key: key.clone(), context }
+    };
+    match encryption {
+        None => EncryptionMembers::default(),
+        Some(Encryption::S3) => {
+            EncryptionMembers { method: Some(ServerSideEncryption::Aes256), ..EncryptionMembers::default() }
+        }
+        Some(Encryption::Kms { key, context }) => kms(ServerSideEncryption::AwsKms, key, context),
+        Some(Encryption::KmsDsse { key, context }) => kms(ServerSideEncryption::AwsKmsDsse, key, context),
+    }
+}
+
+/// Observes the attempts of one call. Clones share the result.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Attempts {
+    maybe_applied: Arc<AtomicBool>,
+}
+
+impl Attempts {
+    /// Whether S3 may have executed an attempt that failed: no response, or a server error.
+    pub(crate) fn maybe_applied(&self) -> bool {
+        self.maybe_applied.load(Ordering::Relaxed)
+    }
+}
+
+#[dyn_dispatch_hint]
+impl Intercept for Attempts {
+    fn name(&self) -> &'static str {
+        "Attempts"
+    }
+
+    fn read_after_attempt(
+        &self,
+        context: &FinalizerInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let Some(Err(error)) = context.output_or_error() else { return Ok(()) };
+        let maybe_applied = match context.response() {
+            Some(response) => is_open(response.status().as_u16(), error.as_operation_error().and_then(code)),
+            None => error.is_timeout_error() || error.as_connector_error().is_some_and(|e| !is_refused(e)),
+        };
+        self.maybe_applied.fetch_or(maybe_applied, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// The error codes of throttled requests, which were not executed.
+const THROTTLED: &[&str] =
+    &["SlowDown", "SlowDownRead", "SlowDownWrite", "Throttling", "ThrottlingException"];
+
+/// Whether S3 may have executed a request with this response. A 503 with another code may come from a proxy that lost
+/// the response. A successful status with an unreadable body may have been executed, too.
+fn is_open(status: u16, code: Option<&str>) -> bool {
+    status < 300 || (status >= 500 && !code.is_some_and(|code| THROTTLED.contains(&code)))
+}
+
+/// The error code of an observed call.
+fn code(error: &interceptors::context::Error) -> Option<&str> {
+    let put = error.downcast_ref::<PutObjectError>().and_then(ProvideErrorMetadata::code);
+    put.or_else(|| error.downcast_ref::<CompleteMultipartUploadError>()?.code())
+}
+
+/// The connection was refused, so no request was sent.
+fn is_refused(error: &(impl StdError + 'static)) -> bool {
+    let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::ConnectionRefused) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+struct Chain {
+    pieces: Arc<[Bytes]>,
+    next: usize,
+    left: u64,
+}
+
+/// The body of a part, without copies.
+pub(crate) fn body(part: &Part) -> ByteStream {
+    let part = part.clone();
+    ByteStream::new(SdkBody::retryable(move || {
+        let left = u64::try_from(part.length()).unwrap_or(u64::MAX);
+        SdkBody::from_body_1_x(Chain { pieces: Arc::clone(part.pieces()), next: 0, left })
+    }))
+}
+
+impl Body for Chain {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let piece = self.pieces.get(self.next).cloned();
+        if let Some(piece) = &piece {
+            self.next += 1;
+            self.left = self.left.saturating_sub(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+        }
+        Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.next >= self.pieces.len()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}
+
+/// A multipart upload. It is aborted on drop.
+struct Begun {
+    store: S3Store,
+    at: Pointer,
+    id: String,
+    tasks: JoinSet<Result<CompletedPart, Error>>,
+    runtime: Handle,
+    is_open: bool,
+}
+
+impl Begun {
+    async fn send_all(&mut self, first: Part, source: &mut Source) -> Result<Vec<CompletedPart>, Error> {
+        let in_flight = self.store.settings().in_flight;
+        let (mut ready, mut number, mut done, mut ended) = (Some(first), 0, Vec::new(), false);
+        while !(ended && ready.is_none() && self.tasks.is_empty()) {
+            if self.tasks.len() < in_flight
+                && let Some(part) = ready.take()
+            {
+                number += 1;
+                self.send(number, part)?;
+            }
+            tokio::select! {
+                part = source.part(), if ready.is_none() && !ended => {
+                    ready = part?;
+                    ended = ready.is_none();
+                }
+                Some(part) = self.tasks.join_next(), if !self.tasks.is_empty() => {
+                    done.push(part.map_err(|error| stopped(&self.at, &error))??);
+                }
+                else => {}
+            }
+        }
+        done.sort_unstable_by_key(|part: &CompletedPart| part.part_number);
+        Ok(done)
+    }
+
+    fn send(&mut self, number: u32, part: Part) -> Result<(), Error> {
+        let asked = Asked::of(What::Write, &self.at);
+        if number > MAX_PARTS {
+            let says =
+                format!("more than {MAX_PARTS} parts: set the length of the payload, or a larger part_size");
+            return Err(asked.wrong(ErrorKind::Rejected, says));
+        }
+        let (store, at, id) = (self.store.clone(), self.at.clone(), self.id.clone());
+        let number = i32::try_from(number).unwrap_or(i32::MAX);
+        self.tasks.spawn_on(async move { store.send_part(&at, &id, number, &part).await }, &self.runtime);
+        Ok(())
+    }
+
+    async fn complete(mut self, parts: Vec<CompletedPart>, about: &About) -> Result<(), Error> {
+        let attempts = Attempts::default();
+        let parts = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
+        let (store, at) = (self.store.clone(), self.at.clone());
+        let request = store.client(at.bucket()).complete_multipart_upload().bucket(at.bucket());
+        let request = request.key(at.key()).upload_id(&self.id).multipart_upload(parts);
+        let request = request
+            .set_if_none_match(store.if_none_match())
+            .set_expected_bucket_owner(store.owner(at.bucket()));
+        let Err(error) = request.customize().interceptor(attempts.clone()).send().await else {
+            self.is_open = false;
+            return Ok(());
+        };
+        let error = Asked::of(What::Write, &at).failed(error);
+        // Some services respond with 204 to the abort of a completed upload, so the response says nothing about the
+        // object.
+        self.abort().await;
+        if attempts.maybe_applied() { store.settle(&at, about, error).await } else { Err(error) }
+    }
+
+    async fn abort(mut self) {
+        if let Some(task) = self.abort_in_background() {
+            // The task fails only if the runtime ends.
+            let _ = task.await;
+        }
+    }
+
+    fn abort_in_background(&mut self) -> Option<JoinHandle<()>> {
+        std::mem::take(&mut self.is_open).then(|| {
+            let (store, at, id) = (self.store.clone(), self.at.clone(), std::mem::take(&mut self.id));
+            let mut tasks = std::mem::take(&mut self.tasks);
+            self.runtime.spawn(async move {
+                tasks.shutdown().await;
+                store.abort(&at, id).await;
+            })
+        })
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        self.abort_in_background();
+    }
+}
+
+/// A task ends early if the runtime ends or it panics.
+fn stopped(at: &Pointer, error: &JoinError) -> Error {
+    let says = format!("a task of the upload ended: {error}");
+    Asked::of(What::Write, at).wrong(ErrorKind::Unavailable, says)
+}
+
+/// Bytes to hash before other tasks get a turn.
+const STEP: usize = 256 << 10;
+
+/// The checksum of uploads, which S3 verifies and stores.
+///
+/// See [Checking object integrity](https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html). Some
+/// compatible services accept only some of them, or none.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Checksum {
+    /// CRC-32, the default of the AWS SDKs.
+    #[default]
+    Crc32,
+    /// CRC-32C.
+    Crc32C,
+    /// CRC-64/NVME.
+    Crc64Nvme,
+    /// SHA-256. It costs more CPU than the others.
+    Sha256,
+    /// No checksum is sent.
+    None,
+}
+
+impl Checksum {
+    pub(crate) fn algorithm(self) -> Option<ChecksumAlgorithm> {
+        match self {
+            Self::Crc32 => Some(ChecksumAlgorithm::Crc32),
+            Self::Crc32C => Some(ChecksumAlgorithm::Crc32C),
+            Self::Crc64Nvme => Some(ChecksumAlgorithm::Crc64Nvme),
+            Self::Sha256 => Some(ChecksumAlgorithm::Sha256),
+            Self::None => None,
+        }
+    }
+
+    /// The checksum of a part.
+    pub(crate) async fn of(self, part: &Part) -> Sum {
+        let mut hash = Hash::new(self);
+        if let Some(hash) = &mut hash {
+            for bytes in part.pieces().iter().flat_map(|piece| piece.chunks(STEP)) {
+                hash.update(bytes);
+                tokio::task::yield_now().await;
+            }
+        }
+        Sum { of: self, base64: hash.map(Hash::finish) }
+    }
+}
+
+/// The checksum of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Sum {
+    of: Checksum,
+    base64: Option<String>,
+}
+
+impl Sum {
+    /// The member of a request for this checksum.
+    pub(crate) fn member(&self, checksum: Checksum) -> Option<String> {
+        self.base64.clone().filter(|_| self.of == checksum)
+    }
+}
+
+enum Hash {
+    /// With the number of its bytes.
+    Crc(crc_fast::Digest, usize),
+    Sha256(Sha256),
+}
+
+impl Hash {
+    fn new(checksum: Checksum) -> Option<Self> {
+        let crc = |algorithm, bytes| Self::Crc(crc_fast::Digest::new(algorithm), bytes);
+        match checksum {
+            Checksum::Crc32 => Some(crc(CrcAlgorithm::Crc32IsoHdlc, 4)),
+            Checksum::Crc32C => Some(crc(CrcAlgorithm::Crc32Iscsi, 4)),
+            Checksum::Crc64Nvme => Some(crc(CrcAlgorithm::Crc64Nvme, 8)),
+            Checksum::Sha256 => Some(Self::Sha256(Sha256::new())),
+            Checksum::None => None,
+        }
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Crc(crc, _) => crc.update(bytes),
+            Self::Sha256(hash) => hash.update(bytes),
+        }
+    }
+
+    fn finish(self) -> String {
+        match self {
+            Self::Crc(crc, bytes) => STANDARD.encode_to_string(&crc.finalize().to_be_bytes()[8 - bytes..]),
+            Self::Sha256(hash) => STANDARD.encode_to_string(hash.finalize()),
+        }
+    }
+}
+
+/// A call, for error texts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) what: What,
+    pub(crate) bucket: &'a str,
+    pub(crate) key: &'a str,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum What {
+    Read,
+    Write,
+    Delete,
+    List,
+}
+
+impl fmt::Display for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = match self.what {
+            What::Read => "reading",
+            What::Write => "writing",
+            What::Delete => "deleting",
+            What::List => "listing",
+        };
+        write!(f, "{verb} s3://{}/{}", self.bucket, self.key)
+    }
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn of(what: What, at: &'a Pointer) -> Self {
+        Self { what, bucket: at.bucket(), key: at.key() }
+    }
+
+    /// A failed call. Its source is the error of the SDK.
+    pub(crate) fn failed<E>(self, error: SdkError<E, Response>) -> Error
+    where
+        E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
+    {
+        let status = error.raw_response().map(|response| response.status().as_u16());
+        let kind = match &error {
+            SdkError::ServiceError(_) | SdkError::ResponseError(_) => kind(self.what, status, error.code()),
+            SdkError::ConstructionFailure(_) => ErrorKind::Rejected,
+            _ => ErrorKind::Unavailable,
+        };
+        let says = if let Some(service) = error.as_service_error() {
+            let code = service.code().unwrap_or("an error without a code");
+            let text = service.message().map(|text| format!(": {text}")).unwrap_or_default();
+            let id = error.request_id().map(|id| format!(", request {id}")).unwrap_or_default();
+            format!("S3 returned {code}{text} (status {}{id})", status.unwrap_or_default())
+        } else {
+            causes(&error)
+        };
+        Error::new(kind, format!("{self}: {says}")).caused_by(error)
+    }
+
+    /// An error that does not come from the SDK.
+    pub(crate) fn wrong(self, kind: ErrorKind, says: impl fmt::Display) -> Error {
+        Error::new(kind, format!("{self}: {says}"))
+    }
+}
+
+/// The texts of an error of the SDK and of its causes, because its own text has few details.
+pub(crate) fn causes(error: &(dyn StdError + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |error| (*error).source());
+    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// Error codes of transient client errors. Conflicts mean that another request for the key is in flight.
+const TRANSIENT: [&str; 6] = [
+    "ConditionalRequestConflict",
+    "OperationAborted",
+    "RequestTimeout",
+    "SlowDown",
+    "Throttling",
+    "ThrottlingException",
+];
+
+fn kind(what: What, status: Option<u16>, code: Option<&str>) -> ErrorKind {
+    match (status.unwrap_or_default(), code) {
+        // A missing bucket is not a missing object, and neither is the 404 of a proxy, which has no error code of S3: a policy may
+        // delete messages whose object is missing.
+        (404, Some("NoSuchKey" | "NotFound")) if what == What::Read => ErrorKind::NotFound,
+        (403, _) => ErrorKind::Forbidden,
+        (412, _) if what == What::Write => ErrorKind::Exists,
+        (412 | 416, _) if what == What::Read => ErrorKind::Damaged,
+        // Server errors, and successes with an error or an unreadable body.
+        (0..300 | 408 | 429 | 500.., _) => ErrorKind::Unavailable,
+        (_, Some(code)) if TRANSIENT.contains(&code) => ErrorKind::Unavailable,
+        _ => ErrorKind::Rejected,
+    }
+}
+
+#[cfg(test)]
+mod object_tests {
+    use super::*;
+
+    #[test]
+    fn encryption_context_is_json_in_base64() {
+        let (key, context) = (Some("alias/k".to_owned()), vec![("app".to_owned(), "a\"b".to_owned())]);
+        for (encryption, method) in [
+            (Encryption::Kms { key: key.clone(), context: context.clone() }, ServerSideEncryption::AwsKms),
+            (Encryption::KmsDsse { key: key.clone(), context }, ServerSideEncryption::AwsKmsDsse),
+        ] {
+            let members = members(Some(&encryption));
+            assert_eq!((members.method, &members.key), (Some(method), &key));
+            let json = STANDARD.decode_to_vec(members.context.unwrap()).unwrap();
+            assert_eq!(json, br#"{"app":"a\"b"}"#);
+        }
+    }
+}
+
+#[cfg(test)]
+mod attempts_tests {
+    use super::*;
+
+    #[test]
+    fn outcome_is_known_after_a_client_error_and_unknown_after_a_server_error() {
+        assert!([400, 403, 404, 409, 412, 429].iter().all(|status| !is_open(*status, None)));
+        assert!([200, 500, 502, 503, 504].iter().all(|status| is_open(*status, None)));
+        assert!(!is_open(503, Some("SlowDown")) && is_open(503, Some("ServiceUnavailable")));
+    }
+}
+
+#[cfg(test)]
+mod checksum_tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    /// The check values of the catalogue of CRCs, <https://reveng.sourceforge.io/crc-catalogue/all.htm>.
+    #[tokio::test]
+    async fn checksum_of_a_part_is_that_of_all_its_pieces() {
+        let part = Part::new(vec![Bytes::from_static(b"1234"), Bytes::from_static(b"56789")]);
+        for (checksum, expected) in [
+            (Checksum::Crc32, Some(vec![0xcb, 0xf4, 0x39, 0x26])),
+            (Checksum::Crc32C, Some(vec![0xe3, 0x06, 0x92, 0x83])),
+            (Checksum::Crc64Nvme, Some(vec![0xae, 0x8b, 0x14, 0x86, 0x0a, 0x79, 0x98, 0x88])),
+            (Checksum::Sha256, Some(Sha256::digest(b"123456789").to_vec())),
+            (Checksum::None, None),
+        ] {
+            let sum = checksum.of(&part).await;
+            let sent = sum.member(checksum).map(|base64| STANDARD.decode_to_vec(base64).unwrap());
+            assert_eq!(sent, expected, "{checksum:?}");
+            let other = if checksum == Checksum::Crc32 { Checksum::Sha256 } else { Checksum::Crc32 };
+            assert_eq!(sum.member(other), None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod error_tests {
+    use super::*;
+
+    #[test]
+    fn only_a_missing_key_is_not_found() {
+        use ErrorKind::{NotFound, Rejected};
+        assert_eq!(kind(What::Read, Some(404), Some("NoSuchKey")), NotFound);
+        assert_eq!(kind(What::Read, Some(404), Some("NoSuchBucket")), Rejected);
+        assert_eq!(kind(What::Read, Some(404), None), Rejected);
+        assert_eq!(kind(What::Write, Some(404), Some("NoSuchUpload")), Rejected);
+    }
+
+    #[test]
+    fn failed_condition_means_damaged_when_reading_and_exists_when_writing() {
+        assert_eq!(kind(What::Read, Some(412), Some("PreconditionFailed")), ErrorKind::Damaged);
+        assert_eq!(kind(What::Read, Some(416), Some("InvalidRange")), ErrorKind::Damaged);
+        assert_eq!(kind(What::Write, Some(412), Some("PreconditionFailed")), ErrorKind::Exists);
+    }
+
+    #[test]
+    fn transient_errors_are_unavailable_and_permanent_ones_rejected() {
+        for (status, code) in
+            [(500, "InternalError"), (503, "SlowDown"), (400, "RequestTimeout"), (200, "InternalError")]
+        {
+            assert_eq!(kind(What::Write, Some(status), Some(code)), ErrorKind::Unavailable, "{code}");
+        }
+        for (status, code) in [(400, "InvalidRequest"), (301, "PermanentRedirect"), (400, "BadDigest")] {
+            assert_eq!(kind(What::Write, Some(status), Some(code)), ErrorKind::Rejected, "{code}");
+        }
+        assert_eq!(kind(What::Read, Some(403), Some("AccessDenied")), ErrorKind::Forbidden);
     }
 }

@@ -11,15 +11,14 @@ use aws_sdk_s3::types::EncodingType;
 use futures_util::{StreamExt as _, stream};
 use percent_encoding::percent_decode_str;
 
-use super::S3Store;
-use super::error::{Asked, What};
 use crate::error::{Error, ErrorKind};
-use crate::pointer::Pointer;
+use crate::format::pointer::Pointer;
 use crate::store::mark::with_hyphens;
+use crate::store::s3::{Asked, S3Store, What};
 use crate::store::{ByteStream, Listed, Object, ObjectPage};
 
 impl S3Store {
-    pub(super) async fn read(
+    pub(crate) async fn read(
         &self,
         at: &Pointer,
         range: Option<Range<u64>>,
@@ -37,7 +36,7 @@ impl S3Store {
         Ok(object)
     }
 
-    pub(super) async fn page(
+    pub(crate) async fn page(
         &self,
         bucket: &str,
         prefix: &str,

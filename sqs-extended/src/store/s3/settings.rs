@@ -6,12 +6,12 @@ use std::fmt;
 use aws_sdk_s3::types::{ObjectCannedAcl, StorageClass};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::S3Store;
-use super::checksum::Checksum;
 use crate::error::{Error, ErrorKind};
+use crate::store::s3::{Checksum, S3Store};
 
 /// The smallest part of S3, except the last of an object.
 const MIN_PART: usize = 5 << 20;
+
 /// The largest part of S3.
 const MAX_PART: usize = 5 << 30;
 
@@ -42,8 +42,8 @@ pub enum Encryption {
 /// The access to a bucket other than the store's own; see [`S3StoreBuilder::other_bucket`].
 #[derive(Clone, Debug, Default)]
 pub struct S3Access {
-    pub(super) client: Option<aws_sdk_s3::Client>,
-    pub(super) owner: Option<String>,
+    pub(crate) client: Option<aws_sdk_s3::Client>,
+    pub(crate) owner: Option<String>,
 }
 
 impl S3Access {
@@ -66,18 +66,18 @@ impl S3Access {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Settings {
-    pub(super) encryption: Option<Encryption>,
-    pub(super) bucket_key: Option<bool>,
-    pub(super) acl: Option<ObjectCannedAcl>,
-    pub(super) storage_class: Option<StorageClass>,
-    pub(super) tags: Vec<(String, String)>,
-    pub(super) owner: Option<String>,
-    pub(super) others: HashMap<String, S3Access>,
-    pub(super) checksum: Checksum,
-    pub(super) part_size: usize,
-    pub(super) in_flight: usize,
-    pub(super) if_none_match: bool,
+pub(crate) struct Settings {
+    pub(crate) encryption: Option<Encryption>,
+    pub(crate) bucket_key: Option<bool>,
+    pub(crate) acl: Option<ObjectCannedAcl>,
+    pub(crate) storage_class: Option<StorageClass>,
+    pub(crate) tags: Vec<(String, String)>,
+    pub(crate) owner: Option<String>,
+    pub(crate) others: HashMap<String, S3Access>,
+    pub(crate) checksum: Checksum,
+    pub(crate) part_size: usize,
+    pub(crate) in_flight: usize,
+    pub(crate) if_none_match: bool,
 }
 
 impl Default for Settings {
@@ -100,7 +100,7 @@ impl Default for Settings {
 
 impl Settings {
     /// The tags as a query string, as S3 expects them.
-    pub(super) fn tagging(&self) -> Option<String> {
+    pub(crate) fn tagging(&self) -> Option<String> {
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let pairs: Vec<_> =
             self.tags.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
@@ -117,7 +117,7 @@ pub struct S3StoreBuilder {
 }
 
 impl S3StoreBuilder {
-    pub(super) fn new(client: aws_sdk_s3::Client, bucket: String) -> Self {
+    pub(crate) fn new(client: aws_sdk_s3::Client, bucket: String) -> Self {
         Self { client, bucket, settings: Settings::default() }
     }
 
@@ -159,7 +159,7 @@ impl S3StoreBuilder {
     }
 
     /// Sets the access to another bucket that received pointers may name (see
-    /// [`allow_bucket`](crate::ExtendedClientBuilder::allow_bucket)). By default, the client of the store is used, and
+    /// [`allow_bucket`](crate::settings::ExtendedClientBuilder::allow_bucket)). By default, the client of the store is used, and
     /// any account may own the bucket. For the store's own bucket, use
     /// [`expected_bucket_owner`](Self::expected_bucket_owner).
     pub fn other_bucket(mut self, bucket: impl Into<String>, access: S3Access) -> Self {

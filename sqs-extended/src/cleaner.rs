@@ -1,0 +1,271 @@
+//! Deletes objects that no message needs.
+//!
+//! ```text
+//! a delete fails, or its call is dropped -> a task: delete, up to five attempts with pauses
+//! a write fails, or its call is dropped, so that the store may still execute it -> the same, and again after a while
+//! ```
+//! At most 10,000 objects wait. If the client gives up an object, for example because the runtime ends, it reports an
+//! event. A sweep finds the object.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, stream};
+use sqs_client::random;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::sleep;
+use tokio_util::task::TaskTracker;
+
+use crate::error::Error;
+use crate::format::pointer::Pointer;
+use crate::observe::{Event, EventSink, Tally};
+use crate::store::Bounded;
+
+/// Concurrent deletes of one call, and of the background.
+const CONCURRENCY: usize = 4;
+
+/// Objects that may wait in the background.
+const CAPACITY: usize = 10_000;
+
+/// Attempts for each object.
+const ATTEMPTS: u32 = 5;
+
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Deletes objects, now or in the background.
+#[derive(Clone, Debug)]
+pub(crate) struct Cleaner {
+    store: Bounded,
+    tally: Arc<Tally>,
+    events: EventSink,
+    tasks: TaskTracker,
+    room: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
+}
+
+/// The result of an attempt to delete an object.
+enum Attempt {
+    Deleted,
+    GivenUp,
+    Failed,
+}
+
+impl Cleaner {
+    pub(crate) fn new(store: Bounded, tally: Arc<Tally>, events: EventSink) -> Self {
+        let tasks = TaskTracker::new();
+        // `wait` returns only for a closed tracker, which still accepts tasks.
+        tasks.close();
+        let (room, turns) = (Arc::new(Semaphore::new(CAPACITY)), Arc::new(Semaphore::new(CONCURRENCY)));
+        Self { store, tally, events, tasks, room, turns }
+    }
+
+    /// Deletes objects. Failed deletes are retried in the background, also if the future is dropped.
+    pub(crate) async fn delete_all(&self, objects: impl IntoIterator<Item = UnneededObject>) {
+        let objects: Vec<_> = objects.into_iter().collect();
+        stream::iter(objects).for_each_concurrent(CONCURRENCY, UnneededObject::delete).await;
+    }
+
+    fn later(&self, pointer: Pointer, attempts: u32, delay: Duration, is_repeated: bool) {
+        let room = Arc::clone(&self.room).try_acquire_owned();
+        match (Handle::try_current(), room) {
+            (Ok(runtime), Ok(room)) => {
+                let waiting = Waiting { cleaner: self.clone(), pointer: Some(pointer), is_repeated };
+                self.tasks.spawn_on(waiting.run(attempts, delay, room), &runtime);
+            }
+            _ => self.give_up(&pointer, None),
+        }
+    }
+
+    async fn attempt(&self, pointer: &Pointer, attempts: u32) -> Attempt {
+        let Err(error) = self.store.delete(pointer).await else { return Attempt::Deleted };
+        self.tally.cleanup_failed.add(1);
+        if !error.is_retryable() || attempts >= ATTEMPTS {
+            self.give_up(pointer, Some(&error));
+            return Attempt::GivenUp;
+        }
+        self.events.send(&Event::CleanupFailed { pointer, error: &error, attempts });
+        Attempt::Failed
+    }
+
+    /// Gives up deleting an object.
+    fn give_up(&self, pointer: &Pointer, error: Option<&Error>) {
+        self.tally.cleanup_given_up.add(1);
+        self.events.send(&Event::CleanupGivenUp { pointer, error });
+    }
+
+    /// How long a store may take to finish a write whose call has ended.
+    fn grace(&self) -> Duration {
+        self.store.timeout() / 8
+    }
+
+    /// How many objects wait in the background.
+    pub(crate) fn pending(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Waits until no object waits to be deleted.
+    pub(crate) async fn finish(&self) {
+        self.tasks.wait().await;
+    }
+
+    /// An object that is about to be written.
+    pub(crate) fn new_object(&self, pointer: Pointer) -> UnneededObject {
+        UnneededObject { cleaner: self.clone(), pointer: Some(pointer), is_written: false }
+    }
+
+    /// An object whose message is about to be deleted.
+    pub(crate) fn object(&self, pointer: Pointer) -> UncertainObject {
+        UncertainObject { cleaner: self.clone(), pointer: Some(pointer) }
+    }
+}
+
+/// The pause before an attempt: none before the first, then 1 s, 4 s, 16 s and 64 s, each shortened at random by up to
+/// a half. `random` is from 0 to 1.
+fn pause(attempts: u32, random: f64) -> Duration {
+    let Some(exponent) = attempts.checked_sub(1) else { return Duration::ZERO };
+    FIRST_PAUSE.saturating_mul(4_u32.saturating_pow(exponent)).mul_f64(1.0 - random / 2.0)
+}
+
+/// An object that waits to be deleted. On drop, the client gives it up, because the runtime ends.
+struct Waiting {
+    cleaner: Cleaner,
+    pointer: Option<Pointer>,
+    /// Whether to delete the object twice, because the store may still be writing it.
+    is_repeated: bool,
+}
+
+impl Waiting {
+    async fn run(mut self, mut attempts: u32, delay: Duration, _room: OwnedSemaphorePermit) {
+        sleep(delay).await;
+        while let Some(pointer) = &self.pointer {
+            sleep(pause(attempts, random::unit())).await;
+            let turn = self.cleaner.turns.acquire().await;
+            attempts += 1;
+            let attempt = self.cleaner.attempt(pointer, attempts).await;
+            drop(turn);
+            match attempt {
+                Attempt::Failed => {}
+                Attempt::Deleted if self.is_repeated => {
+                    (self.is_repeated, attempts) = (false, 0);
+                    sleep(self.cleaner.grace()).await;
+                }
+                Attempt::Deleted => {
+                    self.cleaner.tally.objects_deleted.add(1);
+                    self.pointer = None;
+                }
+                Attempt::GivenUp => self.pointer = None,
+            }
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(pointer) = &self.pointer {
+            self.cleaner.give_up(pointer, None);
+        }
+    }
+}
+
+/// An object without a message. It is deleted in the background on drop.
+#[derive(Debug)]
+pub(crate) struct UnneededObject {
+    cleaner: Cleaner,
+    pointer: Option<Pointer>,
+    /// Whether the write has ended. Before that, a delete could overtake the write.
+    is_written: bool,
+}
+
+impl UnneededObject {
+    /// The write has succeeded.
+    pub(crate) fn written(mut self) -> Self {
+        self.is_written = true;
+        self
+    }
+
+    /// Deletes the object now. A failed delete is retried in the background, also if the future is dropped.
+    pub(crate) async fn delete(mut self) {
+        let Some(pointer) = self.pointer.clone() else { return };
+        let attempt = self.cleaner.attempt(&pointer, 1).await;
+        self.pointer = None;
+        match attempt {
+            Attempt::Failed => self.cleaner.later(pointer, 1, Duration::ZERO, !self.is_written),
+            Attempt::Deleted if !self.is_written => {
+                self.cleaner.later(pointer, 0, self.cleaner.grace(), false);
+            }
+            Attempt::Deleted => self.cleaner.tally.objects_deleted.add(1),
+            Attempt::GivenUp => {}
+        }
+    }
+
+    /// No object was written.
+    pub(crate) fn not_written(mut self) {
+        self.pointer = None;
+    }
+
+    /// The message is being sent, so it may exist from now on.
+    pub(crate) fn sent(mut self) -> UncertainObject {
+        UncertainObject { cleaner: self.cleaner.clone(), pointer: self.pointer.take() }
+    }
+}
+
+impl Drop for UnneededObject {
+    fn drop(&mut self) {
+        if let Some(pointer) = self.pointer.take() {
+            self.cleaner.later(pointer, 0, Duration::ZERO, !self.is_written);
+        }
+    }
+}
+
+/// An object whose message may exist. On drop, the object is kept and reported, because it is unknown whether SQS has
+/// the message.
+#[derive(Debug)]
+pub(crate) struct UncertainObject {
+    cleaner: Cleaner,
+    pointer: Option<Pointer>,
+}
+
+impl UncertainObject {
+    pub(crate) fn pointer(&self) -> Option<&Pointer> {
+        self.pointer.as_ref()
+    }
+
+    /// SQS has the message, so the object is kept.
+    pub(crate) fn needed(mut self) {
+        self.pointer = None;
+    }
+
+    /// SQS does not have the message, but the object must not be deleted.
+    pub(crate) fn give_up(mut self, error: &Error) {
+        if let Some(pointer) = self.pointer.take() {
+            self.cleaner.give_up(&pointer, Some(error));
+        }
+    }
+
+    /// SQS does not have the message, so the object is deleted.
+    pub(crate) fn unneeded(mut self) -> UnneededObject {
+        UnneededObject { cleaner: self.cleaner.clone(), pointer: self.pointer.take(), is_written: true }
+    }
+}
+
+impl Drop for UncertainObject {
+    fn drop(&mut self) {
+        if let Some(pointer) = &self.pointer {
+            self.cleaner.tally.outcomes_unknown.add(1);
+            self.cleaner.events.send(&Event::OutcomeUnknown { pointer });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow() {
+        let pauses: Vec<_> = (0..ATTEMPTS).map(|attempts| pause(attempts, 0.0).as_secs()).collect();
+        assert_eq!(pauses, [0, 1, 4, 16, 64]);
+        assert_eq!(pause(1, 1.0), FIRST_PAUSE / 2);
+    }
+}

@@ -1,0 +1,345 @@
+//! Settings of a client.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqs_client::client::Execute;
+use sqs_client::time::{SharedTimeSource, SystemClock, TimeSource};
+use sqs_client::wire::limits::MAX_MESSAGE_BYTES;
+
+use crate::client::ExtendedClient;
+use crate::error::{Error, ErrorKind};
+use crate::format::handle::ExtendedHandle;
+use crate::format::message::PointerRules;
+use crate::format::pointer::{Compat, MAX_PAYLOAD_BYTES, Pointer};
+use crate::observe::{Event, Listener};
+use crate::store::PayloadStore;
+
+/// The largest payload that is loaded by default.
+const DEFAULT_MAX_LOADED_BYTES: u64 = 256 << 20;
+
+/// Payloads that are loaded at a time by default.
+const DEFAULT_MEMORY_BUDGET: u64 = 512 << 20;
+
+/// How long a store may take by default.
+const DEFAULT_STORE_TIMEOUT: Duration = Duration::from_mins(2);
+
+/// Allowed timeouts of a store, in seconds.
+pub(crate) const STORE_TIMEOUT_SECONDS: RangeInclusive<u64> = 1..=3_600;
+
+/// All settings, with their defaults.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) threshold: Threshold,
+    pub(crate) stores_all: bool,
+    pub(crate) compat: Compat,
+    pub(crate) key_prefix: String,
+    pub(crate) pointers: PointerRules,
+    pub(crate) missing_object: MissingObject,
+    /// Whether the object of a deleted message is deleted.
+    pub(crate) clean_up: bool,
+    /// Downloads, and uploads of one batch, at a time.
+    pub(crate) concurrency: usize,
+    pub(crate) max_payload_bytes: u64,
+    pub(crate) memory_budget: u64,
+    pub(crate) store_timeout: Duration,
+    pub(crate) time_source: SharedTimeSource,
+    pub(crate) listener: Option<Listener>,
+}
+
+impl Settings {
+    pub(crate) fn new(own_bucket: &str) -> Self {
+        Self {
+            threshold: Threshold::default(),
+            stores_all: false,
+            compat: Compat::default(),
+            key_prefix: String::new(),
+            pointers: PointerRules {
+                allowed_buckets: BTreeSet::from([own_bucket.to_owned()]),
+                notifications: false,
+            },
+            missing_object: MissingObject::default(),
+            clean_up: true,
+            concurrency: 4,
+            max_payload_bytes: DEFAULT_MAX_LOADED_BYTES,
+            memory_budget: DEFAULT_MEMORY_BUDGET,
+            store_timeout: DEFAULT_STORE_TIMEOUT,
+            time_source: SharedTimeSource::new(SystemClock),
+            listener: None,
+        }
+    }
+}
+
+/// The size above which a payload is stored.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Threshold {
+    /// A number of bytes, counted like SQS: the body, and name, type and value of each attribute. A message of exactly this size is
+    /// sent as it is.
+    Bytes(usize),
+    /// The `MaximumMessageSize` of the queue, read every five minutes. If access is denied, the default.
+    Queue,
+}
+
+impl Threshold {
+    /// 262,144 bytes, the default of the libraries.
+    pub const DEFAULT_BYTES: usize = 262_144;
+}
+
+impl Default for Threshold {
+    fn default() -> Self {
+        Self::Bytes(Self::DEFAULT_BYTES)
+    }
+}
+
+/// What happens to a received message whose object does not exist (404 with an error code of S3). An object that cannot be accessed
+/// (403) is not missing.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum MissingObject {
+    /// Returns the message, with the pointer as its body. For layers that open messages one by one, the same as `Release`: the
+    /// message is given back.
+    #[default]
+    Surface,
+    /// Makes the message visible again at once and does not return it, so that a redrive policy can move it to a
+    /// dead-letter queue.
+    Release,
+    /// Deletes the message from the queue and does not return it. The payload is lost in any case.
+    DeleteMessage,
+}
+
+/// The maximum key length of S3 minus the length of a UUID.
+const MAX_CHARS: usize = 1_024 - 36;
+
+/// Checks a prefix by the rules of the Java library, so that its users can read and name the same keys.
+fn check_prefix(prefix: &str) -> Result<(), Error> {
+    let refuse = |why: &str| {
+        let rule = format!(
+            "key prefix {prefix:?} {why}; allowed are at most {MAX_CHARS} characters of A-Z a-z 0-9 . / _ -, not starting with . \
+             or /, and without .."
+        );
+        Err(Error::new(ErrorKind::Config, rule))
+    };
+    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/' | b'_' | b'-');
+    if prefix.len() > MAX_CHARS {
+        return refuse("is too long");
+    }
+    if !prefix.bytes().all(is_legal) {
+        return refuse("contains another character");
+    }
+    if prefix.starts_with(['.', '/']) {
+        return refuse("starts with . or /");
+    }
+    if prefix.contains("..") {
+        return refuse("contains ..");
+    }
+    Ok(())
+}
+
+/// Builds an [`ExtendedClient`].
+///
+/// ```
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// use std::time::Duration;
+///
+/// use sqs_extended::{ExtendedClient, MemoryStore, Threshold};
+///
+/// let client = ExtendedClient::builder(server.client(), MemoryStore::new("payloads"))
+///     .threshold(Threshold::Queue)
+///     .key_prefix("orders/")
+///     .store_timeout(Duration::from_secs(30))
+///     .on_event(|event| eprintln!("{event:?}"))
+///     .build()?;
+/// # drop(client);
+/// # Ok::<(), sqs_extended::Error>(())
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct ExtendedClientBuilder<H> {
+    inner: H,
+    store: Arc<dyn PayloadStore>,
+    settings: Settings,
+}
+
+impl<H: Execute> ExtendedClientBuilder<H> {
+    pub(crate) fn new(inner: H, store: Arc<dyn PayloadStore>) -> Self {
+        let settings = Settings::new(store.bucket());
+        Self { inner, store, settings }
+    }
+
+    /// Sets the size above which a message is stored: 262,144 bytes by default, 0 to 1,048,576.
+    pub fn threshold(mut self, threshold: Threshold) -> Self {
+        self.settings.threshold = threshold;
+        self
+    }
+
+    /// Stores the payload of every message, whatever its size. Messages without a body are sent as they are, and SQS rejects them.
+    pub fn store_all(mut self, all: bool) -> Self {
+        self.settings.stores_all = all;
+        self
+    }
+
+    /// Sets how pointers are written: [`Compat::Modern`] by default. All forms are read.
+    pub fn compat(mut self, compat: Compat) -> Self {
+        self.settings.compat = compat;
+        self
+    }
+
+    /// Sets the prefix of the keys of new objects, before a random UUID: none by default. At most 988 characters of
+    /// `A-Z a-z 0-9 . / _ -`, not starting with `.` or `/`, and without `..`.
+    pub fn key_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.settings.key_prefix = prefix.into();
+        self
+    }
+
+    /// Allows received pointers to name another bucket; by default, they may only name the bucket of the store. Anyone
+    /// who can send to the queue chooses which objects of these buckets are read, and which objects with a key that
+    /// ends in a UUID are deleted: use the buckets for payloads only.
+    pub fn allow_bucket(mut self, bucket: impl Into<String>) -> Self {
+        self.settings.pointers.allowed_buckets.insert(bucket.into());
+        self
+    }
+
+    /// Follows pointers in SNS notifications, for queues without raw message delivery. Off by default. The payload
+    /// becomes the `Message` of the notification. The object is never deleted, because other queues may have the same
+    /// pointer: let a lifecycle rule expire it. With this setting, the body of a message alone decides which object is
+    /// read: use it only for queues to which only SNS can send.
+    pub fn sns_notifications(mut self, follow: bool) -> Self {
+        self.settings.pointers.notifications = follow;
+        self
+    }
+
+    /// Sets what happens to received messages whose object does not exist: [`MissingObject::Surface`] by default.
+    pub fn missing_object(mut self, policy: MissingObject) -> Self {
+        self.settings.missing_object = policy;
+        self
+    }
+
+    /// Keeps the objects of deleted messages: for fan-out, where several queues have the same pointer. Let a lifecycle rule of the
+    /// bucket expire them.
+    pub fn retain(mut self) -> Self {
+        self.settings.clean_up = false;
+        self
+    }
+
+    /// Sets how many payloads load at a time, over all receives of the client and its clones: 4 by default, 1 to 10. It
+    /// also limits the concurrent uploads of a batch.
+    pub fn concurrency(mut self, objects: usize) -> Self {
+        self.settings.concurrency = objects;
+        self
+    }
+
+    /// Sets the largest payload that is loaded into memory: 268,435,456 bytes (256 MiB) by default, 1 to 2,147,483,647. Larger
+    /// ones fail with [`ErrorKind::TooLarge`]; [`body_stream`](ExtendedClient::body_stream) reads them.
+    pub fn max_payload_bytes(mut self, bytes: u64) -> Self {
+        self.settings.max_payload_bytes = bytes;
+        self
+    }
+
+    /// Sets how many bytes of payloads are loaded at a time over all receives of the client and its clones: 536,870,912 (512 MiB) by
+    /// default, at least [`max_payload_bytes`](Self::max_payload_bytes). Receives wait for each other. If the payloads of one receive
+    /// exceed it, the last ones fail with [`ErrorKind::Unavailable`]: they are loaded when they are received again, and
+    /// [`body_stream`](ExtendedClient::body_stream) reads them at once. The budget does not count payloads that were returned.
+    pub fn memory_budget(mut self, bytes: u64) -> Self {
+        self.settings.memory_budget = bytes;
+        self
+    }
+
+    /// Sets how long a call of the store may take, including its retries: 2 minutes by default, 1 second to 1 hour. For
+    /// reads, it limits the wait for each piece. An upload may go without progress for five times as long, or once for
+    /// each 8 MiB of a payload in memory if that is longer.
+    ///
+    /// A call that takes longer fails with [`ErrorKind::Unavailable`]. An upload may then have succeeded; its object is deleted.
+    pub fn store_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.store_timeout = timeout;
+        self
+    }
+
+    /// Sets the clock for the age of objects: the system clock by default.
+    pub fn time_source(mut self, clock: impl TimeSource + 'static) -> Self {
+        self.settings.time_source = SharedTimeSource::new(clock);
+        self
+    }
+
+    /// Sets a function that is called for background failures. It must not block.
+    pub fn on_event(mut self, listener: impl Fn(&Event<'_>) + Send + Sync + 'static) -> Self {
+        self.settings.listener = Some(Listener::new(listener));
+        self
+    }
+
+    /// Builds the client. It makes no request.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`] if a setting is out of range.
+    pub fn build(self) -> Result<ExtendedClient<H>, Error> {
+        let Self { inner, store, settings } = self;
+        check(&settings)?;
+        Ok(ExtendedClient::assemble(inner, store, settings))
+    }
+}
+
+impl<H: fmt::Debug> fmt::Debug for ExtendedClientBuilder<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExtendedClientBuilder")
+            .field("inner", &self.inner)
+            .field("bucket", &self.store.bucket())
+            .field("settings", &self.settings)
+            .finish()
+    }
+}
+
+fn check(settings: &Settings) -> Result<(), Error> {
+    let refuse = |text: String| Err(Error::new(ErrorKind::Config, text));
+    if let Threshold::Bytes(bytes) = settings.threshold
+        && bytes > MAX_MESSAGE_BYTES
+    {
+        return refuse(format!("threshold is {bytes} bytes; allowed are 0 to {MAX_MESSAGE_BYTES}"));
+    }
+    if !(1..=10).contains(&settings.concurrency) {
+        return refuse(format!("concurrency is {}; allowed are 1 to 10", settings.concurrency));
+    }
+    if !(1..=MAX_PAYLOAD_BYTES).contains(&settings.max_payload_bytes) {
+        let bytes = settings.max_payload_bytes;
+        return refuse(format!("max_payload_bytes is {bytes}; allowed are 1 to {MAX_PAYLOAD_BYTES}"));
+    }
+    if settings.memory_budget < settings.max_payload_bytes {
+        let (budget, payload) = (settings.memory_budget, settings.max_payload_bytes);
+        return refuse(format!(
+            "memory_budget is {budget} bytes; it must be at least max_payload_bytes, {payload}"
+        ));
+    }
+    let (least, most) = (*STORE_TIMEOUT_SECONDS.start(), *STORE_TIMEOUT_SECONDS.end());
+    if !(Duration::from_secs(least)..=Duration::from_secs(most)).contains(&settings.store_timeout) {
+        let timeout = settings.store_timeout;
+        return refuse(format!("store_timeout is {timeout:?}; allowed are {least} to {most} s"));
+    }
+    check_prefix(&settings.key_prefix)?;
+    let unusable = settings.pointers.allowed_buckets.iter().find(|bucket| !is_bucket(bucket));
+    unusable.map_or(Ok(()), |bucket| refuse(format!("{bucket:?} is not a valid bucket name")))
+}
+
+/// Names and ARNs of buckets and access points are not parsed, but they must fit into a receipt handle.
+fn is_bucket(bucket: &str) -> bool {
+    let is_plain = !bucket.is_empty() && bucket.bytes().all(|byte| byte.is_ascii_graphic());
+    is_plain && ExtendedHandle::new(Pointer::new(bucket, "k"), "r").is_readable()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefix_follows_the_rules_of_the_java_library() {
+        for good in ["", "orders/", "a.b_c-d/E/9", &"x".repeat(MAX_CHARS)] {
+            assert!(check_prefix(good).is_ok(), "{good:?}");
+        }
+        for bad in [".hidden", "/root", "a..b", "with space", "ümlaut", "a\\b", &"x".repeat(MAX_CHARS + 1)] {
+            let error = check_prefix(bad).expect_err(bad);
+            assert_eq!(error.kind(), ErrorKind::Config);
+            assert!(error.to_string().contains("at most 988 characters"), "{error}");
+        }
+    }
+}
