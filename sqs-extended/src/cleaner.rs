@@ -10,7 +10,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{StreamExt as _, stream};
 use sqs_client::random;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -22,10 +21,10 @@ use crate::format::pointer::Pointer;
 use crate::observe::{Event, EventSink, Tally};
 use crate::store::Bounded;
 
-/// Concurrent deletes of one call, and of the background.
-const CONCURRENCY: usize = 4;
+/// Concurrent deletes.
+const CONCURRENCY: usize = 64;
 
-/// Objects that may wait in the background.
+/// Objects that may wait. Beyond that, deletes of messages wait, too.
 const CAPACITY: usize = 10_000;
 
 /// Attempts for each object.
@@ -60,21 +59,17 @@ impl Cleaner {
         Self { store, tally, events, tasks, room, turns }
     }
 
-    /// Deletes objects. Failed deletes are retried in the background, also if the future is dropped.
-    pub(crate) async fn delete_all(&self, objects: impl IntoIterator<Item = UnneededObject>) {
-        let objects: Vec<_> = objects.into_iter().collect();
-        stream::iter(objects).for_each_concurrent(CONCURRENCY, UnneededObject::delete).await;
+    /// Runs a task that [`finish`](Self::finish) awaits. Without a runtime, it does not run.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        if let Ok(runtime) = Handle::try_current() {
+            self.tasks.spawn_on(task, &runtime);
+        }
     }
 
-    fn later(&self, pointer: Pointer, attempts: u32, delay: Duration, is_repeated: bool) {
-        let room = Arc::clone(&self.room).try_acquire_owned();
-        match (Handle::try_current(), room) {
-            (Ok(runtime), Ok(room)) => {
-                let waiting = Waiting { cleaner: self.clone(), pointer: Some(pointer), is_repeated };
-                self.tasks.spawn_on(waiting.run(attempts, delay, room), &runtime);
-            }
-            _ => self.give_up(&pointer, None),
-        }
+    fn start(&self, pointer: Pointer, is_repeated: bool, room: OwnedSemaphorePermit) {
+        let waiting = Waiting { cleaner: self.clone(), pointer: Some(pointer), is_repeated };
+        // Dropped without a runtime, it reports the object.
+        self.spawn(waiting.run(room));
     }
 
     async fn attempt(&self, pointer: &Pointer, attempts: u32) -> Attempt {
@@ -101,10 +96,10 @@ impl Cleaner {
 
     /// How many objects wait in the background.
     pub(crate) fn pending(&self) -> usize {
-        self.tasks.len()
+        CAPACITY - self.room.available_permits().min(CAPACITY)
     }
 
-    /// Waits until no object waits to be deleted.
+    /// Waits until no object waits to be deleted, and all other tasks have ended.
     pub(crate) async fn finish(&self) {
         self.tasks.wait().await;
     }
@@ -136,8 +131,8 @@ struct Waiting {
 }
 
 impl Waiting {
-    async fn run(mut self, mut attempts: u32, delay: Duration, _room: OwnedSemaphorePermit) {
-        sleep(delay).await;
+    async fn run(mut self, _room: OwnedSemaphorePermit) {
+        let mut attempts = 0;
         while let Some(pointer) = &self.pointer {
             sleep(pause(attempts, random::unit())).await;
             let turn = self.cleaner.turns.acquire().await;
@@ -184,18 +179,15 @@ impl UnneededObject {
         self
     }
 
-    /// Deletes the object now. A failed delete is retried in the background, also if the future is dropped.
+    /// Deletes the object in the background. Waits if too many objects wait already.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the object is deleted, too, or reported if there is no room.
     pub(crate) async fn delete(mut self) {
-        let Some(pointer) = self.pointer.clone() else { return };
-        let attempt = self.cleaner.attempt(&pointer, 1).await;
-        self.pointer = None;
-        match attempt {
-            Attempt::Failed => self.cleaner.later(pointer, 1, Duration::ZERO, !self.is_written),
-            Attempt::Deleted if !self.is_written => {
-                self.cleaner.later(pointer, 0, self.cleaner.grace(), false);
-            }
-            Attempt::Deleted => self.cleaner.tally.objects_deleted.add(1),
-            Attempt::GivenUp => {}
+        // The semaphore is never closed.
+        let Ok(room) = Arc::clone(&self.cleaner.room).acquire_owned().await else { return };
+        if let Some(pointer) = self.pointer.take() {
+            self.cleaner.start(pointer, !self.is_written, room);
         }
     }
 
@@ -212,8 +204,10 @@ impl UnneededObject {
 
 impl Drop for UnneededObject {
     fn drop(&mut self) {
-        if let Some(pointer) = self.pointer.take() {
-            self.cleaner.later(pointer, 0, Duration::ZERO, !self.is_written);
+        let Some(pointer) = self.pointer.take() else { return };
+        match Arc::clone(&self.cleaner.room).try_acquire_owned() {
+            Ok(room) => self.cleaner.start(pointer, !self.is_written, room),
+            Err(_) => self.cleaner.give_up(&pointer, None),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use sqs_client::client::{CallOptions, Execute, Queue};
+use sqs_client::client::{CallOptions, Execute, Queue, Retries};
 use sqs_client::operation::Operation;
 use sqs_client::operation::change_message_visibility::ChangeMessageVisibility;
 use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibilityBatch;
@@ -14,7 +14,6 @@ use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput
 use sqs_client::operation::send_message::SendMessage;
 use sqs_client::operation::send_message_batch::SendMessageBatch;
 use sqs_client::types::{FluentBuilder, Message, SendMessageBatchRequestEntry};
-use tokio::sync::Semaphore;
 
 use crate::cleaner::Cleaner;
 use crate::error::{Error, ErrorKind};
@@ -52,8 +51,9 @@ use crate::store::{Bounded, PayloadStore};
 /// ```
 ///
 /// # Errors
-/// Calls fail with an [`Error`](crate::error::Error) of the client below or of a payload. If the payload of a received message
-/// cannot be loaded, the message has the pointer as body; see [`payload`](Self::payload).
+/// Calls fail with an [`Error`](crate::error::Error) of the client below or of a payload. No received message has a pointer as
+/// its body: a message whose payload does not load is not among the messages of a receive, but in
+/// [`unopened_messages`](sqs_client::operation::receive_message::ReceiveMessageOutput::unopened_messages), with the reason.
 ///
 /// # Cancel safety
 /// The same as for the client below. If a call is dropped before it sends its message, the object is deleted in the
@@ -74,8 +74,6 @@ pub(crate) struct Shared {
     pub(crate) cleaner: Cleaner,
     pub(crate) tally: Arc<Tally>,
     pub(crate) events: EventSink,
-    /// One permit for each download. A holder waits only for the store.
-    pub(crate) downloads: Semaphore,
     pub(crate) memory: MemoryBudget,
 }
 
@@ -99,7 +97,6 @@ impl<H: Execute> ExtendedClient<H> {
             envelope: Envelope::new(store.bucket(), &settings.key_prefix, settings.compat),
             queue_attributes: QueueAttributeCache::default(),
             cleaner: Cleaner::new(store.clone(), Arc::clone(&tally), events.clone()),
-            downloads: Semaphore::new(settings.concurrency),
             memory: MemoryBudget::new(settings.memory_budget),
             tally,
             events,
@@ -228,6 +225,10 @@ macro_rules! rewritten {
                 self.inner.open(&mut opened).await.map_err(Error::below)?;
                 *message = self.opened(opened).await?;
                 Ok(())
+            }
+
+            fn generates_deduplication_ids(&self, retries: Retries) -> bool {
+                self.inner.generates_deduplication_ids(retries)
             }
 
             async fn prepare(

@@ -130,18 +130,23 @@ impl Shared {
                 None
             }
         });
-        self.cleaner.delete_all(allowed).await;
+        // All of them are unneeded before the first wait, however this ends.
+        for object in allowed.collect::<Vec<_>>() {
+            object.delete().await;
+        }
     }
 
-    /// The sender chose the pointer, so only keys that end in a UUID in allowed buckets are deleted.
+    /// The sender chose the pointer, so only keys in allowed buckets are deleted that end in a UUID, or have the configured prefix.
     fn check(&self, pointer: &Pointer) -> Result<(), Error> {
         let refuse =
             |kind, why: &str| Err(Error::new(kind, format!("{pointer} is not deleted: {why}")).at(pointer));
         if !self.settings.pointers.allowed_buckets.contains(pointer.bucket()) {
             return refuse(ErrorKind::ForeignBucket, "its bucket is not allowed (see allow_bucket)");
         }
-        if !ends_with_uuid(pointer.key()) {
-            return refuse(ErrorKind::BadPointer, "its key does not end in a UUID");
+        let has_prefix = |prefix: &String| pointer.key().starts_with(prefix.as_str());
+        if !ends_with_uuid(pointer.key()) && !self.settings.delete_prefix.as_ref().is_some_and(has_prefix) {
+            let why = "its key does not end in a UUID (see delete_keys_with_prefix)";
+            return refuse(ErrorKind::BadPointer, why);
         }
         Ok(())
     }

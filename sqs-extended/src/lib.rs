@@ -59,7 +59,8 @@ pub use payload::upload::Payload;
 pub use receive::body_stream::BodyStream;
 pub use receive::message::{ExtendedMessage, MessagePayload, Receive};
 pub use send::streamed::{SendStream, StreamSent};
-pub use settings::{ExtendedClientBuilder, MissingObject, Threshold};
+pub use settings::{ExtendedClientBuilder, Threshold};
+pub use sqs_client::client::Unopened;
 pub use store::memory::{MemoryStore, StoreCall, StoreCalls, StoreFault};
 #[cfg(feature = "object_store")]
 pub use store::object_store::ObjectStoreAdapter;

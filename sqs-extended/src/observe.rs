@@ -47,25 +47,13 @@ pub enum Event<'a> {
         /// The object.
         pointer: &'a Pointer,
     },
-    /// A message with a missing object could not be released or deleted (see [`MissingObject`](crate::settings::MissingObject)), so it was
-    /// returned.
+    /// A message with a missing object could not be deleted (see
+    /// [`missing_object`](crate::settings::ExtendedClientBuilder::missing_object)), so it was returned.
     PolicyFailed {
         /// The id of the message.
         message_id: &'a str,
         /// The error.
         error: &'a Error,
-    },
-    /// The visibility timeout of messages could not be renewed while their payloads were loaded. They may be received again, and
-    /// less than the whole timeout is left.
-    RenewalFailed {
-        /// The error.
-        error: &'a Error,
-    },
-    /// The visibility timeout of a queue is unknown, usually because `sqs:GetQueueAttributes` is denied. So it is not
-    /// renewed while payloads are loaded. Receives that set a visibility timeout do not need this permission.
-    LeaseUnknown {
-        /// The queue.
-        queue_url: &'a str,
     },
     /// Messages of a receive that was dropped while it loaded payloads could not be made visible again. They become visible when
     /// their visibility timeout is over.

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqs_client::client::Execute;
+use sqs_client::client::{Execute, Unopened};
 use sqs_client::time::{SharedTimeSource, SystemClock, TimeSource};
 use sqs_client::wire::limits::MAX_MESSAGE_BYTES;
 
@@ -38,10 +38,15 @@ pub(crate) struct Settings {
     pub(crate) compat: Compat,
     pub(crate) key_prefix: String,
     pub(crate) pointers: PointerRules,
-    pub(crate) missing_object: MissingObject,
+    pub(crate) missing_object: Unopened,
+    pub(crate) fails_receives: bool,
+    /// `None`: half of the visibility timeout.
+    pub(crate) open_timeout: Option<Duration>,
     /// Whether the object of a deleted message is deleted.
     pub(crate) clean_up: bool,
-    /// Downloads, and uploads of one batch, at a time.
+    /// Objects with this prefix are deleted whatever their key.
+    pub(crate) delete_prefix: Option<String>,
+    /// Messages of one receive that open at a time, and uploads of one batch.
     pub(crate) concurrency: usize,
     pub(crate) max_payload_bytes: u64,
     pub(crate) memory_budget: u64,
@@ -61,8 +66,11 @@ impl Settings {
                 allowed_buckets: BTreeSet::from([own_bucket.to_owned()]),
                 notifications: false,
             },
-            missing_object: MissingObject::default(),
+            missing_object: Unopened::Release,
+            fails_receives: false,
+            open_timeout: None,
             clean_up: true,
+            delete_prefix: None,
             concurrency: 4,
             max_payload_bytes: DEFAULT_MAX_LOADED_BYTES,
             memory_budget: DEFAULT_MEMORY_BUDGET,
@@ -93,22 +101,6 @@ impl Default for Threshold {
     fn default() -> Self {
         Self::Bytes(Self::DEFAULT_BYTES)
     }
-}
-
-/// What happens to a received message whose object does not exist (404 with an error code of S3). An object that cannot be accessed
-/// (403) is not missing.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum MissingObject {
-    /// Returns the message, with the pointer as its body. For layers that open messages one by one, the same as `Release`: the
-    /// message is given back.
-    #[default]
-    Surface,
-    /// Makes the message visible again at once and does not return it, so that a redrive policy can move it to a
-    /// dead-letter queue.
-    Release,
-    /// Deletes the message from the queue and does not return it. The payload is lost in any case.
-    DeleteMessage,
 }
 
 /// The maximum key length of S3 minus the length of a UUID.
@@ -212,9 +204,36 @@ impl<H: Execute> ExtendedClientBuilder<H> {
         self
     }
 
-    /// Sets what happens to received messages whose object does not exist: [`MissingObject::Surface`] by default.
-    pub fn missing_object(mut self, policy: MissingObject) -> Self {
+    /// Sets what a consumer does with messages whose object does not exist (404 with an error code of S3): [`Unopened::Release`] by
+    /// default, so that the redrive policy of the queue decides. An object that cannot be accessed (403) is not missing.
+    ///
+    /// Plain receives follow [`Unopened::Delete`]: they delete the message, as the library for Java does with
+    /// `ignorePayloadNotFound`. With any other policy, the message is among the
+    /// [`unopened_messages`](sqs_client::operation::receive_message::ReceiveMessageOutput::unopened_messages).
+    pub fn missing_object(mut self, policy: Unopened) -> Self {
         self.settings.missing_object = policy;
+        self
+    }
+
+    /// Makes a plain receive fail if the payload of one of its messages cannot be loaded, as the libraries for other languages do. Its
+    /// messages stay hidden until their visibility timeout is over. Off by default: the others are returned.
+    pub fn fail_receives(mut self, fail: bool) -> Self {
+        self.settings.fails_receives = fail;
+        self
+    }
+
+    /// Sets how long a plain receive may load payloads: half of the visibility timeout by default, at least 1 ms. The payloads that did
+    /// not load by then fail with [`ErrorKind::Unavailable`]. A consumer loads each payload for as long as its lease is renewed.
+    pub fn open_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.open_timeout = Some(timeout);
+        self
+    }
+
+    /// Also deletes objects whose key does not end in a UUID, if it starts with this prefix. Other libraries let senders choose keys, and
+    /// delete them with their messages. **Anyone who can send to the queue can delete any object with this prefix.** Off by default;
+    /// the prefix must not be empty.
+    pub fn delete_keys_with_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.settings.delete_prefix = Some(prefix.into());
         self
     }
 
@@ -225,8 +244,8 @@ impl<H: Execute> ExtendedClientBuilder<H> {
         self
     }
 
-    /// Sets how many payloads load at a time, over all receives of the client and its clones: 4 by default, 1 to 10. It
-    /// also limits the concurrent uploads of a batch.
+    /// Sets how many payloads of one receive load at a time: 4 by default, 1 to 10. It also limits the concurrent uploads of a batch. A
+    /// consumer loads as many as it has handlers.
     pub fn concurrency(mut self, objects: usize) -> Self {
         self.settings.concurrency = objects;
         self
@@ -239,10 +258,9 @@ impl<H: Execute> ExtendedClientBuilder<H> {
         self
     }
 
-    /// Sets how many bytes of payloads are loaded at a time over all receives of the client and its clones: 536,870,912 (512 MiB) by
-    /// default, at least [`max_payload_bytes`](Self::max_payload_bytes). Receives wait for each other. If the payloads of one receive
-    /// exceed it, the last ones fail with [`ErrorKind::Unavailable`]: they are loaded when they are received again, and
-    /// [`body_stream`](ExtendedClient::body_stream) reads them at once. The budget does not count payloads that were returned.
+    /// Sets how many bytes of payloads are loaded at a time over all receives and consumers of the client and its clones: 536,870,912
+    /// (512 MiB) by default, at least 1. Payloads wait for each other, first come, first served. A payload over the budget loads alone.
+    /// The budget does not count payloads that were returned.
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.settings.memory_budget = bytes;
         self
@@ -305,16 +323,19 @@ fn check(settings: &Settings) -> Result<(), Error> {
         let bytes = settings.max_payload_bytes;
         return refuse(format!("max_payload_bytes is {bytes}; allowed are 1 to {MAX_PAYLOAD_BYTES}"));
     }
-    if settings.memory_budget < settings.max_payload_bytes {
-        let (budget, payload) = (settings.memory_budget, settings.max_payload_bytes);
-        return refuse(format!(
-            "memory_budget is {budget} bytes; it must be at least max_payload_bytes, {payload}"
-        ));
+    if settings.memory_budget == 0 {
+        return refuse("memory_budget is 0 bytes; allowed is at least 1".to_owned());
     }
     let (least, most) = (*STORE_TIMEOUT_SECONDS.start(), *STORE_TIMEOUT_SECONDS.end());
     if !(Duration::from_secs(least)..=Duration::from_secs(most)).contains(&settings.store_timeout) {
         let timeout = settings.store_timeout;
         return refuse(format!("store_timeout is {timeout:?}; allowed are {least} to {most} s"));
+    }
+    if settings.open_timeout.is_some_and(|timeout| timeout < Duration::from_millis(1)) {
+        return refuse(format!("open_timeout is {:?}; allowed is at least 1 ms", settings.open_timeout));
+    }
+    if settings.delete_prefix.as_deref() == Some("") {
+        return refuse("delete_keys_with_prefix is empty: any sender could delete any object".to_owned());
     }
     check_prefix(&settings.key_prefix)?;
     let unusable = settings.pointers.allowed_buckets.iter().find(|bucket| !is_bucket(bucket));

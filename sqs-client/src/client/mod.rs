@@ -162,6 +162,10 @@ impl Execute for Client {
         let completed = self.shared.with_deduplication_ids(input, options.retries);
         self.shared.call::<O>(completed.as_ref().unwrap_or(input), &options).await
     }
+
+    fn generates_deduplication_ids(&self, retries: Retries) -> bool {
+        self.shared.generates_deduplication_ids(retries)
+    }
 }
 
 impl fmt::Debug for Client {
@@ -185,9 +189,12 @@ const DEFAULT_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
 impl Shared {
     /// A copy with generated deduplication ids, if the client has to generate any. All attempts use the same ids.
     pub(super) fn with_deduplication_ids<I: Input>(&self, input: &I, retries: Retries) -> Option<I> {
-        let generates =
-            self.config.deduplication_ids == DeduplicationIds::Generate && retries != Retries::Never;
+        let generates = self.generates_deduplication_ids(retries);
         if generates { input.with_deduplication_ids(crate::random::uuid) } else { None }
+    }
+
+    fn generates_deduplication_ids(&self, retries: Retries) -> bool {
+        self.config.deduplication_ids == DeduplicationIds::Generate && retries != Retries::Never
     }
 
     pub(super) async fn call<O: Operation>(
@@ -508,6 +515,14 @@ pub trait Execute: Clone + Send + Sync + 'static {
     fn open(&self, message: &mut Message) -> impl Future<Output = Result<(), Self::Error>> + Send {
         let _ = message;
         std::future::ready(Ok(()))
+    }
+
+    /// Whether a call adds a random deduplication id to messages that have none. Layers forward it. False by default.
+    ///
+    /// A layer that replaces bodies would otherwise add an id of its own, so that large and small messages follow different rules.
+    fn generates_deduplication_ids(&self, retries: Retries) -> bool {
+        let _ = retries;
+        false
     }
 
     /// Does once what `execute` would do in each attempt to send this entry. Returns what to send in its place, or `None` if the

@@ -1,35 +1,36 @@
-//! Receives: gives messages their payloads.
+//! Receives: each message is opened by itself.
 //!
 //! ```text
 //! Message -> pointer? --no--> as it is
 //!              | (pure)
-//!              +-- invalid, or a foreign bucket --> as it is, without a request
-//!              +-- GET object, at most 4 at a time -> length, hash, UTF-8 -> Message with the body that was sent
-//!                     fails --> as it is, with the error
+//!              +-- invalid, or a foreign bucket --> an error, without a request
+//!              +-- memory -> GET object -> length, hash, UTF-8 -> the message with the body that was sent
 //! ```
+//! A consumer opens each delivery under its lease, by `Execute::open`. A plain receive opens its messages several at a
+//! time until `open_timeout`. Messages that do not open stand beside the others, with their errors.
 
 pub(crate) mod body_stream;
 pub(crate) mod message;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use sqs_client::client::{CallOptions, Execute, Unopened};
-use sqs_client::operation::change_message_visibility::{
-    ChangeMessageVisibility, ChangeMessageVisibilityInput,
-};
 use sqs_client::operation::change_message_visibility_batch::{
     ChangeMessageVisibilityBatch, ChangeMessageVisibilityBatchInput,
 };
 use sqs_client::operation::delete_message::{DeleteMessage, DeleteMessageInput};
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
-use sqs_client::types::{ChangeMessageVisibilityBatchRequestEntry, Message};
+use sqs_client::types::{
+    ChangeMessageVisibilityBatchRequestEntry, HasMetadata as _, Message, MessageSystemAttributeName,
+    UnopenedMessage,
+};
 use sqs_client::wire::checksum::Md5Hex;
-use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
-use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 use crate::client::{ExtendedClient, Rewritten, Shared};
 use crate::error::{Error, ErrorKind};
@@ -40,14 +41,15 @@ use crate::observe::Event;
 use crate::payload::body::{Body, Download, Options};
 use crate::payload::checks::md5_of;
 use crate::receive::message::{ExtendedMessage, MessagePayload};
-use crate::settings::MissingObject;
+
+/// The visibility timeout that is assumed if it is unknown: the default of SQS.
+const DEFAULT_VISIBILITY_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Rewritten for ReceiveMessage {
     fn needs_rewrite<H: Execute>(_: &ExtendedClient<H>, _: &ReceiveMessageInput) -> bool {
         true
     }
 
-    /// A damaged message does not affect the payloads of the others.
     async fn run<H: Execute>(
         client: &ExtendedClient<H>,
         mut input: ReceiveMessageInput,
@@ -55,10 +57,10 @@ impl Rewritten for ReceiveMessage {
     ) -> Result<ReceiveMessageOutput, Error> {
         request_attributes(&mut input);
         match client.below::<Self>(&input, options).await {
-            Ok(output) => Ok(client.open_output(output, &LeaseTerms::of(&input)).await),
+            Ok(output) => client.open_output(output, &input).await,
             Err(error) => Err(match error.client_error().zip(output_of(&error)) {
                 Some((below, output)) => {
-                    let output = client.open_output(output.clone(), &LeaseTerms::of(&input)).await;
+                    let output = client.open_output(output.clone(), &input).await?;
                     Error::from(below.with_output(output))
                 }
                 None => error,
@@ -73,48 +75,10 @@ fn output_of(error: &Error) -> Option<&ReceiveMessageOutput> {
 }
 
 impl<H: Execute> ExtendedClient<H> {
-    async fn open_output(
-        &self,
-        mut output: ReceiveMessageOutput,
-        terms: &LeaseTerms,
-    ) -> ReceiveMessageOutput {
-        let pointers = &self.shared.settings.pointers;
-        if output.messages().iter().any(|message| pointers.has_pointer(message))
-            && let Some(messages) = output.messages.take()
-        {
-            // Boxed: the future is large, and most receives return no pointers.
-            let opened = Box::pin(self.open_all(messages, false, terms)).await;
-            output.messages = Some(opened.into_iter().map(|opened| opened.message).collect());
-        }
-        output
-    }
-
-    /// Receives messages with their payloads. Damaged messages come last, unchanged.
-    pub(crate) async fn receive_opened(
-        &self,
-        input: &ReceiveMessageInput,
-        is_lazy: bool,
-    ) -> Result<Vec<ExtendedMessage>, Error> {
-        let result = self.below::<ReceiveMessage>(input, CallOptions::default()).await;
-        let mut output = match result {
-            Ok(output) => output,
-            Err(error) => output_of(&error).cloned().ok_or(error)?,
-        };
-        let messages = output.messages.take().unwrap_or_default();
-        let mut opened = self.open_all(messages, is_lazy, &LeaseTerms::of(input)).await;
-        for damaged in output.damaged_messages() {
-            let (message, error) = (damaged.message.clone(), Error::from(sqs_client::Error::from(damaged)));
-            self.report_failed(&message, &error);
-            let (payload, shared) = (MessagePayload::Failed(error), Arc::clone(&self.shared));
-            opened.push(ExtendedMessage { message, payload, shared });
-        }
-        Ok(opened)
-    }
-
     /// The payload of a message, read from the message alone. Loads nothing.
     ///
-    /// Use it for messages of [`receive_message`](Self::receive_message) or of a consumer. A payload that could not be
-    /// loaded is [`Lazy`](MessagePayload::Lazy) here, or [`Failed`](MessagePayload::Failed) if its pointer is invalid.
+    /// A payload in the store is [`Lazy`](MessagePayload::Lazy) here, or [`Failed`](MessagePayload::Failed) if its
+    /// pointer is invalid.
     pub fn payload(&self, message: &Message) -> MessagePayload {
         match self.shared.settings.pointers.find(message) {
             Found::Pointer(payload) => MessagePayload::Lazy(payload),
@@ -133,24 +97,20 @@ impl<H: Execute> ExtendedClient<H> {
     /// are returned unchanged.
     ///
     /// A [`Message`] can be created from a record of a Lambda event ([`SqsRecord`](sqs_client::lambda::SqsRecord)), or
-    /// from body, attributes and receipt handle ([`Message::builder`]). The call waits for the memory budget and for
-    /// other downloads of the client, up to an hour in all: set a timeout.
+    /// from body, attributes and receipt handle ([`Message::builder`]). The call waits until the memory budget has room,
+    /// however long that takes: set a timeout.
     ///
     /// If the payload is [`Failed`](MessagePayload::Failed), the message has the receipt handle of SQS: deleting it
-    /// keeps the object. The lease is not renewed meanwhile, and [`MissingObject`](crate::settings::MissingObject) does not
-    /// apply.
+    /// keeps the object. The lease is not renewed meanwhile, and
+    /// [`missing_object`](crate::ExtendedClientBuilder::missing_object) does not apply.
     ///
     /// # Cancel safety
     /// If the future is dropped, the message is dropped. Nothing else changes.
     pub async fn resolve(&self, message: impl Into<Message> + Send) -> ExtendedMessage {
-        let (message, end) = (message.into(), Instant::now() + MAX_HOLD);
-        let found = self.payload(&message);
-        // If the budget is not free in time, the load fails at once.
-        let _budget = timeout_at(end, self.shared.memory.take(self.bytes_to_load(&found))).await;
-        self.open_found(message, found, LoadPlan::Until(end)).await
+        self.resolve_until(message.into(), &CancellationToken::new()).await
     }
 
-    /// The message with its payload.
+    /// Opens a message, for a layer that keeps its lease.
     pub(crate) async fn opened(&self, message: Message) -> Result<Message, Error> {
         let opened = self.resolve(message).await;
         match opened.payload {
@@ -162,270 +122,316 @@ impl<H: Execute> ExtendedClient<H> {
         }
     }
 
+    /// What to do with a message that could not be opened.
     fn unopened(&self, error: &Error) -> Unopened {
-        match self.shared.settings.missing_object {
-            MissingObject::DeleteMessage if error.kind() == ErrorKind::NotFound => Unopened::Delete,
+        match error.kind() {
+            ErrorKind::NotFound => self.shared.settings.missing_object,
             _ if error.is_retryable() => Unopened::Retry,
             _ => Unopened::Release,
         }
     }
 
-    async fn open_found(
-        &self,
-        mut message: Message,
-        found: MessagePayload,
-        load: LoadPlan,
-    ) -> ExtendedMessage {
-        let shared = Arc::clone(&self.shared);
-        if let MessagePayload::Failed(error) = &found {
+    /// The message with its payload. Fails to load it when `expired` is cancelled.
+    async fn resolve_until(&self, mut message: Message, expired: &CancellationToken) -> ExtendedMessage {
+        let payload = match self.payload(&message) {
+            MessagePayload::Lazy(payload) => match self.load(&message, &payload, expired).await {
+                Ok(text) => {
+                    extend(&mut message, &payload);
+                    restore(&mut message, text.body, text.md5);
+                    MessagePayload::Loaded(payload)
+                }
+                Err(error) => {
+                    // The pointer may move to another queue. Whoever deletes this message has not seen its payload.
+                    message.receipt_handle = original_handle(&message);
+                    MessagePayload::Failed(error)
+                }
+            },
+            payload => payload,
+        };
+        if let MessagePayload::Failed(error) = &payload {
             self.report_failed(&message, error);
         }
-        let MessagePayload::Lazy(reference) = found else {
-            return ExtendedMessage { message, payload: found, shared };
-        };
-        let loaded = match load {
-            LoadPlan::Never => {
-                extend(&mut message, &reference);
-                return ExtendedMessage { message, payload: MessagePayload::Lazy(reference), shared };
-            }
-            LoadPlan::Until(end) => shared.load_until(&reference, end).await,
-            LoadPlan::OverBudget => Err(self.over_budget(&reference)),
-        };
-        let loaded = match loaded {
-            Ok(text) if reference.is_in_notification() => notified(&message, text).await,
-            loaded => loaded,
-        };
-        let payload = match loaded {
-            Ok(text) => {
-                extend(&mut message, &reference);
-                restore(&mut message, text.body, text.md5);
-                MessagePayload::Loaded(reference)
-            }
-            Err(error) => {
-                // The pointer may move to another queue. Whoever deletes this message has not seen its payload.
-                message.receipt_handle = original_handle(&message);
-                self.report_failed(&message, &error);
-                MessagePayload::Failed(error)
-            }
-        };
-        ExtendedMessage { message, payload, shared }
+        ExtendedMessage { message, payload, shared: Arc::clone(&self.shared) }
     }
 
-    /// The length of a payload that will be loaded. A payload over the limit fails without a request and needs no
-    /// memory.
-    fn bytes_to_load(&self, payload: &MessagePayload) -> u64 {
-        match payload {
-            MessagePayload::Lazy(payload) if payload.length() <= self.shared.settings.max_payload_bytes => {
-                payload.length()
-            }
-            _ => 0,
-        }
+    async fn load(
+        &self,
+        message: &Message,
+        payload: &PayloadRef,
+        expired: &CancellationToken,
+    ) -> Result<Text, Error> {
+        let loading = async {
+            let text = self.shared.load(payload).await?;
+            if payload.is_in_notification() { notified(message, text).await } else { Ok(text) }
+        };
+        expired.run_until_cancelled(loading).await.unwrap_or_else(|| {
+            let at = payload.pointer();
+            let text = format!("reading {at}: the payload did not load in time (see open_timeout)");
+            Err(Error::new(ErrorKind::Unavailable, text).at(at))
+        })
     }
 
-    fn over_budget(&self, payload: &PayloadRef) -> Error {
-        let (at, budget) = (payload.pointer(), self.shared.memory.bytes());
-        let text = format!(
-            "reading {at}: the payloads of the receive exceed memory_budget ({budget} bytes); receive the message again, or use body_stream"
-        );
-        Error::new(ErrorKind::Unavailable, text).at(at)
-    }
-
-    pub(crate) fn report_failed(&self, message: &Message, error: &Error) {
+    fn report_failed(&self, message: &Message, error: &Error) {
         self.shared.tally.payloads_failed.add(1);
         let message_id = message.message_id().unwrap_or_default();
         self.shared.events.send(&Event::PayloadFailed { message_id, error });
     }
 
-    /// Returns all messages of a receive in order, except those that [`MissingObject`](crate::settings::MissingObject) removes.
-    /// If the future is dropped, the messages are made visible again.
-    pub(crate) async fn open_all(
+    /// Opens the messages of a plain receive. Those that do not open move to
+    /// [`unopened_messages`](ReceiveMessageOutput::unopened_messages).
+    async fn open_output(
         &self,
-        messages: Vec<Message>,
-        is_lazy: bool,
-        terms: &LeaseTerms,
-    ) -> Vec<ExtendedMessage> {
+        mut output: ReceiveMessageOutput,
+        input: &ReceiveMessageInput,
+    ) -> Result<ReceiveMessageOutput, Error> {
         let pointers = &self.shared.settings.pointers;
-        let is_loading = !is_lazy && messages.iter().any(|message| pointers.has_pointer(message));
-        let handles: Vec<_> = messages.iter().filter(|_| is_loading).filter_map(original_handle).collect();
-        let release = ReleaseOnDrop::new(self, &terms.queue_url, handles);
-        let opened = if is_loading {
-            self.holding(terms, release.handles(), self.load_all(messages)).await
-        } else {
-            let opening = stream::iter(messages).then(|message| {
-                let found = self.payload(&message);
-                self.open_found(message, found, LoadPlan::Never)
-            });
-            opening.collect().await
-        };
-        let sorted =
-            stream::iter(opened).then(|message| self.apply_missing_policy(message, &terms.queue_url));
-        let sorted = sorted.filter_map(std::future::ready).collect().await;
-        release.delivered();
-        sorted
-    }
-
-    /// Loads the payloads of a receive, as many as the memory budget allows. It takes the budget in one step, so that
-    /// two receives cannot wait for each other.
-    async fn load_all(&self, messages: Vec<Message>) -> Vec<ExtendedMessage> {
-        let (end, mut left) = (Instant::now() + MAX_HOLD, self.shared.memory.bytes());
-        let planned: Vec<_> = messages
-            .into_iter()
-            .map(|message| {
-                let found = self.payload(&message);
-                let rest = left.checked_sub(self.bytes_to_load(&found));
-                left = rest.unwrap_or(left);
-                (message, found, if rest.is_some() { LoadPlan::Until(end) } else { LoadPlan::OverBudget })
-            })
-            .collect();
-        // If the budget is not free in time, each load fails at once.
-        let _budget = timeout_at(end, self.shared.memory.take(self.shared.memory.bytes() - left)).await;
-        let opening =
-            stream::iter(planned).map(|(message, found, load)| self.open_found(message, found, load));
-        opening.buffered(MESSAGES).collect().await
-    }
-
-    /// Waits for `work`, and renews the leases of messages meanwhile: after half of the visibility timeout, and at the
-    /// end. `handles` are receipt handles of SQS. `work` continues during a renewal and ends by itself at [`MAX_HOLD`].
-    pub(crate) async fn holding<T>(
-        &self,
-        terms: &LeaseTerms,
-        handles: &[String],
-        work: impl Future<Output = T>,
-    ) -> T {
-        let received = Instant::now();
-        let mut work = std::pin::pin!(work);
-        let lease = match self.lease(terms).await {
-            Some(lease) if !lease.is_zero() => lease,
-            Some(_) => return work.await,
-            None => return self.without_renewals(terms, received + SLACK, work).await,
-        };
-        // The start of the latest successful renewal, and the time of the next one.
-        let (mut renewed, mut due) = (received, received + lease / 2);
-        let done = loop {
-            if let Ok(done) = timeout_at(due, work.as_mut()).await {
-                break done;
+        let has_pointers =
+            |messages: &mut Vec<Message>| messages.iter().any(|message| pointers.has_pointer(message));
+        let Some(messages) = output.messages.take_if(has_pointers) else { return Ok(output) };
+        // Boxed: the future is large, and most receives return no pointers.
+        let opened = Box::pin(self.open_all(messages, input)).await;
+        let mut order = GroupOrder::of(input);
+        let (mut messages, mut unopened) = (Vec::new(), Vec::new());
+        for ExtendedMessage { message, payload, .. } in opened {
+            match payload {
+                MessagePayload::Failed(error) if self.shared.settings.fails_receives => return Err(error),
+                MessagePayload::Failed(error) => {
+                    order.interrupt(&message);
+                    unopened.push(UnopenedMessage::new(message, error));
+                }
+                _ if order.is_interrupted(&message) => {
+                    let text = "an earlier message of its group could not be opened";
+                    unopened.push(UnopenedMessage::new(message, Error::new(ErrorKind::Unavailable, text)));
+                }
+                _ => messages.push(message),
             }
-            let asked = Instant::now();
+        }
+        output.messages = Some(messages);
+        output.metadata_mut().unopened = unopened;
+        Ok(output)
+    }
+
+    /// Receives messages, with their payloads unless it is lazy. Damaged messages come last, unchanged.
+    async fn receive_opened(
+        &self,
+        input: &ReceiveMessageInput,
+        is_lazy: bool,
+    ) -> Result<Vec<ExtendedMessage>, Error> {
+        let result = self.below::<ReceiveMessage>(input, CallOptions::default()).await;
+        let mut output = match result {
+            Ok(output) => output,
+            Err(error) => output_of(&error).cloned().ok_or(error)?,
+        };
+        let messages = output.messages.take().unwrap_or_default();
+        let mut opened: Vec<_> = if is_lazy {
+            messages.into_iter().map(|message| self.not_loaded(message)).collect()
+        } else {
+            self.open_all(messages, input).await
+        };
+        for damaged in output.damaged_messages() {
+            let (message, error) = (damaged.message.clone(), Error::from(sqs_client::Error::from(damaged)));
+            self.report_failed(&message, &error);
+            let (payload, shared) = (MessagePayload::Failed(error), Arc::clone(&self.shared));
+            opened.push(ExtendedMessage { message, payload, shared });
+        }
+        Ok(opened)
+    }
+
+    /// The message without its payload.
+    fn not_loaded(&self, mut message: Message) -> ExtendedMessage {
+        let payload = self.payload(&message);
+        match &payload {
+            MessagePayload::Lazy(payload) => extend(&mut message, payload),
+            MessagePayload::Failed(error) => self.report_failed(&message, error),
+            MessagePayload::Inline | MessagePayload::Loaded(_) => {}
+        }
+        ExtendedMessage { message, payload, shared: Arc::clone(&self.shared) }
+    }
+
+    /// Opens the messages of a receive, in order. If the future is dropped, they are made visible again.
+    async fn open_all(&self, messages: Vec<Message>, input: &ReceiveMessageInput) -> Vec<ExtendedMessage> {
+        let queue_url = input.queue_url().unwrap_or_default();
+        let handles = messages.iter().filter_map(original_handle).collect();
+        let release = ReleaseOnDrop { client: self.clone(), queue_url: queue_url.to_owned(), handles };
+        let expired = CancellationToken::new();
+        let opened = {
+            let opening = stream::iter(messages).map(|message| self.resolve_until(message, &expired));
+            let opening = opening.buffered(self.shared.settings.concurrency).collect::<Vec<_>>();
+            let mut opening = std::pin::pin!(opening);
             tokio::select! {
                 biased;
-                done = work.as_mut() => break done,
-                is_renewed = self.renew(terms, handles, left(received, lease), lease / 2) => {
-                    renewed = if is_renewed { asked } else { renewed };
+                opened = opening.as_mut() => opened,
+                () = self.open_timeout(input) => {
+                    expired.cancel();
+                    opening.await
                 }
             }
-            due = asked + lease / 2;
         };
-        if renewed.elapsed() >= SLACK {
-            self.renew(terms, handles, left(received, lease), PATIENCE.min(lease / 4)).await;
-        }
-        done
+        let kept = stream::iter(opened).filter_map(|message| self.unless_deleted(message, queue_url));
+        let kept = kept.collect().await;
+        release.delivered();
+        kept
     }
 
-    /// The visibility timeout, which may be zero; `None` if it is unknown.
-    async fn lease(&self, terms: &LeaseTerms) -> Option<Duration> {
-        let asked = terms.visibility_timeout.and_then(|seconds| u64::try_from(seconds).ok());
-        match asked {
+    /// Ends when the messages of a receive that has just ended must be returned.
+    async fn open_timeout(&self, input: &ReceiveMessageInput) {
+        let received = Instant::now();
+        let timeout = match self.shared.settings.open_timeout {
+            Some(timeout) => timeout,
+            None => self.visibility_timeout(input).await / 2,
+        };
+        sleep_until(received + timeout).await;
+    }
+
+    async fn visibility_timeout(&self, input: &ReceiveMessageInput) -> Duration {
+        let asked = input.visibility_timeout().and_then(|seconds| u64::try_from(seconds).ok());
+        let (attributes, queue_url) = (&self.shared.queue_attributes, input.queue_url().unwrap_or_default());
+        let timeout = match asked {
             Some(seconds) => Some(Duration::from_secs(seconds)),
-            None => self.shared.queue_attributes.ask(&self.inner, &terms.queue_url).await.visibility_timeout,
-        }
+            None => attributes.ask(&self.inner, queue_url).await.visibility_timeout,
+        };
+        timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(DEFAULT_VISIBILITY_TIMEOUT)
     }
 
-    /// Waits for `work` without renewals. An event reports that if it takes long.
-    async fn without_renewals<T>(
-        &self,
-        terms: &LeaseTerms,
-        until: Instant,
-        mut work: impl Future<Output = T> + Unpin,
-    ) -> T {
-        if let Ok(done) = timeout_at(until, &mut work).await {
-            return done;
-        }
-        self.shared.events.send(&Event::LeaseUnknown { queue_url: &terms.queue_url });
-        work.await
-    }
-
-    /// Renews all leases and returns true, or reports an event and returns false. No response within `patience` is a
-    /// failure, too.
-    async fn renew(
-        &self,
-        terms: &LeaseTerms,
-        handles: &[String],
-        lease: Duration,
-        patience: Duration,
-    ) -> bool {
-        let change = timeout(patience, self.hide(&terms.queue_url, handles, lease)).await;
-        let late = |_| Err(Error::new(ErrorKind::Client, format!("no response within {patience:?}")));
-        let Err(error) = change.unwrap_or_else(late) else { return true };
-        self.shared.events.send(&Event::RenewalFailed { error: &error });
-        false
-    }
-
-    /// Hides messages for this long from now.
-    pub(crate) async fn hide(
-        &self,
-        queue_url: &str,
-        handles: &[String],
-        lease: Duration,
-    ) -> Result<(), Error> {
-        for handles in handles.chunks(MAX_BATCH_ENTRIES) {
-            let input = renewal(queue_url, handles, lease);
-            let output = self.below::<ChangeMessageVisibilityBatch>(&input, CallOptions::default()).await?;
-            if !output.failed.is_empty() {
-                return Err(Error::new(ErrorKind::Client, format!("{:?}", output.failed)));
-            }
-        }
-        Ok(())
-    }
-
-    /// Releases or deletes a message whose object is missing, according to the policy. Otherwise returns it.
-    pub(crate) async fn apply_missing_policy(
-        &self,
-        message: ExtendedMessage,
-        queue_url: &str,
-    ) -> Option<ExtendedMessage> {
-        let is_missing =
-            matches!(&message.payload, MessagePayload::Failed(error) if error.kind() == ErrorKind::NotFound);
-        if !is_missing {
+    /// Deletes the message if its object is missing and the policy says so. Otherwise returns it.
+    async fn unless_deleted(&self, message: ExtendedMessage, queue_url: &str) -> Option<ExtendedMessage> {
+        let MessagePayload::Failed(error) = &message.payload else { return Some(message) };
+        if self.unopened(error) != Unopened::Delete {
             return Some(message);
         }
-        let handle = original_handle(&message.message);
-        let done = match self.shared.settings.missing_object {
-            MissingObject::Surface => return Some(message),
-            MissingObject::Release => self.release(queue_url, handle).await,
-            MissingObject::DeleteMessage => self.forget(queue_url, handle).await,
-        };
-        let error = done.err()?;
+        let mut input = DeleteMessageInput::default();
+        input.queue_url = Some(queue_url.to_owned());
+        input.receipt_handle = original_handle(&message.message);
+        let error = self.below::<DeleteMessage>(&input, CallOptions::default()).await.err()?;
         let message_id = message.message.message_id().unwrap_or_default();
         self.shared.events.send(&Event::PolicyFailed { message_id, error: &error });
         Some(message)
     }
 
-    async fn release(&self, queue_url: &str, handle: Option<String>) -> Result<(), Error> {
-        let mut input = ChangeMessageVisibilityInput::default();
-        input.queue_url = Some(queue_url.to_owned());
-        input.receipt_handle = handle;
-        input.visibility_timeout = Some(0);
-        self.below::<ChangeMessageVisibility>(&input, CallOptions::default()).await.map(drop)
-    }
-
-    async fn forget(&self, queue_url: &str, handle: Option<String>) -> Result<(), Error> {
-        let mut input = DeleteMessageInput::default();
-        input.queue_url = Some(queue_url.to_owned());
-        input.receipt_handle = handle;
-        self.below::<DeleteMessage>(&input, CallOptions::default()).await.map(drop)
+    /// Makes messages visible again.
+    async fn release(&self, queue_url: String, handles: Vec<String>) -> Result<(), Error> {
+        let entries = handles.into_iter().enumerate().map(|(place, handle)| {
+            let mut entry = ChangeMessageVisibilityBatchRequestEntry::default();
+            (entry.id, entry.receipt_handle) = (place.to_string(), handle);
+            entry.visibility_timeout = Some(0);
+            entry
+        });
+        let mut input = ChangeMessageVisibilityBatchInput::default();
+        (input.queue_url, input.entries) = (Some(queue_url), Some(entries.collect()));
+        let output = self.below::<ChangeMessageVisibilityBatch>(&input, CallOptions::default()).await?;
+        if output.failed.is_empty() {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Client, format!("{:?}", output.failed)))
     }
 }
 
-/// Messages of a receive that are resolved at a time.
-const MESSAGES: usize = 10;
+/// Makes messages visible again in the background on drop, because a receive may be dropped while it loads payloads.
+/// Uses receipt handles of SQS.
+struct ReleaseOnDrop<H: Execute> {
+    client: ExtendedClient<H>,
+    queue_url: String,
+    handles: Vec<String>,
+}
 
-/// What to do with a payload in the store.
-#[derive(Clone, Copy, Debug)]
-enum LoadPlan {
-    Never,
-    Until(Instant),
-    /// The payloads of the receive exceed the memory budget.
-    OverBudget,
+impl<H: Execute> ReleaseOnDrop<H> {
+    /// The messages are returned, so they are not released.
+    fn delivered(mut self) {
+        self.handles.clear();
+    }
+}
+
+impl<H: Execute> Drop for ReleaseOnDrop<H> {
+    fn drop(&mut self) {
+        let handles = std::mem::take(&mut self.handles);
+        if handles.is_empty() {
+            return;
+        }
+        let (client, queue_url) = (self.client.clone(), std::mem::take(&mut self.queue_url));
+        // Without a runtime, the messages become visible when their visibility timeout is over.
+        self.client.shared.cleaner.spawn(async move {
+            if let Err(error) = client.release(queue_url, handles).await {
+                client.shared.events.send(&Event::ReleaseFailed { error: &error });
+            }
+        });
+    }
+}
+
+/// The groups of a FIFO queue whose next message could not be opened. Later messages of a group must not overtake it.
+struct GroupOrder {
+    is_fifo: bool,
+    interrupted: HashSet<Option<String>>,
+}
+
+impl GroupOrder {
+    fn of(input: &ReceiveMessageInput) -> Self {
+        let is_fifo = input.queue_url().is_some_and(|url| url.ends_with(".fifo"));
+        Self { is_fifo, interrupted: HashSet::new() }
+    }
+
+    /// `None` if the caller did not ask for it: such messages count as one group.
+    fn group(message: &Message) -> Option<String> {
+        message.attributes()?.get(&MessageSystemAttributeName::MessageGroupId).cloned()
+    }
+
+    fn interrupt(&mut self, message: &Message) {
+        if self.is_fifo {
+            self.interrupted.insert(Self::group(message));
+        }
+    }
+
+    fn is_interrupted(&self, message: &Message) -> bool {
+        !self.interrupted.is_empty() && self.interrupted.contains(&Self::group(message))
+    }
+}
+
+/// A loaded payload.
+struct Text {
+    body: String,
+    md5: Md5Hex,
+}
+
+impl Text {
+    async fn of(text: String) -> Self {
+        let (body, md5) = md5_of(text).await;
+        Self { body, md5 }
+    }
+}
+
+impl Shared {
+    /// Opens a payload for reading.
+    async fn open(&self, payload: &PayloadRef, options: Options) -> Result<Body, Error> {
+        let download = Download {
+            store: self.store.clone(),
+            at: payload.pointer().clone(),
+            length: payload.length(),
+            sha256: payload.sha256().map(str::to_owned),
+        };
+        download.open(options).await.map_err(|error| error.at(payload.pointer()))
+    }
+
+    /// Opens a payload as a stream.
+    async fn stream(self: Arc<Self>, payload: PayloadRef, options: Options) -> Result<Body, Error> {
+        let body = self.open(&payload, options).await?;
+        self.tally.downloads.add(1);
+        Ok(body)
+    }
+
+    /// Loads a payload when the memory budget has room for it.
+    async fn load(&self, payload: &PayloadRef) -> Result<Text, Error> {
+        let limit = self.settings.max_payload_bytes;
+        let mut options = Options { is_binary: true, limit, ..Options::default() };
+        // Ranges that are read ahead would need more memory.
+        options.plan.at_once = 1;
+        // A payload over the limit fails without a request, and needs no memory.
+        let bytes = Some(payload.length()).filter(|length| *length <= limit).unwrap_or_default();
+        let _room = self.memory.take(bytes).await;
+        let body = self.open(payload, options).await?;
+        let text = body.text(usize::MAX).await.map_err(|error| error.at(payload.pointer()))?;
+        self.tally.downloads.add(1);
+        self.tally.downloaded_bytes.add(text.len());
+        Ok(Text::of(text).await)
+    }
 }
 
 /// Adds the pointer to the receipt handle, so that deleting the message deletes its object. Not for notifications:
@@ -445,185 +451,27 @@ async fn notified(message: &Message, text: Text) -> Result<Text, Error> {
     Ok(Text::of(body.map_err(ended)?).await)
 }
 
-/// A loaded payload.
-pub(crate) struct Text {
-    pub(crate) body: String,
-    pub(crate) md5: Md5Hex,
-}
-
-impl Text {
-    pub(crate) async fn of(text: String) -> Self {
-        let (body, md5) = md5_of(text).await;
-        Self { body, md5 }
-    }
-}
-
-impl Shared {
-    /// Opens a payload for reading.
-    pub(crate) async fn open(&self, payload: &PayloadRef, options: Options) -> Result<Body, Error> {
-        let download = Download {
-            store: self.store.clone(),
-            at: payload.pointer().clone(),
-            length: payload.length(),
-            sha256: payload.sha256().map(str::to_owned),
-        };
-        download.open(options).await.map_err(|error| error.at(payload.pointer()))
-    }
-
-    /// Opens a payload as a stream.
-    pub(crate) async fn stream(
-        self: Arc<Self>,
-        payload: PayloadRef,
-        options: Options,
-    ) -> Result<Body, Error> {
-        let body = self.open(&payload, options).await?;
-        self.tally.downloads.add(1);
-        Ok(body)
-    }
-
-    /// Loads a payload. Fails at `end`.
-    pub(crate) async fn load_until(&self, payload: &PayloadRef, end: Instant) -> Result<Text, Error> {
-        timeout_at(end, self.load(payload)).await.unwrap_or_else(|_| {
-            let (at, seconds) = (payload.pointer(), MAX_HOLD.as_secs());
-            let text = format!("reading {at}: the payloads of a receive took more than {seconds} s");
-            Err(Error::new(ErrorKind::Unavailable, text).at(at))
-        })
-    }
-
-    /// Loads a payload. [`concurrency`](crate::settings::ExtendedClientBuilder::concurrency) limits the loads of all clones
-    /// together.
-    async fn load(&self, payload: &PayloadRef) -> Result<Text, Error> {
-        let mut options =
-            Options { is_binary: true, limit: self.settings.max_payload_bytes, ..Options::default() };
-        // Ranges that are read ahead would need more memory.
-        options.plan.at_once = 1;
-        // The semaphore is never closed.
-        let permit = self.downloads.acquire().await.ok();
-        let body = self.open(payload, options).await?;
-        let text = body.text(usize::MAX).await.map_err(|error| error.at(payload.pointer()))?;
-        drop(permit);
-        self.tally.downloads.add(1);
-        self.tally.downloaded_bytes.add(text.len());
-        Ok(Text::of(text).await)
-    }
-}
-
-/// The part of a lease that may be over when the message is returned. Callers count the lease from the receive.
-const SLACK: Duration = Duration::from_secs(1);
-
-/// How long loaded payloads wait for the last renewal.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The longest that a message is hidden after its receive.
-const MAX_HIDDEN: Duration = Duration::from_secs(43_200);
-
-/// How long the payloads of a receive may be loaded.
-pub(crate) const MAX_HOLD: Duration = Duration::from_secs(3_600);
-
-/// The parameters of a receive that renewals need.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LeaseTerms {
-    pub(crate) queue_url: String,
-    /// In seconds. `None`: that of the queue.
-    visibility_timeout: Option<i32>,
-}
-
-impl LeaseTerms {
-    pub(crate) fn of(input: &ReceiveMessageInput) -> Self {
-        let queue_url = input.queue_url().unwrap_or_default().to_owned();
-        Self { queue_url, visibility_timeout: input.visibility_timeout() }
-    }
-}
-
-/// The next visibility timeout: SQS hides no message for longer than 12 hours after its receive.
-fn left(received: Instant, lease: Duration) -> Duration {
-    lease.min(MAX_HIDDEN.saturating_sub(received.elapsed() + SLACK))
-}
-
-fn renewal(queue_url: &str, handles: &[String], lease: Duration) -> ChangeMessageVisibilityBatchInput {
-    let entries = handles.iter().enumerate().map(|(place, handle)| {
-        let mut entry = ChangeMessageVisibilityBatchRequestEntry::default();
-        entry.id = place.to_string();
-        entry.receipt_handle.clone_from(handle);
-        entry.visibility_timeout = i32::try_from(lease.as_secs()).ok();
-        entry
-    });
-    let mut input = ChangeMessageVisibilityBatchInput::default();
-    input.queue_url = Some(queue_url.to_owned());
-    input.entries = Some(entries.collect());
-    input
-}
-
-/// Makes messages visible again in the background on drop, because a receive may be dropped while it loads payloads.
-/// Uses receipt handles of SQS.
-/// payloads.
-pub(crate) struct ReleaseOnDrop<H: Execute> {
-    client: ExtendedClient<H>,
-    queue_url: String,
-    handles: Vec<String>,
-}
-
-impl<H: Execute> ReleaseOnDrop<H> {
-    pub(crate) fn new(client: &ExtendedClient<H>, queue_url: &str, handles: Vec<String>) -> Self {
-        Self { client: client.clone(), queue_url: queue_url.to_owned(), handles }
-    }
-
-    pub(crate) fn handles(&self) -> &[String] {
-        &self.handles
-    }
-
-    /// The messages are returned, so they are not released.
-    pub(crate) fn delivered(mut self) {
-        self.handles.clear();
-    }
-}
-
-impl<H: Execute> Drop for ReleaseOnDrop<H> {
-    fn drop(&mut self) {
-        let handles = std::mem::take(&mut self.handles);
-        if handles.is_empty() {
-            return;
-        }
-        // Without a runtime, the messages become visible when their visibility timeout is over.
-        let Ok(runtime) = Handle::try_current() else { return };
-        let (client, queue_url) = (self.client.clone(), std::mem::take(&mut self.queue_url));
-        runtime.spawn(async move {
-            if let Err(error) = client.hide(&queue_url, &handles, Duration::ZERO).await {
-                client.shared.events.send(&Event::ReleaseFailed { error: &error });
-            }
-        });
-    }
-}
-
-/// The unit of the budget in bytes.
+/// The unit of the memory budget in bytes: a semaphore has fewer permits on 32-bit systems.
 const UNIT: u64 = 1 << 10;
 
 /// Limits the bytes of payloads that are loaded at a time.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
-    bytes: u64,
-    units: Semaphore,
+    units: u32,
+    free: Semaphore,
 }
 
 impl MemoryBudget {
     pub(crate) fn new(bytes: u64) -> Self {
-        Self { bytes, units: Semaphore::new(units(bytes) as usize) }
+        let most = u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX);
+        let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(most).clamp(1, most);
+        Self { units, free: Semaphore::new(units as usize) }
     }
 
-    /// The whole budget in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Waits until this number of bytes is left. They must not exceed the budget.
-    pub(crate) async fn take(&self, bytes: u64) -> Option<SemaphorePermit<'_>> {
+    /// Waits until this number of bytes is free, first come, first served. A payload over the whole budget loads alone.
+    async fn take(&self, bytes: u64) -> Option<SemaphorePermit<'_>> {
+        let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX).min(self.units);
         // The semaphore is never closed.
-        self.units.acquire_many(units(bytes)).await.ok()
+        self.free.acquire_many(units).await.ok()
     }
-}
-
-/// The units of a number of bytes, rounded up. They are KiB, because a semaphore has fewer permits on 32-bit systems.
-fn units(bytes: u64) -> u32 {
-    let most = u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX);
-    u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(most).min(most)
 }

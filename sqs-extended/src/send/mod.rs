@@ -140,7 +140,9 @@ impl<H: Execute> ExtendedClient<H> {
                 Disposition::Unknown => drop(object),
             }
         }
-        self.shared.cleaner.delete_all(refused).await;
+        for object in refused {
+            object.delete().await;
+        }
     }
 
     /// Stores the payloads of the selected messages. A failure affects only its message.
@@ -153,7 +155,7 @@ impl<H: Execute> ExtendedClient<H> {
         let queue_url = input.queue_url().unwrap_or_default().to_owned();
         // FIFO queues drop duplicates, so the client below retries a request to them unchanged.
         let repeats = !queue_url.ends_with(".fifo") && retries == Retries::AsConfigured;
-        let sets_ids = self.sets_ids(&queue_url).await;
+        let sets_ids = self.sets_ids(&queue_url, retries).await;
         let outgoing: Vec<_> = selection
             .places()
             .filter_map(|place| Some((place, self.take(O::parts(input, place)?))))
@@ -254,10 +256,11 @@ impl<H: Execute> ExtendedClient<H> {
         }
     }
 
-    /// Whether messages without a deduplication id need one from their content. If the attributes of the queue are
-    /// unknown, they do: a duplicate is worse than an unnecessary id.
-    pub(crate) async fn sets_ids(&self, queue_url: &str) -> bool {
+    /// Whether messages without a deduplication id need one from their content: unless the client below generates one, as for small
+    /// messages. If the attributes of the queue are unknown, they do: a duplicate is worse than an unnecessary id.
+    pub(crate) async fn sets_ids(&self, queue_url: &str, retries: Retries) -> bool {
         queue_url.ends_with(".fifo")
+            && !self.inner.generates_deduplication_ids(retries)
             && self.shared.queue_attributes.ask(&self.inner, queue_url).await.content_based_deduplication
                 != Some(false)
     }
@@ -322,7 +325,8 @@ impl<H: Execute> ExtendedClient<H> {
             return Ok(None);
         }
         envelope.check(entry.message_body().len() as u64, entry.message_attributes())?;
-        let sets_id = self.sets_ids(queue_url).await;
+        // The layer above sends the entry without retries of the client below.
+        let sets_id = self.sets_ids(queue_url, Retries::Never).await;
         let mut stored = entry.clone();
         let object = self.write_text(Bytes::from(std::mem::take(&mut stored.message_body))).await?;
         let parts = Parts {

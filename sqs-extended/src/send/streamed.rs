@@ -113,7 +113,10 @@ impl<H: Execute> SendStream<H> {
     pub async fn send(self) -> Result<StreamSent, Error> {
         let Self { client, payload, mut input } = self;
         client.shared.envelope.check(0, input.message_attributes.as_ref())?;
-        let sets_id = client.sets_ids(input.queue_url().unwrap_or_default()).await;
+        let queue_url = input.queue_url().unwrap_or_default();
+        let sets_id = client.sets_ids(queue_url, Retries::AsConfigured).await;
+        let generates_id =
+            queue_url.ends_with(".fifo") && client.inner.generates_deduplication_ids(Retries::AsConfigured);
         let object = client.write_stream(payload).await?;
         if let Some(message) = SendMessage::parts(&mut input, 0) {
             client.point(&object, message, sets_id);
@@ -121,7 +124,7 @@ impl<H: Execute> SendStream<H> {
         let NewObject { guard, pointer, length, .. } = object;
         // Two messages must not share an object, and a stream cannot be stored twice. With a deduplication id, the
         // queue drops the second message.
-        let is_deduplicated = input.message_deduplication_id.is_some();
+        let is_deduplicated = generates_id || input.message_deduplication_id.is_some();
         let retries = if is_deduplicated { Retries::AsConfigured } else { Retries::UnlessInDoubt };
         let stored = Stored { place: 0, object: guard.sent(), original: None, text: None };
         let options = CallOptions::with_retries(retries);

@@ -24,12 +24,11 @@ async fn failed_object_delete_is_reported_and_retried() {
         rig.store.fail_next(StoreCall::Delete, StoreFault::Fail(ErrorKind::Unavailable));
     }
     delete_one(&rig).await;
-    let stats = rig.client.stats();
-    assert_eq!((stats.cleanup_failed, stats.cleanup_pending, events.count("CleanupFailed")), (1, 1, 1));
-    assert_eq!(rig.store.objects().len(), 1);
+    assert_eq!((rig.client.stats().cleanup_pending, rig.store.objects().len()), (1, 1), "in the background");
     rig.client.finish_cleanup().await;
     let stats = rig.client.stats();
     assert_eq!((stats.cleanup_failed, stats.cleanup_pending, stats.objects_deleted), (3, 0, 1));
+    assert_eq!(events.count("CleanupFailed"), 3);
     assert!(rig.store.objects().is_empty());
 }
 
@@ -46,18 +45,19 @@ async fn object_delete_is_given_up_after_five_failures() {
     // Giving up one object does not affect the next one.
     rig.store.heal();
     delete_one(&rig).await;
+    rig.client.finish_cleanup().await;
     assert_eq!(rig.store.objects().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropped_delete_is_finished_in_the_background() {
+async fn delete_does_not_wait_for_a_store_that_hangs() {
     let rig = Rig::new().await;
     rig.send(large("")).await;
     let message = rig.receive().await.remove(0);
     rig.store.fail_next(StoreCall::Delete, StoreFault::Hang);
-    let queue = rig.client.queue(&rig.url);
-    let delete = queue.delete(&message).send();
-    assert!(tokio::time::timeout(Duration::from_secs(1), delete).await.is_err());
+    let started = tokio::time::Instant::now();
+    rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
     assert_eq!((rig.bodies().len(), rig.store.objects().len()), (0, 1));
     rig.client.finish_cleanup().await;
     assert!(rig.store.objects().is_empty());
@@ -69,6 +69,7 @@ async fn denied_delete_is_given_up_at_once() {
     let rig = Rig::with("q", |builder| builder.on_event(events.listener())).await;
     rig.store.fail_next(StoreCall::Delete, StoreFault::Fail(ErrorKind::Forbidden));
     delete_one(&rig).await;
+    rig.client.finish_cleanup().await;
     let stats = rig.client.stats();
     assert_eq!((stats.cleanup_failed, stats.cleanup_given_up, stats.cleanup_pending), (1, 1, 0));
     assert_eq!((events.count("CleanupFailed"), events.count("CleanupGivenUp")), (0, 1));
@@ -79,7 +80,7 @@ async fn pending_object_deletes_are_limited_to_10_000() {
     let rig = Rig::with("q", |builder| builder.store_all(true)).await;
     rig.store
         .fail_when(|call, _| (call == StoreCall::Delete).then_some(StoreFault::Fail(ErrorKind::Unavailable)));
-    for _ in 0..1_001 {
+    for batch in 0..1_001 {
         let mut send = rig.client.send_message_batch().queue_url(&rig.url);
         for id in 0..10 {
             send = send.entries(entry(&id.to_string(), "x"));
@@ -90,34 +91,15 @@ async fn pending_object_deletes_are_limited_to_10_000() {
             let entry = DeleteMessageBatchRequestEntry::builder().id(id.to_string());
             delete = delete.entries(entry.receipt_handle(message.receipt_handle().unwrap()).build().unwrap());
         }
-        assert_eq!(delete.send().await.unwrap().successful.len(), 10);
+        let deleted = tokio::time::timeout(Duration::from_millis(1), delete.send()).await;
+        assert_eq!(deleted.is_ok(), batch < 1_000, "it waits for room: {batch}");
     }
+    // The objects of the call that was dropped while it waited.
     let stats = rig.client.stats();
     assert_eq!((stats.cleanup_pending, stats.cleanup_given_up), (10_000, 10));
     rig.store.heal();
     rig.client.finish_cleanup().await;
     assert_eq!(rig.client.stats().objects_deleted, 10_000);
-}
-
-#[test]
-fn delete_dropped_outside_a_runtime_is_reported_as_given_up() {
-    let events = EventLog::default();
-    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    let first = runtime().unwrap();
-    let rig = first.block_on(Rig::with("q", |builder| builder.on_event(events.listener())));
-    let message = first.block_on(async {
-        rig.send(large("")).await;
-        rig.receive().await.remove(0)
-    });
-    rig.store.fail_next(StoreCall::Delete, StoreFault::Hang);
-    let queue = rig.client.queue(&rig.url);
-    let mut delete = Box::pin(queue.delete(&message).send());
-    first.block_on(async {
-        assert!(tokio::time::timeout(Duration::from_secs(1), &mut delete).await.is_err());
-    });
-    drop(delete);
-    assert_eq!((rig.client.stats().cleanup_given_up, events.count("CleanupGivenUp")), (1, 1));
-    assert_eq!((rig.client.stats().cleanup_pending, rig.store.objects().len()), (0, 1));
 }
 
 #[test]
@@ -127,8 +109,9 @@ fn pending_delete_is_reported_as_given_up_when_its_runtime_ends() {
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let rig = runtime.block_on(async {
         let rig = Rig::with("q", |builder| builder.on_event(events.listener())).await;
-        rig.store.fail_next(StoreCall::Delete, StoreFault::Fail(ErrorKind::Unavailable));
+        rig.store.fail_next(StoreCall::Delete, StoreFault::Hang);
         delete_one(&rig).await;
+        tokio::task::yield_now().await;
         rig
     });
     assert_eq!((rig.client.stats().cleanup_pending, events.count("CleanupGivenUp")), (1, 0));

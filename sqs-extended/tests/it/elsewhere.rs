@@ -34,6 +34,7 @@ async fn record_of_a_lambda_event_is_resolved_and_its_object_deleted() {
         assert_eq!(received.body().unwrap(), Some(&*body));
         assert_eq!(received.message.message_attributes(), None);
         received.delete_payload().await;
+        rig.client.finish_cleanup().await;
         assert!(rig.store.objects().is_empty());
     }
 }

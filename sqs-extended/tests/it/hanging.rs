@@ -67,8 +67,8 @@ async fn hanging_object_delete_is_retried_and_the_call_succeeds() {
     hang(&rig, StoreCall::Delete);
     let started = Instant::now();
     rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
-    assert_eq!((started.elapsed().as_secs(), rig.client.stats().cleanup_failed), (7, 1));
     rig.client.finish_cleanup().await;
+    assert!(started.elapsed() >= 5 * STORE_TIMEOUT, "{:?}", started.elapsed());
     assert_eq!((events.count("CleanupFailed"), events.count("CleanupGivenUp")), (4, 1));
     assert_eq!(rig.store.objects().len(), 1);
 }
@@ -83,7 +83,12 @@ async fn message_is_not_sent_if_its_upload_times_out() {
     // An upload gets one timeout for each of the five parts that may be in flight.
     assert_eq!((error.kind(), started.elapsed().as_secs()), (ErrorKind::Unavailable, 5 * 7));
     assert!(error.is_retryable() && !error.is_outcome_unknown(), "{error:?}");
-    assert_eq!((rig.bodies().len(), rig.store.calls().deletes), (0, 1), "it may exist, so it is deleted");
+    rig.client.finish_cleanup().await;
+    assert_eq!(
+        (rig.bodies().len(), rig.store.calls().deletes),
+        (0, 2),
+        "it may exist, so it is deleted, twice"
+    );
     hang(&rig, StoreCall::List);
     let error = rig.client.sweep("x", Duration::from_secs(29 * 86_400)).run().await.unwrap_err();
     assert!(error.kind() == ErrorKind::Unavailable && error.is_retryable(), "{error:?}");
@@ -141,11 +146,12 @@ async fn slow_download_succeeds_and_a_stalled_one_fails() {
     let body = "x".repeat(10 * (64 << 10));
     rig.send(&body).await;
     let started = Instant::now();
-    let received = slow_client(&rig, 6, usize::MAX).receive(&rig.url).send().await.unwrap().remove(0);
+    let receive = slow_client(&rig, 6, usize::MAX).receive(&rig.url);
+    let received = receive.visibility_timeout(Duration::from_secs(200)).send().await.unwrap().remove(0);
     assert!(received.body().unwrap() == Some(&body));
     assert_eq!(started.elapsed().as_secs(), 60, "the timeout applies to each piece, not to the whole body");
 
-    rig.server.clock().advance(Duration::from_secs(31));
+    rig.server.clock().advance(Duration::from_secs(201));
     let client = slow_client(&rig, 6, 3);
     let received = client.receive(&rig.url).lazy().send().await.unwrap().remove(0);
     let MessagePayload::Lazy(_) = &received.payload else { panic!("{:?}", received.payload) };

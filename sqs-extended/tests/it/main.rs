@@ -13,8 +13,8 @@ mod generated_ids;
 mod hanging;
 #[path = "../../../sqs-client/tests/it/aws_sdk_in_process.rs"]
 mod in_process;
-mod leases;
 mod loading;
+mod opening;
 mod over_aws_sdk;
 mod receiving;
 mod rig;

@@ -6,8 +6,8 @@ use sqs_client::operation::Action;
 use sqs_client::types::{Message, MessageAttributeValue};
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{
-    Error, ErrorKind, ExtendedHandle, ExtendedMessage, MessagePayload, MissingObject, Pointer, PointerClass,
-    StoreCall, StoreFault,
+    Error, ErrorKind, ExtendedHandle, ExtendedMessage, MessagePayload, Pointer, PointerClass, StoreCall,
+    StoreFault, Unopened,
 };
 use sqs_mock_server::faults::Fault;
 
@@ -95,6 +95,7 @@ async fn payload_in_an_allowed_bucket_is_read_and_deleted() {
     let message = rig.receive().await.remove(0);
     assert_eq!(message.body(), Some("tea"));
     rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+    rig.client.finish_cleanup().await;
     assert!(rig.store.objects().is_empty());
 }
 
@@ -151,15 +152,17 @@ async fn messages_with_bad_payloads_do_not_affect_the_others() {
     let gone = rig.pointers()[0].clone();
     let lost = rig.store.bytes(&gone).unwrap();
     rig.store.remove(&gone);
-    let messages = rig.receive().await;
-    assert_eq!(messages.len(), 10);
-    let loaded = messages.iter().filter(|message| message.body().unwrap().len() == 262_145);
-    let mut loaded: Vec<_> = loaded.map(|message| message.body().unwrap().to_owned()).collect();
+    let receive = rig.client.receive_message().queue_url(&rig.url).max_number_of_messages(10);
+    let output = receive.send().await.unwrap();
+    assert_eq!((output.messages().len(), output.unopened_messages().len()), (8, 2));
+    let mut loaded: Vec<_> =
+        output.messages().iter().map(|message| message.body().unwrap().to_owned()).collect();
     loaded.push(String::from_utf8(lost.to_vec()).unwrap());
     loaded.sort();
     assert_eq!(loaded, (0..9).map(|number| large(&number.to_string())).collect::<Vec<_>>());
     // The message without its object keeps its pointer, so it can be resolved later.
-    let missing = messages.iter().find(|message| message.body() == Some(&gone.to_body(PointerClass::Modern)));
+    let mut unopened = output.unopened_messages().iter().map(|unopened| &unopened.message);
+    let missing = unopened.find(|message| message.body() == Some(&gone.to_body(PointerClass::Modern)));
     let missing = missing.unwrap().clone();
     assert!(missing.message_attributes().unwrap().contains_key("ExtendedPayloadSize"));
     assert!(
@@ -170,6 +173,7 @@ async fn messages_with_bad_payloads_do_not_affect_the_others() {
     let found = rig.client.resolve(missing).await;
     assert_eq!(found.body().unwrap().map(str::as_bytes), Some(&*lost));
     rig.client.queue(&rig.url).delete(&found.message).send().await.unwrap();
+    rig.client.finish_cleanup().await;
     assert_eq!(rig.store.bytes(&gone), None);
 }
 
@@ -195,7 +199,7 @@ async fn deleting_a_message_that_failed_to_load_keeps_its_object() {
 
 #[tokio::test(start_paused = true)]
 async fn forbidden_object_is_not_treated_as_missing() {
-    for policy in [MissingObject::Surface, MissingObject::Release, MissingObject::DeleteMessage] {
+    for policy in [Unopened::Release, Unopened::Delete] {
         let rig = Rig::with("q", |builder| builder.missing_object(policy)).await;
         rig.send(large("")).await;
         rig.store.fail_next(StoreCall::Get, StoreFault::Fail(ErrorKind::Forbidden));
@@ -206,23 +210,17 @@ async fn forbidden_object_is_not_treated_as_missing() {
 
 #[tokio::test(start_paused = true)]
 async fn message_with_a_missing_object_is_handled_by_the_policy() {
-    let table = [
-        (MissingObject::Surface, 2, 2, 2),
-        (MissingObject::Release, 1, 2, 1),
-        (MissingObject::DeleteMessage, 1, 1, 1),
-    ];
-    for (policy, received, left, in_flight) in table {
+    for (policy, left) in
+        [(Unopened::Retry, 2), (Unopened::Release, 2), (Unopened::DeadLetter, 2), (Unopened::Delete, 1)]
+    {
         let rig = Rig::with("q", |builder| builder.missing_object(policy)).await;
         rig.send(large("gone")).await;
         rig.store.remove(&rig.store.objects()[0]);
         rig.send("small").await;
-        let messages = rig.receive().await;
-        assert_eq!(
-            (messages.len(), rig.bodies().len(), rig.in_flight()),
-            (received, left, in_flight),
-            "{policy:?}"
-        );
-        assert!(messages.iter().any(|message| message.body() == Some("small")));
+        let receive = rig.client.receive_message().queue_url(&rig.url).max_number_of_messages(10);
+        let output = receive.send().await.unwrap();
+        assert_eq!((output.unopened_messages().len(), rig.bodies().len()), (left - 1, left), "{policy:?}");
+        assert!(output.messages().len() == 1 && output.messages()[0].body() == Some("small"));
     }
 }
 
@@ -230,7 +228,7 @@ async fn message_with_a_missing_object_is_handled_by_the_policy() {
 async fn message_is_returned_if_the_missing_object_policy_fails() {
     let events = EventLog::default();
     let settings = |builder: sqs_extended::ExtendedClientBuilder<_>| {
-        builder.missing_object(MissingObject::DeleteMessage).on_event(events.listener())
+        builder.missing_object(Unopened::Delete).on_event(events.listener())
     };
     let rig = Rig::with("q", settings).await;
     rig.send(large("gone")).await;
@@ -252,6 +250,7 @@ async fn lazy_receive_loads_nothing() {
     let loaded = rig.client.resolve(message.message).await;
     assert_eq!(loaded.body().unwrap(), Some(&*large("")));
     rig.client.queue(&rig.url).delete(&loaded.message).send().await.unwrap();
+    rig.client.finish_cleanup().await;
     assert!(rig.store.objects().is_empty() && rig.bodies().is_empty());
 }
 
@@ -270,5 +269,6 @@ async fn message_received_by_another_client_is_resolved() {
         .send()
         .await
         .unwrap();
+    rig.client.finish_cleanup().await;
     assert!(rig.store.objects().is_empty() && rig.bodies().is_empty());
 }

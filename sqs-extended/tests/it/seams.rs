@@ -5,7 +5,7 @@ use sqs_client::operation::Operation;
 use sqs_client::operation::receive_message::{ReceiveMessageInput, ReceiveMessageOutput};
 use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchInput};
 use sqs_client::types::{Message, SendMessageBatchRequestEntry};
-use sqs_extended::{Error, ErrorKind, MissingObject, Pointer, StoreCall, StoreFault};
+use sqs_extended::{Error, ErrorKind, Pointer, StoreCall, StoreFault};
 
 use super::rig::{EventLog, Rig, large};
 use super::sizes::entry;
@@ -63,6 +63,7 @@ async fn each_message_is_opened_by_itself() {
     rig.client.open(&mut messages[2]).await.unwrap();
     assert_eq!((messages[2].body().unwrap(), rig.store.calls().gets), (bodies[2].as_str(), 2));
     rig.client.queue(&rig.url).delete(&messages[2]).send().await.unwrap();
+    rig.client.finish_cleanup().await;
     assert_eq!(rig.store.objects().len(), 1, "the handle of an opened message deletes its object");
 }
 
@@ -78,11 +79,11 @@ async fn foreign_layer_without_these_methods_opens_payloads() {
 #[tokio::test(start_paused = true)]
 async fn message_that_does_not_open_is_unchanged_and_its_error_says_what_to_do() {
     for (kind, policy, expected) in [
-        (ErrorKind::Unavailable, MissingObject::Surface, Unopened::Retry),
-        (ErrorKind::Forbidden, MissingObject::DeleteMessage, Unopened::Release),
-        (ErrorKind::NotFound, MissingObject::Surface, Unopened::Release),
-        (ErrorKind::NotFound, MissingObject::Release, Unopened::Release),
-        (ErrorKind::NotFound, MissingObject::DeleteMessage, Unopened::Delete),
+        (ErrorKind::Unavailable, Unopened::Release, Unopened::Retry),
+        (ErrorKind::Forbidden, Unopened::Delete, Unopened::Release),
+        (ErrorKind::NotFound, Unopened::DeadLetter, Unopened::DeadLetter),
+        (ErrorKind::NotFound, Unopened::Release, Unopened::Release),
+        (ErrorKind::NotFound, Unopened::Delete, Unopened::Delete),
     ] {
         let rig = Rig::with("q", |builder| builder.missing_object(policy)).await;
         rig.send(large("a")).await;
@@ -174,6 +175,7 @@ async fn discarded_entry_loses_its_object_unless_it_may_be_sent() {
         let prepared = rig.client.prepare(&rig.url, &entry("a", large("a"))).await.unwrap().unwrap();
         rig.client.discard(&prepared, is_maybe_sent).await;
         let kept = usize::from(is_maybe_sent);
+        rig.client.finish_cleanup().await;
         assert_eq!((rig.store.objects().len(), events.count("OutcomeUnknown")), (kept, kept));
     }
 }

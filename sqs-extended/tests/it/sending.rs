@@ -60,6 +60,7 @@ async fn object_is_deleted_if_the_response_to_its_upload_is_lost() {
     rig.store.fail_next(StoreCall::Put, StoreFault::LoseResponse);
     let send = rig.client.send_message().queue_url(&rig.url).message_body(large(""));
     assert_eq!(send.send().await.unwrap_err().kind(), ErrorKind::Unavailable);
+    rig.client.finish_cleanup().await;
     assert!(rig.store.objects().is_empty() && rig.bodies().is_empty());
 }
 
@@ -118,6 +119,7 @@ pub(crate) async fn check_objects_of_rejected_messages<C: Base>() {
         let batch = rig.client.send_message_batch().queue_url(&rig.url);
         let batch = batch.entries(entry("a", large("a"))).entries(entry("b", large("b")));
         assert!(batch.send().await.is_err());
+        rig.client.finish_cleanup().await;
         assert!(rig.store.objects().is_empty(), "{fault:?}");
         assert_eq!(rig.client.stats().objects_deleted, 3);
     }
@@ -183,6 +185,7 @@ async fn only_objects_of_rejected_entries_are_deleted() {
     let batch = rig.client.send_message_batch().queue_url(&rig.url).entries(entry("a", large("a")));
     let output = batch.entries(entry("b", large("b"))).entries(entry("c", large("c"))).send().await.unwrap();
     assert_eq!((output.successful.len(), output.failed.len()), (1, 1));
+    rig.client.finish_cleanup().await;
     assert_eq!((rig.bodies().len(), rig.store.objects()), (2, rig.pointers()));
 }
 
@@ -203,6 +206,7 @@ async fn each_send_attempt_stores_its_own_object() {
     assert_eq!(messages.iter().filter(|message| message.body().unwrap().len() == 262_145).count(), 7);
     for message in &messages {
         rig.client.queue(&rig.url).delete(message).send().await.unwrap();
+        rig.client.finish_cleanup().await;
         assert_eq!(rig.store.objects(), rig.pointers());
     }
 }
@@ -229,6 +233,7 @@ async fn rejection_after_a_lost_response_is_an_unknown_outcome() {
         for action in sends {
             rig.server.requests().of(action).expect(2);
         }
+        rig.client.finish_cleanup().await;
         // Only the second request was rejected, so only its objects are deleted.
         assert_eq!((rig.pointers().len(), rig.store.objects()), (2, rig.pointers()), "{name}");
         assert_eq!(rig.client.stats().outcomes_unknown, 2);
@@ -246,6 +251,7 @@ async fn batch_output_says_that_an_earlier_request_may_have_succeeded() {
         let output = batch.entries(entry("b", large("b"))).send().await.unwrap();
         assert_eq!((output.failed.len(), output.is_maybe_repeated()), (1, is_maybe));
         // Only the first request may have sent the rejected entry, so only its object stays.
+        rig.client.finish_cleanup().await;
         assert_eq!(rig.store.objects(), rig.pointers());
     }
 }

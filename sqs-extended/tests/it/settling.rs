@@ -36,12 +36,26 @@ async fn object_whose_key_has_no_uuid_is_never_deleted() {
             let received = receive.send().await.unwrap().remove(0);
             rig.client.queue(&rig.url).delete(&received.message).send().await.unwrap();
             assert!(rig.bodies().is_empty());
+            rig.client.finish_cleanup().await;
             assert_eq!(rig.store.objects().contains(&pointer), key != uuid, "{key}, lazy: {is_lazy}");
             let pointer = rig.store_and_send(key, b"tea").await;
             let batch = rig.client.delete_message_batch().queue_url(&rig.url);
             batch.set_entries(Some(delete_entries(&rig.receive().await))).send().await.unwrap();
+            rig.client.finish_cleanup().await;
             assert_eq!(rig.store.objects().contains(&pointer), key != uuid, "{key} in a batch");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn keys_chosen_by_the_sender_are_deleted_below_the_prefix_that_allows_it() {
+    let rig = Rig::with("q", |builder| builder.delete_keys_with_prefix("incoming/")).await;
+    for (key, is_kept) in [("incoming/report.txt", false), ("backups/db.dump", true)] {
+        let pointer = rig.store_and_send(key, b"tea").await;
+        let message = rig.receive().await.remove(0);
+        rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+        rig.client.finish_cleanup().await;
+        assert_eq!(rig.store.objects().contains(&pointer), is_kept, "{key}");
     }
 }
 
@@ -51,6 +65,7 @@ async fn deleting_a_message_deletes_its_object() {
     rig.send(large("")).await;
     let message = rig.receive().await.remove(0);
     rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+    rig.client.finish_cleanup().await;
     assert!(rig.bodies().is_empty() && rig.store.objects().is_empty());
     assert_eq!(rig.client.stats().objects_deleted, 1);
 }
@@ -127,6 +142,7 @@ async fn batch_delete_removes_only_objects_of_deleted_messages() {
     let batch = rig.client.delete_message_batch().queue_url(&rig.url);
     let output = batch.set_entries(Some(delete_entries(&messages))).send().await.unwrap();
     assert_eq!((output.successful.len(), output.failed.len()), (2, 1));
+    rig.client.finish_cleanup().await;
     let kept = usize::from(ExtendedHandle::parse(messages[1].receipt_handle().unwrap()).is_some())
         + usize::from(ExtendedHandle::parse(messages[2].receipt_handle().unwrap()).is_some());
     assert_eq!(rig.store.objects().len(), kept);

@@ -10,8 +10,8 @@ use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use sqs_client::time::TimeSource;
 use sqs_extended::{
-    ErrorKind, ExtendedClient, MemoryStore, MissingObject, ObjectStoreAdapter, Payload, PayloadStore,
-    Pointer, S3Store, Upload, UploadBody,
+    ErrorKind, ExtendedClient, MemoryStore, ObjectStoreAdapter, Payload, PayloadStore, Pointer, S3Store,
+    Unopened, Upload, UploadBody,
 };
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
@@ -84,6 +84,7 @@ impl Scenario {
         let received = self.client.receive(&self.url).send().await.unwrap().remove(0);
         assert!(received.body().unwrap() == Some(&large("soup")));
         self.client.queue(&self.url).delete(&received.message).send().await.unwrap();
+        self.client.finish_cleanup().await;
         assert_eq!(self.keys().await, [""; 0]);
     }
 
@@ -238,8 +239,7 @@ async fn messages_are_not_deleted_while_the_folder_of_their_payloads_is_not_moun
     std::fs::create_dir(&folder).unwrap();
     let server = MockSqs::in_process();
     let store = adapter(LocalFileSystem::new_with_prefix(&folder).unwrap());
-    let builder =
-        ExtendedClient::builder(server.client(), store).missing_object(MissingObject::DeleteMessage);
+    let builder = ExtendedClient::builder(server.client(), store).missing_object(Unopened::Delete);
     let client = builder.key_prefix("orders/").build().unwrap();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
     client.send_message().queue_url(&url).message_body(large("soup")).send().await.unwrap();

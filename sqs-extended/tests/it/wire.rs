@@ -94,6 +94,7 @@ async fn keys_with_unusual_characters_are_received_and_deleted() {
         let handle = ExtendedHandle::parse(message.receipt_handle().unwrap()).unwrap();
         assert_eq!(handle.pointer(), &pointer);
         rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+        rig.client.finish_cleanup().await;
         assert!(rig.store.objects().is_empty() && rig.bodies().is_empty(), "{key}");
     }
     // A handle with this key would be ambiguous, so the message fails to load.

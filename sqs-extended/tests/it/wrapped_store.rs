@@ -17,7 +17,7 @@ pub(crate) struct WrappedStore {
     /// Executes uploads after this time, also if their calls are dropped before.
     pub(crate) late_puts: Option<Duration>,
     /// Runs before each read.
-    pub(crate) before_gets: Changed<(), BoxFuture<'static, ()>>,
+    pub(crate) before_gets: Changed<Pointer, BoxFuture<'static, ()>>,
     /// Changes each object that was read.
     pub(crate) gets: Changed<Object, Object>,
     /// Changes each page of a listing.
@@ -57,7 +57,7 @@ impl PayloadStore for WrappedStore {
     ) -> StoreFuture<'a, Object> {
         Box::pin(async move {
             if let Some(wait) = &self.before_gets {
-                wait(()).await;
+                wait(at.clone()).await;
             }
             let object = self.inner.get(at, range, tag).await?;
             Ok(match &self.gets {

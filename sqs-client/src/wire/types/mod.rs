@@ -29,6 +29,7 @@ pub(crate) mod message;
 pub(crate) mod queue;
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::wire::types::message::ReceiveMessageOutput;
 
@@ -115,6 +116,8 @@ pub struct ResponseMetadata {
     pub maybe_repeated: bool,
     /// See [`ReceiveMessageOutput::damaged_messages`].
     pub damaged: Vec<DamagedMessage>,
+    /// See [`ReceiveMessageOutput::unopened_messages`].
+    pub unopened: Vec<UnopenedMessage>,
 }
 
 /// An output with metadata.
@@ -145,6 +148,38 @@ impl ReceiveMessageOutput {
     /// [`Error::output`](crate::Error::output) contains this output.
     pub fn damaged_messages(&self) -> &[DamagedMessage] {
         &self.metadata().damaged
+    }
+
+    /// Messages that a layer over the client could not open, such as those whose payload does not load. They are not in
+    /// `messages`. The plain client has none.
+    ///
+    /// They stay in the queue, and SQS delivers them again after the visibility timeout.
+    pub fn unopened_messages(&self) -> &[UnopenedMessage] {
+        &self.metadata().unopened
+    }
+}
+
+/// A received message that a layer over the client could not open; see [`ReceiveMessageOutput::unopened_messages`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct UnopenedMessage {
+    /// The message as received, with the receipt handle of SQS.
+    pub message: Message,
+    /// Why it could not be opened: the error type of the layer.
+    pub error: Arc<dyn std::error::Error + Send + Sync>,
+}
+
+impl UnopenedMessage {
+    /// A message, and why it could not be opened.
+    pub fn new(message: Message, error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self { message, error: Arc::new(error) }
+    }
+}
+
+/// Errors are equal only if they are the same.
+impl PartialEq for UnopenedMessage {
+    fn eq(&self, other: &Self) -> bool {
+        self.message == other.message && Arc::ptr_eq(&self.error, &other.error)
     }
 }
 

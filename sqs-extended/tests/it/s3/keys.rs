@@ -67,6 +67,7 @@ async fn keys_with_unusual_characters_are_received_and_deleted() {
         let received = client.receive(&backend.url).send().await.unwrap().remove(0);
         assert_eq!(received.body().unwrap_or_else(|error| panic!("{key:?}: {error:?}")), Some(key.as_str()));
         client.queue(&backend.url).delete(&received.message).send().await.unwrap();
+        client.finish_cleanup().await;
         assert!(!backend.objects().contains(&key), "{key:?}");
     }
     assert!(backend.objects().is_empty());

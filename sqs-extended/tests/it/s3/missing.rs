@@ -2,7 +2,7 @@
 
 use sqs_client::Client;
 use sqs_client::config::retry::RetryConfig;
-use sqs_extended::{ErrorKind, ExtendedClient, MissingObject, S3Store};
+use sqs_extended::{ErrorKind, ExtendedClient, S3Store, Unopened};
 use sqs_mock_server::faults::Fault;
 use sqs_mock_server::s3::S3Action;
 
@@ -12,7 +12,7 @@ use crate::rig::large;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn status_404_of_a_proxy_is_not_a_missing_object() {
-    for policy in [MissingObject::DeleteMessage, MissingObject::Release] {
+    for policy in [Unopened::Delete, Unopened::Release] {
         let backend = Backend::start().await;
         let plain = backend.server.client_config().retry_config(RetryConfig::disabled()).build();
         let store = S3Store::new(client(backend.s3().endpoint_url()), BUCKET);
@@ -32,7 +32,8 @@ async fn status_404_of_a_proxy_is_not_a_missing_object() {
         let key = backend.live().pop_first().unwrap();
         let delete = super::rig::client(backend.s3().endpoint_url()).delete_object().bucket(BUCKET).key(key);
         delete.send().await.unwrap();
-        assert!(client.receive(&backend.url).send().await.unwrap().is_empty());
-        assert_eq!(backend.live().len(), usize::from(policy == MissingObject::Release));
+        let received = client.receive(&backend.url).send().await.unwrap();
+        assert_eq!(received.is_empty(), policy == Unopened::Delete);
+        assert_eq!(backend.live().len(), usize::from(policy == Unopened::Release));
     }
 }

@@ -88,6 +88,7 @@ async fn rejected_message_leaves_no_object() {
     let error = setup.client.send_stream(format!("{}-other", setup.url), bytes(10)).send().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Client);
     assert!(error.client_error().unwrap().is_queue_does_not_exist(), "{error}");
+    setup.client.finish_cleanup().await;
     assert_eq!(setup.objects().await, 0);
 }
 
