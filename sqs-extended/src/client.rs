@@ -44,7 +44,7 @@ use crate::store::{Bounded, PayloadStore};
 /// let orders = client.queue(&url);
 /// for message in orders.receive().send().await?.messages() {
 ///     assert_eq!(message.body(), Some(scan.as_str()));
-///     orders.delete(message).send().await?; // also deletes the object
+///     orders.delete(message).send().await?; // also deletes the object, in the background
 /// }
 /// # Ok(())
 /// # }
@@ -130,7 +130,7 @@ impl<H: Execute> ExtendedClient<H> {
         self.inner.execute::<O>(input, options).await.map_err(Error::below)
     }
 
-    /// Waits until the background cleanup has no more objects. Each object is deleted, or given up after five attempts:
+    /// Waits until the background cleanup has no more objects, and messages of dropped receives are visible again. Each object is deleted, or given up after five attempts:
     /// within 90 seconds, plus the [`store_timeout`](ExtendedClientBuilder::store_timeout) of each attempt. The object
     /// of a dropped upload is deleted twice, the second time after an eighth of that timeout. Call this at the end of a
     /// program.

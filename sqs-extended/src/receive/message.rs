@@ -20,7 +20,7 @@ pub struct ExtendedMessage {
     ///
     /// Delete the message with its receipt handle, through the extended client. That also deletes the object of a
     /// `Loaded` or [`Lazy`](MessagePayload::Lazy) payload. The object of a [`Failed`](MessagePayload::Failed) payload
-    /// is kept, because another queue may have its pointer, such as a dead-letter queue. A sweep deletes it later.
+    /// is kept, because another queue may have its pointer, such as a dead-letter queue. A lifecycle rule expires it.
     pub message: Message,
     /// Its payload.
     pub payload: MessagePayload,
