@@ -5,7 +5,7 @@
 //! a write fails, or its call is dropped, so that the store may still execute it -> the same, and again after a while
 //! ```
 //! At most 10,000 objects wait. If the client gives up an object, for example because the runtime ends, it reports an
-//! event. A sweep finds the object.
+//! event. A lifecycle rule deletes the object.
 
 use std::sync::Arc;
 use std::time::Duration;

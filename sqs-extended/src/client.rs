@@ -188,7 +188,7 @@ macro_rules! rewritten {
             type Error = Error;
 
             /// Each call stores its payloads, so that no two messages share an object. If a FIFO queue drops a duplicate, the
-            /// object of the later call stays until a sweep.
+            /// object of the later call stays until a lifecycle rule deletes it.
             async fn execute<O: Operation>(
                 &self,
                 input: &O::Input,

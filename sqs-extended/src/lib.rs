@@ -16,7 +16,7 @@ mod cleaner;
 pub mod guide {
     #[doc = include_str!("../docs/cleaning-up.md")]
     pub mod cleaning_up {}
-    #[doc = "[permissions]: crate::guide::permissions\n[integrity]: crate::guide::integrity\n[streaming]: crate::guide::streaming\n"]
+    #[doc = "[permissions]: crate::guide::permissions\n[integrity]: crate::guide::integrity\n[streaming]: crate::guide::streaming\n[lifecycle rule]: crate::guide::cleaning_up\n"]
     #[doc = include_str!("../docs/failures.md")]
     pub mod failures {}
     #[doc = "[cleaning up]: crate::guide::cleaning_up\n"]
@@ -44,7 +44,6 @@ mod receive;
 mod send;
 mod settings;
 mod store;
-mod sweep;
 
 pub use client::ExtendedClient;
 pub use error::{Error, ErrorKind};
@@ -68,5 +67,4 @@ pub use store::object_store::ObjectStoreAdapter;
 pub use store::s3::settings::{Encryption, S3Access, S3StoreBuilder};
 #[cfg(feature = "s3")]
 pub use store::s3::{Checksum, S3Store};
-pub use store::{ByteStream, Listed, Object, ObjectPage, PayloadStore, StoreFuture, Upload, UploadBody};
-pub use sweep::{SWEEP_MARGIN, Sweep, SweepProgress, SweepReport};
+pub use store::{ByteStream, Object, PayloadStore, StoreFuture, Upload, UploadBody};

@@ -33,7 +33,7 @@ pub enum Event<'a> {
         /// The number of attempts.
         attempts: u32,
     },
-    /// The client gave up deleting an object without a message. A sweep finds the object if its key ends in a UUID.
+    /// The client gave up deleting an object without a message. The object stays until a lifecycle rule deletes it.
     CleanupGivenUp {
         /// The object.
         pointer: &'a Pointer,
@@ -42,7 +42,7 @@ pub enum Event<'a> {
         error: Option<&'a Error>,
     },
     /// It is unknown whether SQS has a message, so its object is kept: the send or the delete failed without a response, or was
-    /// dropped. If there is no message, a sweep finds the object.
+    /// dropped. If there is no message, the object stays until a lifecycle rule deletes it.
     OutcomeUnknown {
         /// The object.
         pointer: &'a Pointer,
@@ -116,7 +116,7 @@ pub struct Stats {
     pub objects_deleted: u64,
     /// Failed attempts to delete an object.
     pub cleanup_failed: u64,
-    /// Objects that the client gave up deleting. A sweep finds them.
+    /// Objects that the client gave up deleting. A lifecycle rule deletes them.
     pub cleanup_given_up: u64,
     /// Objects that wait to be deleted in the background.
     pub cleanup_pending: usize,

@@ -6,13 +6,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use sqs_client::client::{CallOptions, Execute, OperationError as _};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
-use sqs_client::operation::get_queue_url::{GetQueueUrl, GetQueueUrlInput};
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAXIMUM_MESSAGE_SIZE};
 use tokio::time::Instant;
 
 use crate::client::ExtendedClient;
-use crate::error::{Error, ErrorKind};
 use crate::send::SendRequest;
 use crate::send::choose::{Selection, select};
 use crate::settings::Threshold;
@@ -32,9 +30,6 @@ pub(crate) struct QueueAttributes {
     pub(crate) maximum_message_size: Option<usize>,
     pub(crate) content_based_deduplication: Option<bool>,
     pub(crate) visibility_timeout: Option<Duration>,
-    pub(crate) retention: Option<Duration>,
-    /// The ARN of the dead-letter queue.
-    pub(crate) dead_letter_queue: Option<String>,
 }
 
 /// The attributes of queues.
@@ -92,7 +87,7 @@ impl QueueAttributeCache {
 }
 
 /// Reads the attributes from SQS.
-pub(crate) async fn ask<H: Execute>(client: &H, queue_url: &str) -> Result<QueueAttributes, H::Error> {
+async fn ask<H: Execute>(client: &H, queue_url: &str) -> Result<QueueAttributes, H::Error> {
     let input = GetQueueAttributesInput::builder().queue_url(queue_url);
     let input = input.attribute_names(QueueAttributeName::All).build().map_err(sqs_client::Error::from)?;
     let output = client.execute::<GetQueueAttributes>(&input, CallOptions::default()).await?;
@@ -104,8 +99,6 @@ pub(crate) async fn ask<H: Execute>(client: &H, queue_url: &str) -> Result<Queue
             text(QueueAttributeName::ContentBasedDeduplication) == Some("true"),
         ),
         visibility_timeout: seconds(QueueAttributeName::VisibilityTimeout),
-        retention: seconds(QueueAttributeName::MessageRetentionPeriod),
-        dead_letter_queue: text(QueueAttributeName::RedrivePolicy).and_then(dead_letter_queue),
     })
 }
 
@@ -113,22 +106,6 @@ pub(crate) async fn ask<H: Execute>(client: &H, queue_url: &str) -> Result<Queue
 fn is_denial<H: Execute>(error: &H::Error) -> bool {
     let is_refusal = error.client_error().is_some_and(|error| error.service_error().is_some());
     is_refusal && !error.is_retryable()
-}
-
-/// The ARN of the dead-letter queue in a redrive policy.
-fn dead_letter_queue(policy: &str) -> Option<String> {
-    let policy: serde_json::Value = serde_json::from_str(policy).ok()?;
-    Some(policy.get("deadLetterTargetArn")?.as_str()?.to_owned())
-}
-
-/// The URL of a queue by its ARN, `arn:aws:sqs:region:account:name`.
-pub(crate) async fn url_of<H: Execute>(client: &H, arn: &str) -> Result<String, Error> {
-    let mut parts = arn.rsplit(':');
-    let mut input = GetQueueUrlInput::default();
-    input.queue_name = parts.next().map(str::to_owned);
-    input.queue_owner_aws_account_id = parts.next().map(str::to_owned);
-    let output = client.execute::<GetQueueUrl>(&input, CallOptions::default()).await.map_err(Error::below)?;
-    output.queue_url.ok_or_else(|| Error::new(ErrorKind::Client, format!("SQS returned no URL for {arn}")))
 }
 
 impl<H: Execute> ExtendedClient<H> {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::client::{Execute, Unopened};
-use sqs_client::time::{SharedTimeSource, SystemClock, TimeSource};
 use sqs_client::wire::limits::MAX_MESSAGE_BYTES;
 
 use crate::client::ExtendedClient;
@@ -51,7 +50,6 @@ pub(crate) struct Settings {
     pub(crate) max_payload_bytes: u64,
     pub(crate) memory_budget: u64,
     pub(crate) store_timeout: Duration,
-    pub(crate) time_source: SharedTimeSource,
     pub(crate) listener: Option<Listener>,
 }
 
@@ -75,7 +73,6 @@ impl Settings {
             max_payload_bytes: DEFAULT_MAX_LOADED_BYTES,
             memory_budget: DEFAULT_MEMORY_BUDGET,
             store_timeout: DEFAULT_STORE_TIMEOUT,
-            time_source: SharedTimeSource::new(SystemClock),
             listener: None,
         }
     }
@@ -273,12 +270,6 @@ impl<H: Execute> ExtendedClientBuilder<H> {
     /// A call that takes longer fails with [`ErrorKind::Unavailable`]. An upload may then have succeeded; its object is deleted.
     pub fn store_timeout(mut self, timeout: Duration) -> Self {
         self.settings.store_timeout = timeout;
-        self
-    }
-
-    /// Sets the clock for the age of objects: the system clock by default.
-    pub fn time_source(mut self, clock: impl TimeSource + 'static) -> Self {
-        self.settings.time_source = SharedTimeSource::new(clock);
         self
     }
 

@@ -2,18 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
-use std::ops::{Bound, Range};
+use std::ops::Range;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use parking_lot::Mutex;
-use sqs_client::time::{SharedTimeSource, SystemClock, TimeSource};
 
 use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
-use crate::store::{ByteStream, Listed, Object, ObjectPage, PayloadStore, StoreFuture, Upload, UploadBody};
+use crate::store::{ByteStream, Object, PayloadStore, StoreFuture, Upload, UploadBody};
 
 /// Bytes per piece of a body.
 const CHUNK: usize = 64 << 10;
@@ -45,7 +43,6 @@ pub struct MemoryStore {
 }
 
 struct Shared {
-    clock: SharedTimeSource,
     /// Locked for a few instructions; never held across an await.
     objects: Mutex<Objects>,
     /// Locked like `objects`.
@@ -55,13 +52,7 @@ struct Shared {
 impl MemoryStore {
     /// An empty store whose own bucket has this name. All other buckets exist too, and are empty.
     pub fn new(bucket: impl Into<Arc<str>>) -> Self {
-        Self::with_clock(bucket, SystemClock)
-    }
-
-    /// Like [`new`](Self::new), with a clock for the write times of objects.
-    pub fn with_clock(bucket: impl Into<Arc<str>>, clock: impl TimeSource + 'static) -> Self {
-        let clock = SharedTimeSource::new(clock);
-        let shared = Shared { clock, objects: Mutex::default(), faults: Mutex::default() };
+        let shared = Shared { objects: Mutex::default(), faults: Mutex::default() };
         Self { bucket: bucket.into(), shared: Arc::new(shared) }
     }
 
@@ -108,8 +99,7 @@ impl PayloadStore for MemoryStore {
             let put = async {
                 let Upload { body, length, content_type, metadata } = upload;
                 let bytes = collect(body, length).await?;
-                let now = self.shared.clock.now();
-                self.shared.objects.lock().put(at, bytes, content_type, metadata, now)
+                self.shared.objects.lock().put(at, bytes, content_type, metadata)
             };
             self.apply(StoreCall::Put, at, fault, put).await
         })
@@ -140,20 +130,6 @@ impl PayloadStore for MemoryStore {
                 Ok(())
             };
             self.apply(StoreCall::Delete, at, fault, delete).await
-        })
-    }
-
-    fn list<'a>(
-        &'a self,
-        bucket: &'a str,
-        prefix: &'a str,
-        page: Option<&'a str>,
-    ) -> StoreFuture<'a, ObjectPage> {
-        Box::pin(async move {
-            let at = Pointer::new(bucket, prefix);
-            let fault = self.next_fault(StoreCall::List, &at);
-            let list = async { Ok(self.shared.objects.lock().list(bucket, prefix, page)) };
-            self.apply(StoreCall::List, &at, fault, list).await
         })
     }
 }
@@ -213,8 +189,6 @@ pub enum StoreCall {
     Get,
     /// Deleting an object.
     Delete,
-    /// Listing objects.
-    List,
 }
 
 /// A fault of a call.
@@ -283,14 +257,12 @@ pub struct StoreCalls {
     pub gets: u64,
     /// Deletes.
     pub deletes: u64,
-    /// Requested pages of listings.
-    pub lists: u64,
 }
 
 impl StoreCalls {
     /// The number of all calls.
     pub fn total(&self) -> u64 {
-        self.puts + self.gets + self.deletes + self.lists
+        self.puts + self.gets + self.deletes
     }
 }
 
@@ -326,18 +298,12 @@ impl MemoryStore {
 impl MemoryStore {
     /// Writes an object without the client, as another program might. An existing object keeps its metadata.
     pub fn overwrite(&self, at: &Pointer, bytes: impl Into<Bytes>) {
-        let now = self.shared.clock.now();
-        self.shared.objects.lock().replace(at, bytes.into(), now);
+        self.shared.objects.lock().replace(at, bytes.into());
     }
 
     /// Removes an object without the client, as another program might.
     pub fn remove(&self, at: &Pointer) {
         self.shared.objects.lock().remove(at);
-    }
-
-    /// Sets the number of objects on a page of a listing: at least 1, 1,000 by default.
-    pub fn set_page_size(&self, objects: usize) {
-        self.shared.objects.lock().page = objects.max(1);
     }
 
     /// Injects a fault into the next call of this kind. Further faults affect the calls after it.
@@ -364,16 +330,12 @@ impl MemoryStore {
     }
 }
 
-/// Objects on a page of a listing.
-const PAGE: usize = 1_000;
-
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {
     pub(crate) bytes: Bytes,
     pub(crate) tag: String,
     pub(crate) content_type: Option<String>,
     pub(crate) metadata: HashMap<String, String>,
-    pub(crate) modified: SystemTime,
 }
 
 impl Stored {
@@ -382,19 +344,12 @@ impl Stored {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Objects {
     /// By bucket and key.
     by_place: BTreeMap<(String, String), Stored>,
     pub(crate) calls: StoreCalls,
     versions: u64,
-    pub(crate) page: usize,
-}
-
-impl Default for Objects {
-    fn default() -> Self {
-        Self { by_place: BTreeMap::new(), calls: StoreCalls::default(), versions: 0, page: PAGE }
-    }
 }
 
 fn place(at: &Pointer) -> (String, String) {
@@ -408,7 +363,6 @@ impl Objects {
             StoreCall::Put => &mut calls.puts,
             StoreCall::Get => &mut calls.gets,
             StoreCall::Delete => &mut calls.deletes,
-            StoreCall::List => &mut calls.lists,
         };
         *count += 1;
     }
@@ -420,23 +374,22 @@ impl Objects {
         bytes: Bytes,
         content_type: Option<String>,
         metadata: HashMap<String, String>,
-        modified: SystemTime,
     ) -> Result<(), Error> {
         if self.find(at).is_some() {
             return Err(Error::new(ErrorKind::Exists, format!("{at} exists already")));
         }
         self.versions += 1;
         let tag = format!("\"{}\"", self.versions);
-        let stored = Stored { bytes, tag, content_type, metadata, modified };
+        let stored = Stored { bytes, tag, content_type, metadata };
         self.by_place.insert(place(at), stored);
         Ok(())
     }
 
     /// Replaces the bytes of an object, as a new version.
-    pub(crate) fn replace(&mut self, at: &Pointer, bytes: Bytes, now: SystemTime) {
+    pub(crate) fn replace(&mut self, at: &Pointer, bytes: Bytes) {
         let metadata = self.remove(at).map(|old| old.metadata).unwrap_or_default();
         // The key is free now, so this cannot fail.
-        let _ = self.put(at, bytes, None, metadata, now);
+        let _ = self.put(at, bytes, None, metadata);
     }
 
     /// An object, and its bytes or a range of them.
@@ -469,23 +422,5 @@ impl Objects {
 
     pub(crate) fn all(&self) -> impl Iterator<Item = Pointer> {
         self.by_place.keys().map(|(bucket, key)| Pointer::new(bucket, key))
-    }
-
-    /// A page of objects. `after` is the last key of the previous page.
-    pub(crate) fn list(&self, bucket: &str, prefix: &str, after: Option<&str>) -> ObjectPage {
-        let key = |key: &str| (bucket.to_owned(), key.to_owned());
-        let start = after.map_or(Bound::Included(key(prefix)), |after| Bound::Excluded(key(after)));
-        let matching = self
-            .by_place
-            .range((start, Bound::Unbounded))
-            .take_while(|((of, key), _)| of == bucket && key.starts_with(prefix));
-        let mut objects: Vec<_> = matching
-            .take(self.page + 1)
-            .map(|((_, key), stored)| Listed::new(key, stored.length(), stored.modified))
-            .collect();
-        let has_more = objects.len() > self.page;
-        objects.truncate(self.page);
-        let next = objects.last().filter(|_| has_more).map(|last| last.key.clone());
-        ObjectPage::new(objects, next)
     }
 }

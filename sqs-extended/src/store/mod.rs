@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -74,18 +74,6 @@ pub trait PayloadStore: Send + Sync + 'static {
     /// # Errors
     /// The store failed or rejected the call.
     fn delete<'a>(&'a self, at: &'a Pointer) -> StoreFuture<'a, ()>;
-
-    /// Lists the objects of a bucket by key prefix, at most 1,000 per page. `page` is the [`next`](ObjectPage::next) of
-    /// the previous page; `None` for the first.
-    ///
-    /// # Errors
-    /// The store failed or rejected the call.
-    fn list<'a>(
-        &'a self,
-        bucket: &'a str,
-        prefix: &'a str,
-        page: Option<&'a str>,
-    ) -> StoreFuture<'a, ObjectPage>;
 }
 
 impl<T: PayloadStore + ?Sized> PayloadStore for std::sync::Arc<T> {
@@ -108,15 +96,6 @@ impl<T: PayloadStore + ?Sized> PayloadStore for std::sync::Arc<T> {
 
     fn delete<'a>(&'a self, at: &'a Pointer) -> StoreFuture<'a, ()> {
         (**self).delete(at)
-    }
-
-    fn list<'a>(
-        &'a self,
-        bucket: &'a str,
-        prefix: &'a str,
-        page: Option<&'a str>,
-    ) -> StoreFuture<'a, ObjectPage> {
-        (**self).list(bucket, prefix, page)
     }
 }
 
@@ -192,42 +171,6 @@ impl fmt::Debug for Object {
     }
 }
 
-/// An object in a listing.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct Listed {
-    /// The key.
-    pub key: String,
-    /// The length in bytes.
-    pub length: u64,
-    /// The time of the write, by the clock of the store.
-    pub modified: SystemTime,
-}
-
-impl Listed {
-    /// An object with this key.
-    pub fn new(key: impl Into<String>, length: u64, modified: SystemTime) -> Self {
-        Self { key: key.into(), length, modified }
-    }
-}
-
-/// A page of a listing.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct ObjectPage {
-    /// The objects. S3 and `MemoryStore` order them by key.
-    pub objects: Vec<Listed>,
-    /// The token for the next page; `None` after the last.
-    pub next: Option<String>,
-}
-
-impl ObjectPage {
-    /// A page with these objects.
-    pub fn new(objects: Vec<Listed>, next: Option<String>) -> Self {
-        Self { objects, next }
-    }
-}
-
 /// A store whose calls have a timeout. A timeout is a retryable error.
 #[derive(Clone)]
 pub(crate) struct Bounded {
@@ -279,15 +222,6 @@ impl Bounded {
 
     pub(crate) async fn delete(&self, at: &Pointer) -> Result<(), Error> {
         self.within(|| format!("deleting {at}"), self.inner.delete(at)).await
-    }
-
-    pub(crate) async fn list(
-        &self,
-        bucket: &str,
-        prefix: &str,
-        page: Option<&str>,
-    ) -> Result<ObjectPage, Error> {
-        self.within(|| format!("listing {bucket:?}"), self.inner.list(bucket, prefix, page)).await
     }
 
     async fn within<T>(

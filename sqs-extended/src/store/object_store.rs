@@ -1,39 +1,33 @@
 //! Payloads in the stores of the crate `object_store`.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use object_store::path::Path;
 use object_store::{
     Attribute, AttributeValue, Attributes, Error as Foreign, GetOptions, GetRange, GetResult,
-    MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMode, PutMultipartOptions, PutOptions,
-    PutPayload,
+    MultipartUpload, ObjectStore, ObjectStoreExt as _, PutMode, PutMultipartOptions, PutOptions, PutPayload,
 };
-use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
 use crate::store::multipart::{MAX_PARTS, Part, Source};
-use crate::store::{Listed, Object, ObjectPage, PayloadStore, StoreFuture, Upload, mark};
+use crate::store::{Object, PayloadStore, StoreFuture, Upload, mark};
 
 /// Payloads in a store of the crate [`object_store`]: Google Cloud Storage, Azure Blob Storage, Amazon S3, local files, memory.
 ///
 /// The bucket of pointers is a name that senders and receivers agree on, usually that of the bucket or container. Objects over 8 MiB
 /// are uploaded in parts, four at a time. Metadata has underscores for hyphens, since Azure allows no hyphens. Stores without
-/// metadata, such as local files, keep no mark: a write whose response is lost fails, and a sweep
-/// needs [`unmarked`](crate::sweep::Sweep::unmarked).
+/// metadata, such as local files, keep no mark: a write whose response is lost fails.
 ///
 /// A missing folder or container looks like an empty one. So a missing object is [`ErrorKind::NotFound`] only if there is another
 /// object with the same prefix up to the last `/`, and [`ErrorKind::Unavailable`] otherwise. To be sure, keep an object
 /// there, such as `orders/keep`.
-///
-/// Pages of a listing are read once, in order; 16 listings can be open at a time.
 ///
 /// ```
 /// # fn main() -> Result<(), object_store::Error> {
@@ -54,7 +48,6 @@ use crate::store::{Listed, Object, ObjectPage, PayloadStore, StoreFuture, Upload
 pub struct ObjectStoreAdapter {
     bucket: Arc<str>,
     stores: HashMap<Arc<str>, Arc<dyn ObjectStore>>,
-    listings: Arc<Listings>,
 }
 
 impl ObjectStoreAdapter {
@@ -62,7 +55,7 @@ impl ObjectStoreAdapter {
     pub fn new(store: Arc<dyn ObjectStore>, bucket: impl Into<Arc<str>>) -> Self {
         let bucket = bucket.into();
         let stores = HashMap::from([(Arc::clone(&bucket), store)]);
-        Self { bucket, stores, listings: Arc::default() }
+        Self { bucket, stores }
     }
 
     /// Sets the store of another bucket that received pointers may name (see
@@ -140,15 +133,6 @@ impl PayloadStore for ObjectStoreAdapter {
             }
         })
     }
-
-    fn list<'a>(
-        &'a self,
-        bucket: &'a str,
-        prefix: &'a str,
-        page: Option<&'a str>,
-    ) -> StoreFuture<'a, ObjectPage> {
-        Box::pin(async move { self.listings.page(self.store(bucket)?, prefix, page).await })
-    }
 }
 
 /// The path of a key.
@@ -200,71 +184,6 @@ pub(crate) fn failed(what: &str, error: Foreign) -> Error {
         _ => ErrorKind::Rejected,
     };
     Error::new(kind, format!("{what}: {error}")).caused_by(error)
-}
-
-/// Objects to examine per page.
-const PAGE: usize = 1_000;
-
-/// Listings that stay open. Above that, the oldest is closed.
-const OPEN: usize = 16;
-
-type Listing = BoxStream<'static, Result<ObjectMeta, Foreign>>;
-
-/// The open listings, by the token of their next page.
-#[derive(Default)]
-pub(crate) struct Listings(Mutex<Open>);
-
-/// Locked for a few instructions.
-#[derive(Default)]
-struct Open {
-    listings: VecDeque<(String, Listing)>,
-    pages: u64,
-}
-
-impl Listings {
-    pub(crate) async fn page(
-        &self,
-        store: &Arc<dyn ObjectStore>,
-        prefix: &str,
-        page: Option<&str>,
-    ) -> Result<ObjectPage, Error> {
-        let what = || format!("listing {prefix:?}");
-        let mut listing = match page {
-            None => store.list(folder(prefix)?.as_ref()),
-            Some(page) => self.take(page).ok_or_else(|| {
-                let text = format!("{}: page {page:?} is no longer open: begin again", what());
-                Error::new(ErrorKind::Rejected, text)
-            })?,
-        };
-        let mut objects = Vec::new();
-        for _ in 0..PAGE {
-            let Some(found) = listing.next().await else { return Ok(ObjectPage::new(objects, None)) };
-            let found = found.map_err(|error| failed(&what(), error))?;
-            if found.location.as_ref().starts_with(prefix) {
-                let modified = found.last_modified.into();
-                objects.push(Listed::new(found.location.as_ref(), found.size, modified));
-            }
-        }
-        Ok(ObjectPage::new(objects, Some(self.keep(listing))))
-    }
-
-    fn take(&self, page: &str) -> Option<Listing> {
-        let mut open = self.0.lock();
-        let place = open.listings.iter().position(|(token, _)| token == page)?;
-        open.listings.remove(place).map(|(_, listing)| listing)
-    }
-
-    /// Returns the token of the next page.
-    fn keep(&self, listing: Listing) -> String {
-        let mut open = self.0.lock();
-        open.pages += 1;
-        let token = open.pages.to_string();
-        open.listings.push_back((token.clone(), listing));
-        if open.listings.len() > OPEN {
-            open.listings.pop_front();
-        }
-        token
-    }
 }
 
 /// The folder that the keys of a prefix are in. Prefixes of stores are whole segments of a path.
@@ -463,18 +382,7 @@ impl Drop for Parts {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::stream;
-
     use super::*;
-
-    #[test]
-    fn oldest_listing_is_closed_when_many_are_open() {
-        let listings = Listings::default();
-        let tokens: Vec<_> = (0..=OPEN).map(|_| listings.keep(stream::empty().boxed())).collect();
-        let open: Vec<_> = tokens.iter().map(|token| listings.take(token).is_some()).collect();
-        assert_eq!((open[0], open[1..].iter().all(|is_open| *is_open)), (false, true));
-        assert!(listings.take(&tokens[1]).is_none(), "a page is read once");
-    }
 
     #[test]
     fn characters_of_a_prefix_are_not_encoded() {

@@ -22,7 +22,7 @@ use sqs_client::operation::get_queue_attributes::GetQueueAttributes;
 use sqs_client::operation::receive_message::ReceiveMessage;
 use sqs_client::operation::send_message::{SendMessage, SendMessageInput};
 use sqs_client::operation::send_message_batch::SendMessageBatch;
-use sqs_extended::{Compat, ExtendedClient, PayloadStore as _, S3Store};
+use sqs_extended::{Compat, ExtendedClient, S3Store};
 
 type BoxError = Box<dyn Error>;
 
@@ -36,10 +36,10 @@ struct Call {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), BoxError> {
-    let (client, store) = (Client::from_env()?, store()?);
+    let (client, s3) = (Client::from_env()?, s3()?);
     for line in stdin().lines() {
         let call: Call = from_str(&line?)?;
-        let result = match execute(&client, &store, call).await {
+        let result = match execute(&client, &s3, call).await {
             Ok(output) => json!({ "output": output }),
             Err(error) => json!({ "error": error.to_string() }),
         };
@@ -48,9 +48,9 @@ async fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-async fn execute(client: &Client, store: &S3Store, call: Call) -> Result<Value, BoxError> {
+async fn execute(client: &Client, s3: &aws_sdk_s3::Client, call: Call) -> Result<Value, BoxError> {
     let Call { action, mode, prefix, input } = call;
-    let client = ExtendedClient::builder(client.clone(), store.clone());
+    let client = ExtendedClient::builder(client.clone(), S3Store::new(s3.clone(), var("BUCKET")?));
     let client = client.compat(compat(&mode)?).key_prefix(prefix).build()?;
     let output = match action.as_str() {
         "CreateQueue" => run::<CreateQueue>(&client, input).await,
@@ -64,7 +64,7 @@ async fn execute(client: &Client, store: &S3Store, call: Call) -> Result<Value, 
         "ChangeMessageVisibilityBatch" => run::<ChangeMessageVisibilityBatch>(&client, input).await,
         // These two are not actions of SQS.
         "SendStream" => stream(&client, from_value(input)?).await,
-        "ListObjects" => objects(store).await,
+        "ListObjects" => objects(s3).await,
         other => Err(format!("unknown action {other:?}").into()),
     };
     client.finish_cleanup().await;
@@ -86,9 +86,9 @@ async fn stream(client: &ExtendedClient, input: SendMessageInput) -> Result<Valu
     Ok(json!({}))
 }
 
-async fn objects(store: &S3Store) -> Result<Value, BoxError> {
-    let page = store.list(store.bucket(), "", None).await?;
-    let keys: Vec<_> = page.objects.into_iter().map(|object| object.key).collect();
+async fn objects(s3: &aws_sdk_s3::Client) -> Result<Value, BoxError> {
+    let listed = s3.list_objects_v2().bucket(var("BUCKET")?).send().await?;
+    let keys: Vec<_> = listed.contents().iter().filter_map(|object| object.key()).collect();
     Ok(json!({ "Keys": keys }))
 }
 
@@ -101,7 +101,7 @@ fn compat(mode: &str) -> Result<Compat, BoxError> {
     }
 }
 
-fn store() -> Result<S3Store, BoxError> {
+fn s3() -> Result<aws_sdk_s3::Client, BoxError> {
     let config = aws_sdk_s3::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .http_client(aws_smithy_http_client::Builder::new().build_http())
@@ -109,5 +109,5 @@ fn store() -> Result<S3Store, BoxError> {
         .region(Region::new("us-east-1"))
         .credentials_provider(Credentials::new("test", "test", None, None, "interop"))
         .force_path_style(true);
-    Ok(S3Store::new(aws_sdk_s3::Client::from_conf(config.build()), var("BUCKET")?))
+    Ok(aws_sdk_s3::Client::from_conf(config.build()))
 }

@@ -2,6 +2,7 @@
 
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
+use sqs_extended::ExtendedClient;
 
 use super::rig::Rig;
 
@@ -70,7 +71,8 @@ async fn error_has_the_accessors_of_the_plain_client() {
         Err(error) if error.is_throttle() => assert!(error.is_request_throttled() && error.is_retryable()),
         other => panic!("{other:?}"),
     }
-    let error = rig.client.sweep("", std::time::Duration::ZERO).run().await.unwrap_err();
+    let builder = ExtendedClient::builder(rig.base.clone(), rig.store.clone());
+    let error = builder.concurrency(0).build().unwrap_err();
     assert_eq!(
         (error.code(), error.message(), error.request_id(), error.is_throttle()),
         (None, None, None, false)

@@ -9,8 +9,7 @@ use sqs_client::client::{CallOptions, Execute, Retries};
 use sqs_client::operation::Action;
 use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchInput};
 use sqs_extended::{
-    Error, ErrorKind, ExtendedClient, Object, ObjectPage, PayloadStore, Pointer, StoreFuture, Upload,
-    UploadBody,
+    Error, ErrorKind, ExtendedClient, Object, PayloadStore, Pointer, StoreFuture, Upload, UploadBody,
 };
 use sqs_mock_server::faults::Fault;
 
@@ -69,10 +68,6 @@ impl PayloadStore for Witness {
 
     fn delete<'a>(&'a self, _: &'a Pointer) -> StoreFuture<'a, ()> {
         Box::pin(ready(Ok(())))
-    }
-
-    fn list<'a>(&'a self, _: &'a str, _: &'a str, _: Option<&'a str>) -> StoreFuture<'a, ObjectPage> {
-        Box::pin(ready(Ok(ObjectPage::default())))
     }
 }
 

@@ -27,6 +27,5 @@ mod settling;
 mod sizes;
 #[cfg(all(feature = "s3", feature = "object_store"))]
 mod stores;
-mod sweeping;
 mod wire;
 mod wrapped_store;

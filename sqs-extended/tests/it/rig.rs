@@ -1,16 +1,13 @@
 //! The test rig: a server with a queue, a store, and an extended client of both.
 
 use std::sync::{Arc, Mutex};
-use std::time::SystemTime;
 
 use sqs_client::Client;
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
-use sqs_client::time::TimeSource;
 use sqs_client::types::{Message, MessageAttributeValue, QueueAttributeName};
 use sqs_extended::{ExtendedClient, ExtendedClientBuilder, MemoryStore, Pointer, PointerClass};
 use sqs_mock_server::MockSqs;
-use sqs_mock_server::clock::Clock;
 
 use super::base_client::{Base, BaseClient};
 
@@ -26,15 +23,6 @@ pub(crate) struct Rig<C: Base = BaseClient> {
     pub(crate) client: Extended<C>,
     pub(crate) url: String,
     name: &'static str,
-}
-
-#[derive(Debug)]
-pub(crate) struct ServerClock(pub(crate) Clock);
-
-impl TimeSource for ServerClock {
-    fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH + std::time::Duration::from_millis(self.0.now().as_millis())
-    }
 }
 
 impl Rig {
@@ -77,9 +65,8 @@ impl<C: Base> Rig<C> {
             create = create.attributes(QueueAttributeName::ContentBasedDeduplication, "true");
         }
         let url = create.send().await.unwrap().queue_url.unwrap();
-        let store = MemoryStore::with_clock("own", ServerClock(server.clock().clone()));
+        let store = MemoryStore::new("own");
         let builder = ExtendedClient::builder(base.clone(), store.clone());
-        let builder = builder.time_source(ServerClock(server.clock().clone()));
         let client = settings(builder).build().unwrap();
         Self { server, store, plain, base, client, url, name }
     }

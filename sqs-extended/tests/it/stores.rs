@@ -1,14 +1,13 @@
 //! The same scenarios with each store.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
-use sqs_client::time::TimeSource;
 use sqs_extended::{
     ErrorKind, ExtendedClient, MemoryStore, ObjectStoreAdapter, Payload, PayloadStore, Pointer, S3Store,
     Unopened, Upload, UploadBody,
@@ -38,34 +37,53 @@ fn pieces(bytes: &Bytes) -> Payload {
 struct Scenario {
     _server: MockSqs,
     store: Arc<dyn PayloadStore>,
+    listing: Listing,
     client: ExtendedClient,
     url: String,
 }
 
-/// A clock a month ahead, so that sweeps take every object for old.
-#[derive(Debug)]
-struct Later;
+/// A store that lists its objects by itself, without the client.
+enum Listing {
+    Memory(MemoryStore),
+    ObjectStore(Arc<dyn ObjectStore>),
+    S3(aws_sdk_s3::Client),
+}
 
-impl TimeSource for Later {
-    #[expect(clippy::disallowed_methods, reason = "stores date their objects by the clock of the system")]
-    fn now(&self) -> SystemTime {
-        SystemTime::now() + Duration::from_secs(30 * 86_400)
+impl Listing {
+    async fn keys(&self) -> Vec<String> {
+        match self {
+            Self::Memory(store) => store.objects().iter().map(|object| object.key().to_owned()).collect(),
+            Self::ObjectStore(store) => {
+                let listed = store.list(None).map_ok(|object| object.location.to_string());
+                listed.try_collect().await.unwrap()
+            }
+            Self::S3(client) => {
+                let listed = client.list_objects_v2().bucket(BUCKET).send().await.unwrap();
+                listed.contents().iter().map(|object| object.key().unwrap().to_owned()).collect()
+            }
+        }
     }
 }
 
 impl Scenario {
-    async fn new(server: MockSqs, store: Arc<dyn PayloadStore>) -> Self {
+    async fn new(server: MockSqs, store: Arc<dyn PayloadStore>, listing: Listing) -> Self {
         let builder = ExtendedClient::builder(server.client(), Arc::clone(&store));
-        let builder = builder.key_prefix("orders/").time_source(Later);
+        let builder = builder.key_prefix("orders/");
         // The object of a dropped upload is deleted once more after an eighth of it.
         let client = builder.store_timeout(Duration::from_secs(16)).build().unwrap();
         let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
-        Self { _server: server, store, client, url }
+        Self { _server: server, store, listing, client, url }
+    }
+
+    /// A scenario with the adapter for a store of the crate `object_store`.
+    async fn over(server: MockSqs, store: impl ObjectStore) -> Self {
+        let store: Arc<dyn ObjectStore> = Arc::new(store);
+        let adapter = ObjectStoreAdapter::new(Arc::clone(&store), BUCKET);
+        Self::new(server, Arc::new(adapter), Listing::ObjectStore(store)).await
     }
 
     async fn keys(&self) -> Vec<String> {
-        let page = self.store.list(BUCKET, "orders/", None).await.unwrap();
-        page.objects.into_iter().map(|object| object.key).collect()
+        self.listing.keys().await
     }
 
     async fn run(&self, keeps_metadata: bool) {
@@ -74,8 +92,6 @@ impl Scenario {
         self.object_is_written_once_and_read_in_ranges_of_one_version(keeps_metadata).await;
         self.dropped_upload_leaves_no_object().await;
         self.missing_object_is_reported().await;
-        self.orphan_is_swept(keeps_metadata).await;
-        self.listing_has_pages_and_prefixes_are_taken_as_they_are().await;
     }
 
     async fn message_is_stored_loaded_and_deleted(&self) {
@@ -158,77 +174,40 @@ impl Scenario {
         let error = self.store.get(&Pointer::new("another", "k"), None, None).await.err();
         assert!(error.is_some(), "read an object in another bucket");
     }
-
-    async fn orphan_is_swept(&self, keeps_metadata: bool) {
-        self.client.send_message().queue_url(&self.url).message_body(large("")).send().await.unwrap();
-        self.client.purge_queue().queue_url(&self.url).send().await.unwrap();
-        let sweep = || self.client.sweep("orders/", Duration::from_secs(29 * 86_400));
-        let found = sweep().run().await.unwrap().progress;
-        assert_eq!((found.orphans, found.foreign), if keeps_metadata { (1, 0) } else { (0, 1) });
-        let swept = if keeps_metadata { sweep() } else { sweep().unmarked() };
-        assert_eq!(swept.delete().run().await.unwrap().progress.deleted, 1);
-        assert_eq!(self.keys().await, [""; 0]);
-    }
-
-    async fn listing_has_pages_and_prefixes_are_taken_as_they_are(&self) {
-        let keys = (0..1_010).map(|number| format!("a~b/{:03}/{}", number * 617 % 1_000, number));
-        let mut expected: Vec<_> = keys.collect();
-        let other = "a/other".to_owned();
-        for key in expected.iter().chain([&other]) {
-            self.store
-                .put(&Pointer::new(BUCKET, key), Upload::new(UploadBody::Bytes(bytes(1))))
-                .await
-                .unwrap();
-        }
-        let (mut found, mut page) = (Vec::new(), None);
-        loop {
-            let listed = self.store.list(BUCKET, "a~b/", page.as_deref()).await.unwrap();
-            assert!(listed.objects.len() <= 1_000);
-            found.extend(listed.objects.into_iter().map(|object| object.key));
-            page = listed.next;
-            if page.is_none() {
-                break;
-            }
-        }
-        found.sort_unstable();
-        expected.sort_unstable();
-        assert_eq!(found, expected);
-    }
-}
-
-fn adapter(store: impl ObjectStore) -> Arc<dyn PayloadStore> {
-    Arc::new(ObjectStoreAdapter::new(Arc::new(store), BUCKET))
 }
 
 #[tokio::test]
 async fn memory_store_passes_all_scenarios() {
-    Scenario::new(MockSqs::in_process(), Arc::new(MemoryStore::new(BUCKET))).await.run(true).await;
+    let store = MemoryStore::new(BUCKET);
+    let listing = Listing::Memory(store.clone());
+    Scenario::new(MockSqs::in_process(), Arc::new(store), listing).await.run(true).await;
 }
 
 #[tokio::test]
 async fn object_store_in_memory_passes_all_scenarios() {
-    Scenario::new(MockSqs::in_process(), adapter(InMemory::new())).await.run(true).await;
+    Scenario::over(MockSqs::in_process(), InMemory::new()).await.run(true).await;
 }
 
 #[tokio::test]
 async fn object_store_in_a_directory_passes_all_scenarios() {
     let directory = tempfile::tempdir().unwrap();
     let files = LocalFileSystem::new_with_prefix(directory.path()).unwrap();
-    Scenario::new(MockSqs::in_process(), adapter(files)).await.run(false).await;
+    Scenario::over(MockSqs::in_process(), files).await.run(false).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn object_store_in_s3_passes_all_scenarios() {
     let server = MockSqs::builder().s3(S3::temporary().bucket(BUCKET)).start().await.unwrap();
     let s3 = super::s3::object_store_at(server.s3().endpoint_url(), BUCKET).build().unwrap();
-    Scenario::new(server, adapter(s3)).await.run(true).await;
+    Scenario::over(server, s3).await.run(true).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s3_store_passes_all_scenarios() {
     let server = MockSqs::builder().s3(S3::temporary().bucket(BUCKET)).start().await.unwrap();
-    let store = S3Store::new(super::s3::client(server.s3().endpoint_url()), BUCKET);
-    Scenario::new(server, Arc::new(store)).await.run(true).await;
+    let client = super::s3::client(server.s3().endpoint_url());
+    let store = S3Store::new(client.clone(), BUCKET);
+    Scenario::new(server, Arc::new(store), Listing::S3(client)).await.run(true).await;
 }
 
 /// The folder of a store that is not mounted looks like an empty one.
@@ -238,8 +217,10 @@ async fn messages_are_not_deleted_while_the_folder_of_their_payloads_is_not_moun
     let [folder, aside] = ["payloads", "aside"].map(|name| directory.path().join(name));
     std::fs::create_dir(&folder).unwrap();
     let server = MockSqs::in_process();
-    let store = adapter(LocalFileSystem::new_with_prefix(&folder).unwrap());
-    let builder = ExtendedClient::builder(server.client(), store).missing_object(Unopened::Delete);
+    let files = LocalFileSystem::new_with_prefix(&folder).unwrap();
+    let store = ObjectStoreAdapter::new(Arc::new(files), BUCKET);
+    let builder =
+        ExtendedClient::builder(server.client(), store).missing_object(Unopened::Delete);
     let client = builder.key_prefix("orders/").build().unwrap();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
     client.send_message().queue_url(&url).message_body(large("soup")).send().await.unwrap();

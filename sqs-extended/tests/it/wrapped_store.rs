@@ -1,11 +1,11 @@
-//! A wrapper around a store that lets a test change uploads, reads and listings.
+//! A wrapper around a store that lets a test change uploads and reads.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use sqs_extended::{Error, MemoryStore, Object, ObjectPage, PayloadStore, Pointer, StoreFuture, Upload};
+use sqs_extended::{MemoryStore, Object, PayloadStore, Pointer, StoreFuture, Upload};
 
 type Changed<I, O> = Option<Arc<dyn Fn(I) -> O + Send + Sync>>;
 
@@ -20,13 +20,11 @@ pub(crate) struct WrappedStore {
     pub(crate) before_gets: Changed<Pointer, BoxFuture<'static, ()>>,
     /// Changes each object that was read.
     pub(crate) gets: Changed<Object, Object>,
-    /// Changes each page of a listing.
-    pub(crate) lists: Changed<ObjectPage, ObjectPage>,
 }
 
 impl WrappedStore {
     pub(crate) fn new(inner: MemoryStore) -> Self {
-        Self { inner, puts: None, late_puts: None, before_gets: None, gets: None, lists: None }
+        Self { inner, puts: None, late_puts: None, before_gets: None, gets: None }
     }
 }
 
@@ -69,20 +67,5 @@ impl PayloadStore for WrappedStore {
 
     fn delete<'a>(&'a self, at: &'a Pointer) -> StoreFuture<'a, ()> {
         self.inner.delete(at)
-    }
-
-    fn list<'a>(
-        &'a self,
-        bucket: &'a str,
-        prefix: &'a str,
-        page: Option<&'a str>,
-    ) -> StoreFuture<'a, ObjectPage> {
-        Box::pin(async move {
-            let page: Result<ObjectPage, Error> = self.inner.list(bucket, prefix, page).await;
-            Ok(match &self.lists {
-                Some(change) => change(page?),
-                None => page?,
-            })
-        })
     }
 }

@@ -20,7 +20,6 @@ use crate::payload::upload::Payload;
 use crate::payload::upload::Uploaded;
 use crate::store::Bounded;
 use crate::store::Object;
-use crate::store::ObjectPage;
 use crate::store::PayloadStore;
 use crate::store::StoreFuture;
 use crate::store::Upload;
@@ -129,10 +128,6 @@ impl PayloadStore for Scripted {
 
     fn delete<'a>(&'a self, _: &'a Pointer) -> StoreFuture<'a, ()> {
         Box::pin(ready(Ok(())))
-    }
-
-    fn list<'a>(&'a self, _: &'a str, _: &'a str, _: Option<&'a str>) -> StoreFuture<'a, ObjectPage> {
-        Box::pin(ready(Ok(ObjectPage::default())))
     }
 }
 

@@ -46,7 +46,7 @@ use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
 use crate::store::multipart::{MAX_PARTS, Part, Source};
 use crate::store::s3::settings::{Encryption, S3StoreBuilder, Settings};
-use crate::store::{Object, ObjectPage, PayloadStore, StoreFuture, Upload, mark};
+use crate::store::{Object, PayloadStore, StoreFuture, Upload, mark};
 
 /// The members that `PutObject` and `CreateMultipartUpload` share.
 macro_rules! describe {
@@ -305,15 +305,6 @@ impl PayloadStore for S3Store {
             let deleted = request.set_expected_bucket_owner(self.owner(at.bucket())).send().await;
             deleted.map(drop).map_err(|error| Asked::of(What::Delete, at).failed(error))
         })
-    }
-
-    fn list<'a>(
-        &'a self,
-        bucket: &'a str,
-        prefix: &'a str,
-        page: Option<&'a str>,
-    ) -> StoreFuture<'a, ObjectPage> {
-        Box::pin(self.page(bucket, prefix, page))
     }
 }
 
@@ -675,7 +666,6 @@ pub(crate) enum What {
     Read,
     Write,
     Delete,
-    List,
 }
 
 impl fmt::Display for Asked<'_> {
@@ -684,7 +674,6 @@ impl fmt::Display for Asked<'_> {
             What::Read => "reading",
             What::Write => "writing",
             What::Delete => "deleting",
-            What::List => "listing",
         };
         write!(f, "{verb} s3://{}/{}", self.bucket, self.key)
     }

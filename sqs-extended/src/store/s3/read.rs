@@ -1,21 +1,17 @@
-//! Reading and listing objects.
+//! Reading objects.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::pin::Pin;
-use std::time::{Duration, SystemTime};
 
 use aws_sdk_s3::operation::get_object::GetObjectOutput;
-use aws_sdk_s3::primitives::{ByteStream as Body, DateTime};
-use aws_sdk_s3::types::EncodingType;
+use aws_sdk_s3::primitives::ByteStream as Body;
 use futures_util::{StreamExt as _, stream};
-use percent_encoding::percent_decode_str;
 
 use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
 use crate::store::mark::with_hyphens;
 use crate::store::s3::{Asked, S3Store, What};
-use crate::store::{ByteStream, Listed, Object, ObjectPage};
+use crate::store::{ByteStream, Object};
 
 impl S3Store {
     pub(crate) async fn read(
@@ -35,54 +31,6 @@ impl S3Store {
         object.body = cut(object.body, end.saturating_sub(start));
         Ok(object)
     }
-
-    pub(crate) async fn page(
-        &self,
-        bucket: &str,
-        prefix: &str,
-        page: Option<&str>,
-    ) -> Result<ObjectPage, Error> {
-        let asked = Asked { what: What::List, bucket, key: prefix };
-        let request = self.client(bucket).list_objects_v2().bucket(bucket).prefix(prefix).max_keys(1_000);
-        let request = request.encoding_type(EncodingType::Url);
-        let request = request.set_continuation_token(page.map(str::to_owned));
-        let answer = request.set_expected_bucket_owner(self.owner(bucket)).send().await;
-        let answer = answer.map_err(|error| asked.failed(error))?;
-        let encoding = answer.encoding_type;
-        let objects = answer.contents.unwrap_or_default().into_iter().filter_map(|object| {
-            let length = u64::try_from(object.size.unwrap_or_default()).unwrap_or_default();
-            Some(Listed::new(
-                key(object.key?, encoding.as_ref())?,
-                length,
-                time(object.last_modified.as_ref()),
-            ))
-        });
-        let more = answer.is_truncated.unwrap_or_default();
-        let next = answer.next_continuation_token.filter(|_| more);
-        if more && next.is_none() {
-            return Err(
-                asked.wrong(ErrorKind::Rejected, "the listing is truncated without a continuation token")
-            );
-        }
-        Ok(ObjectPage::new(objects.collect(), next))
-    }
-}
-
-/// A key in a listing. Keys may have characters that XML cannot contain, so they are requested URL-encoded. Services that do not
-/// support this return them as they are.
-fn key(listed: String, encoding: Option<&EncodingType>) -> Option<String> {
-    if encoding != Some(&EncodingType::Url) {
-        return Some(listed);
-    }
-    // A space is a plus, as in forms. Keys are UTF-8.
-    let spaced = listed.replace('+', " ");
-    percent_decode_str(&spaced).decode_utf8().ok().map(Cow::into_owned)
-}
-
-/// An object without a time counts as new, so that no sweep deletes it.
-fn time(modified: Option<&DateTime>) -> SystemTime {
-    let far = || SystemTime::UNIX_EPOCH + Duration::from_secs(u32::MAX.into());
-    modified.and_then(|time| SystemTime::try_from(*time).ok()).unwrap_or_else(far)
 }
 
 /// Some services ignore ranges and conditions.
@@ -145,26 +93,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_decoded_if_the_response_says_that_they_are_encoded() {
-        for (listed, is) in
-            [("a%20b%2B%C3%BC/%25", "a b+\u{fc}/%"), ("a+b", "a b"), ("%01", "\u{1}"), ("50%", "50%")]
-        {
-            assert_eq!(key(listed.to_owned(), Some(&EncodingType::Url)).as_deref(), Some(is));
-            assert_eq!(key(listed.to_owned(), None).as_deref(), Some(listed));
-        }
-        assert_eq!(key("%FF".to_owned(), Some(&EncodingType::Url)), None);
-    }
-
-    #[test]
     fn range_that_begins_elsewhere_is_rejected() {
         assert_eq!(whole_length("bytes 5-9/10", 5), Some(10));
         for wrong in ["bytes 4-9/10", "bytes 5-9/*", "5-9/10", "bytes */10", ""] {
             assert_eq!(whole_length(wrong, 5), None, "{wrong}");
         }
-    }
-
-    #[test]
-    fn object_without_a_time_is_not_old() {
-        assert!(time(None) > time(Some(&DateTime::from_secs(2_000_000_000))));
     }
 }

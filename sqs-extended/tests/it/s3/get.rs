@@ -113,19 +113,3 @@ async fn deleting_twice_succeeds_and_a_denied_delete_fails() {
     rig.fail("DeleteObject", Effect::Answer(403, "AccessDenied"), 1);
     assert_eq!(rig.store().delete(&at("k")).await.unwrap_err().kind(), ErrorKind::Forbidden);
 }
-
-#[tokio::test]
-async fn listing_is_returned_in_pages() {
-    let rig = Rig::start().await;
-    for index in 0..1_001 {
-        std::fs::write(rig.path(&format!("{BUCKET}/a-{index:04}")), b"xyz").unwrap();
-    }
-    std::fs::write(rig.path(&format!("{BUCKET}/b")), b"").unwrap();
-    let first = rig.store().list(BUCKET, "a-", None).await.unwrap();
-    assert_eq!(first.objects.len(), 1_000);
-    assert_eq!((first.objects[7].key.as_str(), first.objects[7].length), ("a-0007", 3));
-    assert!(first.objects[7].modified > std::time::SystemTime::UNIX_EPOCH);
-    let last = rig.store().list(BUCKET, "a-", first.next.as_deref()).await.unwrap();
-    assert_eq!(last.objects.iter().map(|object| object.key.as_str()).collect::<Vec<_>>(), ["a-1000"]);
-    assert_eq!(last.next, None);
-}

@@ -1,4 +1,4 @@
-//! Keys with unusual characters in requests, signatures and listings.
+//! Keys with unusual characters in requests and signatures.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use sqs_client::config::retry::RetryConfig;
 use sqs_client::types::MessageAttributeValue;
 use sqs_extended::{PayloadStore as _, Pointer, PointerClass, S3Store, Upload, UploadBody};
 
-use super::backend::{Backend, OLD};
+use super::backend::Backend;
 use super::rig::{BUCKET, client};
 
 const UUID: &str = "01234567-89ab-4cde-8f01-23456789abcd";
@@ -71,21 +71,4 @@ async fn keys_with_unusual_characters_are_received_and_deleted() {
         assert!(!backend.objects().contains(&key), "{key:?}");
     }
     assert!(backend.objects().is_empty());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn keys_with_unusual_characters_are_listed_and_swept() {
-    let backend = Backend::start().await;
-    let store = store(&backend);
-    put_all(&store).await;
-    let listed = store.list(BUCKET, "", None).await.unwrap().objects;
-    assert_eq!(listed.into_iter().map(|object| object.key).collect::<BTreeSet<_>>(), keys());
-
-    backend.server.clock().advance(OLD + std::time::Duration::from_secs(1));
-    let client = backend.client(RetryConfig::disabled());
-    for key in keys() {
-        let report = client.sweep(&key, OLD).delete().run().await.unwrap();
-        assert_eq!(report.progress.deleted, 1, "{key:?}");
-    }
-    assert_eq!(backend.objects().len(), 0);
 }

@@ -15,7 +15,6 @@ mod rig;
 mod schedules;
 mod sink;
 mod stream;
-mod sweep;
 
 #[cfg(feature = "object_store")]
 pub(crate) use adapter::object_store_at;

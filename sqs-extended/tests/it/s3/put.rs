@@ -384,7 +384,6 @@ async fn object_settings_are_sent_with_the_upload() {
         let object = store.get(&at(key), None, None).await.unwrap();
         assert_eq!(object.metadata["sha256"], "abc");
     }
-    store.list(BUCKET, "", None).await.unwrap();
     store.delete(&at("one")).await.unwrap();
     let owners = rig.faults.seen();
     assert!(owners.iter().all(|seen| seen.header("x-amz-expected-bucket-owner") == Some("111122223333")));

@@ -1,5 +1,5 @@
-//! After any faults, each message with a streamed payload has its object, even if its process ended. An event explains
-//! each object without a message, and a sweep finds it.
+//! After any faults, each message with a streamed payload has its object, even if its process ended. An event names each
+//! object without a message.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use sqs_mock_server::faults::Fault;
 use sqs_mock_server::s3::S3Action;
 use tokio::runtime::Runtime;
 
-use super::backend::{Backend, OLD, orphan_keys};
+use super::backend::Backend;
 use super::rig::{BUCKET, PART, bytes};
 use crate::schedules::within;
 
@@ -135,7 +135,7 @@ async fn wait_until_closed(backend: &Backend) {
 async fn check(
     backend: &Backend,
     lengths: &BTreeMap<usize, usize>,
-    explained: &BTreeSet<String>,
+    named: &BTreeSet<String>,
     is_fault_free: bool,
 ) {
     backend.server.faults().clear();
@@ -150,14 +150,8 @@ async fn check(
         assert_eq!((&live, live.len(), backend.uploads().len()), (&objects, lengths.len(), 0));
     }
     let orphans: BTreeSet<_> = objects.difference(&live).cloned().collect();
-    let unexplained: Vec<_> = orphans.difference(explained).collect();
-    assert!(unexplained.is_empty(), "{unexplained:?} of {orphans:?} have no event: {explained:?}");
-    // At this age no message can need an object, so a sweep has to find all of them.
-    backend.server.clock().advance(OLD + Duration::from_secs(1));
-    let client = backend.client(RetryConfig::disabled());
-    let report = Backend::sweep(&client).delete().run().await.unwrap();
-    assert!(orphan_keys(&report).is_superset(&orphans), "the sweep missed orphans: {report:?}");
-    assert_eq!(backend.objects().len(), 0, "{report:?}");
+    let unnamed: Vec<_> = orphans.difference(named).collect();
+    assert!(unnamed.is_empty(), "{unnamed:?} of {orphans:?} have no event: {named:?}");
 }
 
 fn run(sends: &[Send], retries: bool, finishes: bool) {
@@ -167,8 +161,8 @@ fn run(sends: &[Send], retries: bool, finishes: bool) {
     let pause = Duration::from_millis(1);
     let retry = RetryConfig::standard().with_initial_backoff(pause).with_max_backoff(pause);
     let retry = if retries { retry } else { RetryConfig::disabled() };
-    let explained = Arc::new(Mutex::new(BTreeSet::new()));
-    let keys = Arc::clone(&explained);
+    let named = Arc::new(Mutex::new(BTreeSet::new()));
+    let keys = Arc::clone(&named);
     let listener = move |event: &Event<'_>| {
         if let Event::OutcomeUnknown { pointer } | Event::CleanupGivenUp { pointer, .. } = event {
             keys.lock().unwrap().insert(pointer.key().to_owned());
@@ -190,11 +184,11 @@ fn run(sends: &[Send], retries: bool, finishes: bool) {
     });
     // Dropping the runtime ends all background work, as the end of a process does.
     drop(sender);
-    let explained = explained.lock().unwrap().clone();
+    let named = named.lock().unwrap().clone();
     let lengths = sends.iter().map(Send::length).enumerate().collect();
     server.block_on(async {
         wait_until_closed(&backend).await;
-        check(&backend, &lengths, &explained, sends.iter().all(Send::is_fault_free)).await;
+        check(&backend, &lengths, &named, sends.iter().all(Send::is_fault_free)).await;
     });
 }
 
@@ -202,7 +196,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn streamed_messages_keep_their_objects_and_sweeps_find_the_rest(
+    fn streamed_messages_keep_their_objects_and_events_name_the_rest(
         sends in prop::collection::vec(send(), 1..6),
         retries in any::<bool>(),
         finishes in any::<bool>(),
