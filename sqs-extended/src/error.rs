@@ -76,8 +76,6 @@ pub enum ErrorKind {
     NotFound,
     /// Access to the object or the bucket is denied (403).
     Forbidden,
-    /// An object with this key exists already (412 when writing).
-    Exists,
     /// The store is busy or failed, or the connection broke: 5xx, throttling, timeouts. Retryable.
     Unavailable,
     /// The store rejected the request for another reason.
@@ -106,7 +104,6 @@ impl ErrorKind {
             Self::ForeignBucket => "foreign_bucket",
             Self::NotFound => "not_found",
             Self::Forbidden => "forbidden",
-            Self::Exists => "exists",
             Self::Unavailable => "unavailable",
             Self::Rejected => "rejected",
             Self::Damaged => "damaged",

@@ -97,9 +97,10 @@ impl PayloadStore for MemoryStore {
         Box::pin(async move {
             let fault = self.next_fault(StoreCall::Put, at);
             let put = async {
-                let Upload { body, length, content_type, metadata } = upload;
+                let Upload { body, length, content_type } = upload;
                 let bytes = collect(body, length).await?;
-                self.shared.objects.lock().put(at, bytes, content_type, metadata)
+                self.shared.objects.lock().put(at, bytes, content_type);
+                Ok(())
             };
             self.apply(StoreCall::Put, at, fault, put).await
         })
@@ -117,7 +118,6 @@ impl PayloadStore for MemoryStore {
             let (stored, bytes) = self.apply(StoreCall::Get, at, fault.clone(), get).await?;
             let mut object = Object::new(stored.length(), pieces(&bytes, fault.as_ref()));
             object.tag = Some(stored.tag);
-            object.metadata = stored.metadata;
             Ok(object)
         })
     }
@@ -278,11 +278,6 @@ impl MemoryStore {
         self.shared.objects.lock().find(at).map(|stored| stored.bytes.clone())
     }
 
-    /// The metadata of an object.
-    pub fn metadata(&self, at: &Pointer) -> Option<HashMap<String, String>> {
-        self.shared.objects.lock().find(at).map(|stored| stored.metadata.clone())
-    }
-
     /// The media type of an object, if it has one.
     pub fn content_type(&self, at: &Pointer) -> Option<String> {
         self.shared.objects.lock().find(at)?.content_type.clone()
@@ -296,9 +291,9 @@ impl MemoryStore {
 
 /// Control.
 impl MemoryStore {
-    /// Writes an object without the client, as another program might. An existing object keeps its metadata.
+    /// Writes an object without the client, as another program might.
     pub fn overwrite(&self, at: &Pointer, bytes: impl Into<Bytes>) {
-        self.shared.objects.lock().replace(at, bytes.into());
+        self.shared.objects.lock().put(at, bytes.into(), None);
     }
 
     /// Removes an object without the client, as another program might.
@@ -335,7 +330,6 @@ pub(crate) struct Stored {
     pub(crate) bytes: Bytes,
     pub(crate) tag: String,
     pub(crate) content_type: Option<String>,
-    pub(crate) metadata: HashMap<String, String>,
 }
 
 impl Stored {
@@ -367,29 +361,11 @@ impl Objects {
         *count += 1;
     }
 
-    /// Writes an object. Fails if the key is taken.
-    pub(crate) fn put(
-        &mut self,
-        at: &Pointer,
-        bytes: Bytes,
-        content_type: Option<String>,
-        metadata: HashMap<String, String>,
-    ) -> Result<(), Error> {
-        if self.find(at).is_some() {
-            return Err(Error::new(ErrorKind::Exists, format!("{at} exists already")));
-        }
+    /// Writes an object, as a new version if it exists.
+    pub(crate) fn put(&mut self, at: &Pointer, bytes: Bytes, content_type: Option<String>) {
         self.versions += 1;
         let tag = format!("\"{}\"", self.versions);
-        let stored = Stored { bytes, tag, content_type, metadata };
-        self.by_place.insert(place(at), stored);
-        Ok(())
-    }
-
-    /// Replaces the bytes of an object, as a new version.
-    pub(crate) fn replace(&mut self, at: &Pointer, bytes: Bytes) {
-        let metadata = self.remove(at).map(|old| old.metadata).unwrap_or_default();
-        // The key is free now, so this cannot fail.
-        let _ = self.put(at, bytes, None, metadata);
+        self.by_place.insert(place(at), Stored { bytes, tag, content_type });
     }
 
     /// An object, and its bytes or a range of them.

@@ -1,7 +1,5 @@
 //! The interface to stores of payloads, and the stores.
 
-#[cfg(any(feature = "s3", feature = "object_store"))]
-mod mark;
 pub(crate) mod memory;
 #[cfg(any(feature = "s3", feature = "object_store"))]
 mod multipart;
@@ -10,7 +8,6 @@ pub(crate) mod object_store;
 #[cfg(feature = "s3")]
 pub(crate) mod s3;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::pin::Pin;
@@ -23,7 +20,6 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, stream};
 use parking_lot::Mutex;
-use sqs_client::random;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::error::{Error, ErrorKind};
@@ -44,11 +40,12 @@ pub trait PayloadStore: Send + Sync + 'static {
     /// The bucket of new payloads.
     fn bucket(&self) -> &str;
 
-    /// Writes an object that does not exist yet.
+    /// Writes an object. Each upload has a new key, so an object that is there already comes from an earlier attempt of the
+    /// same upload: overwrite it.
     ///
     /// # Errors
-    /// [`Exists`](crate::error::ErrorKind::Exists) if the key is taken by another upload, the error of the body, and those of the store.
-    /// After an error there is no object of this upload, unless [`Error::is_outcome_unknown`].
+    /// The error of the body, and those of the store. After an error there is no object, unless
+    /// [`Error::is_outcome_unknown`].
     ///
     /// # Cancel safety
     /// If the future is dropped, there is no object, unless the last request was in flight. Uploaded parts are removed in the
@@ -99,9 +96,6 @@ impl<T: PayloadStore + ?Sized> PayloadStore for std::sync::Arc<T> {
     }
 }
 
-/// The metadata with the id of an upload.
-pub(crate) const TOKEN_METADATA: &str = "sqs-extended-upload";
-
 /// The body of a new object.
 pub enum UploadBody {
     /// The complete body.
@@ -119,29 +113,22 @@ pub struct Upload {
     pub length: Option<u64>,
     /// The media type, such as `text/plain; charset=utf-8`.
     pub content_type: Option<String>,
-    /// ASCII names and values, at most 2 KB in all. [`new`](Self::new) adds a random id as `sqs-extended-upload`, which
-    /// marks the objects of this crate.
-    pub metadata: HashMap<String, String>,
 }
 
 impl Upload {
-    /// An upload of this body, with a random id.
+    /// An upload of this body.
     pub fn new(body: UploadBody) -> Self {
         let length = match &body {
             UploadBody::Bytes(bytes) => u64::try_from(bytes.len()).ok(),
             UploadBody::Stream(_) => None,
         };
-        let metadata = HashMap::from([(TOKEN_METADATA.to_owned(), random::uuid())]);
-        Self { body, length, content_type: None, metadata }
+        Self { body, length, content_type: None }
     }
 }
 
 impl fmt::Debug for Upload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Upload")
-            .field("length", &self.length)
-            .field("metadata", &self.metadata)
-            .finish_non_exhaustive()
+        f.debug_struct("Upload").field("length", &self.length).finish_non_exhaustive()
     }
 }
 
@@ -152,8 +139,6 @@ pub struct Object {
     pub length: u64,
     /// Identifies this version of the object, if the store can (`ETag` in S3).
     pub tag: Option<String>,
-    /// The [`Upload::metadata`]; empty if the store keeps none.
-    pub metadata: HashMap<String, String>,
     /// The bytes of the requested range. The stream may end early without an error, so count the bytes.
     pub body: ByteStream,
 }
@@ -161,7 +146,7 @@ pub struct Object {
 impl Object {
     /// An object of this length.
     pub fn new(length: u64, body: ByteStream) -> Self {
-        Self { length, tag: None, metadata: HashMap::new(), body }
+        Self { length, tag: None, body }
     }
 }
 
@@ -169,6 +154,13 @@ impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Object").field("length", &self.length).field("tag", &self.tag).finish_non_exhaustive()
     }
+}
+
+/// The error of a write that the store may have executed.
+#[cfg(any(feature = "s3", feature = "object_store"))]
+fn maybe_written(error: Error) -> Error {
+    let text = format!("{error}; the store may have written it");
+    Error::new(ErrorKind::Unavailable, text).caused_by(error).outcome_unknown()
 }
 
 /// A store whose calls have a timeout. A timeout is a retryable error.

@@ -162,6 +162,12 @@ impl Source {
         self.body.is_none() && self.part_buffer.is_empty()
     }
 
+    /// The bytes that were read so far.
+    #[cfg(feature = "s3")]
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken
+    }
+
     fn take(&mut self, piece: Bytes) -> Result<(), Error> {
         self.taken += u64::try_from(piece.len()).unwrap_or(u64::MAX);
         match self.length {

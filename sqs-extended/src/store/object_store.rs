@@ -9,7 +9,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use object_store::path::Path;
 use object_store::{
     Attribute, AttributeValue, Attributes, Error as Foreign, GetOptions, GetRange, GetResult,
-    MultipartUpload, ObjectStore, ObjectStoreExt as _, PutMode, PutMultipartOptions, PutOptions, PutPayload,
+    MultipartUpload, ObjectStore, ObjectStoreExt as _, PutMultipartOptions, PutOptions, PutPayload,
 };
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -17,13 +17,12 @@ use tokio::task::JoinHandle;
 use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
 use crate::store::multipart::{MAX_PARTS, Part, Source};
-use crate::store::{Object, PayloadStore, StoreFuture, Upload, mark};
+use crate::store::{Object, PayloadStore, StoreFuture, Upload, maybe_written};
 
 /// Payloads in a store of the crate [`object_store`]: Google Cloud Storage, Azure Blob Storage, Amazon S3, local files, memory.
 ///
 /// The bucket of pointers is a name that senders and receivers agree on, usually that of the bucket or container. Objects over 8 MiB
-/// are uploaded in parts, four at a time. Metadata has underscores for hyphens, since Azure allows no hyphens. Stores without
-/// metadata, such as local files, keep no mark: a write whose response is lost fails.
+/// are uploaded in parts, four at a time.
 ///
 /// A missing folder or container looks like an empty one. So a missing object is [`ErrorKind::NotFound`] only if there is another
 /// object with the same prefix up to the last `/`, and [`ErrorKind::Unavailable`] otherwise. To be sure, keep an object
@@ -143,23 +142,11 @@ fn path(at: &Pointer) -> Result<Path, Error> {
     })
 }
 
-/// Names of metadata without hyphens, which Azure does not allow.
-fn with_underscores(name: &str) -> String {
-    name.replace('-', "_")
-}
-
-fn metadata(attributes: &Attributes) -> HashMap<String, String> {
-    mark::with_hyphens(attributes.iter().filter_map(|(attribute, value)| match attribute {
-        Attribute::Metadata(name) => Some((name.to_string(), value.to_string())),
-        _ => None,
-    }))
-}
-
 fn object(read: GetResult, what: String) -> Object {
-    let (length, tag, metadata) = (read.meta.size, read.meta.e_tag.clone(), metadata(&read.attributes));
+    let (length, tag) = (read.meta.size, read.meta.e_tag.clone());
     let body = read.into_stream().map_err(move |error| failed(&what, error));
     let mut object = Object::new(length, body.boxed());
-    (object.tag, object.metadata) = (tag, metadata);
+    object.tag = tag;
     object
 }
 
@@ -176,7 +163,6 @@ impl fmt::Debug for ObjectStoreAdapter {
 pub(crate) fn failed(what: &str, error: Foreign) -> Error {
     let kind = match &error {
         Foreign::PermissionDenied { .. } | Foreign::Unauthenticated { .. } => ErrorKind::Forbidden,
-        Foreign::AlreadyExists { .. } => ErrorKind::Exists,
         Foreign::Precondition { .. } | Foreign::NotModified { .. } => ErrorKind::Damaged,
         // `Generic` stands for failures of the network, of the service and of the request alike, so they count as
         // transient.
@@ -202,15 +188,14 @@ pub(crate) struct Target {
     pub(crate) at: Pointer,
     pub(crate) path: Path,
     pub(crate) content_type: Option<String>,
-    pub(crate) metadata: HashMap<String, String>,
 }
 
 /// Why a write failed.
 pub(crate) enum Unwritten {
     /// There is no object.
     Certainly(Error),
-    /// The store may have written the object.
-    Possibly(Error),
+    /// The store may have written the object, which has this length.
+    Possibly(Error, u64),
 }
 
 impl Target {
@@ -222,7 +207,7 @@ impl Target {
     /// Writes the object in one request.
     pub(crate) async fn put(&self, part: &Part) -> Result<(), Unwritten> {
         let put = async |attributes| {
-            let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
+            let options = PutOptions { attributes, ..PutOptions::default() };
             self.store.put_opts(&self.path, payload(part), options).await.map(drop)
         };
         let written = match put(self.attributes()).await {
@@ -235,7 +220,11 @@ impl Target {
                 keeps_none(&error) || matches!(error, Foreign::NotFound { .. } | Foreign::InvalidPath { .. });
             let error = failed(&self.what(), error);
             // Stores retry requests themselves, so an earlier attempt may have been executed.
-            if is_certain { Unwritten::Certainly(error) } else { Unwritten::Possibly(error) }
+            if is_certain {
+                Unwritten::Certainly(error)
+            } else {
+                Unwritten::Possibly(error, part.length() as u64)
+            }
         })
     }
 
@@ -251,18 +240,18 @@ impl Target {
         }
     }
 
-    /// The outcome of a write that the store may have executed: looks for the object.
-    pub(crate) async fn settle(&self, error: Error) -> Result<(), Error> {
-        let options = GetOptions { head: true, ..GetOptions::default() };
-        let found = self.store.get_opts(&self.path, options).await.ok();
-        mark::settle(error, found.and_then(|found| mark::is_of(&metadata(&found.attributes), &self.metadata)))
+    /// The outcome of a write that the store may have executed: looks for an object of this length. A missing one proves
+    /// nothing, because the store may still execute the write.
+    pub(crate) async fn settle(&self, error: Error, length: u64) -> Result<(), Error> {
+        match self.store.head(&self.path).await {
+            Ok(found) if found.size == length => Ok(()),
+            _ => Err(maybe_written(error)),
+        }
     }
 
     fn attributes(&self) -> Attributes {
-        let content_type = self.content_type.iter().map(|value| (Attribute::ContentType, value));
-        let named = self.metadata.iter();
-        let named = named.map(|(name, value)| (Attribute::Metadata(with_underscores(name).into()), value));
-        content_type.chain(named).map(|(name, value)| (name, AttributeValue::from(value.clone()))).collect()
+        let content_type = self.content_type.iter().cloned();
+        content_type.map(|value| (Attribute::ContentType, AttributeValue::from(value))).collect()
     }
 }
 
@@ -281,9 +270,9 @@ const PART: usize = 8 << 20;
 const IN_FLIGHT: usize = 4;
 
 pub(crate) async fn write(store: &Arc<dyn ObjectStore>, at: &Pointer, upload: Upload) -> Result<(), Error> {
-    let Upload { body, length, content_type, metadata } = upload;
+    let Upload { body, length, content_type } = upload;
     let (store, path, at) = (Arc::clone(store), path(at)?, at.clone());
-    let target = Arc::new(Target { store, at, path, content_type, metadata });
+    let target = Arc::new(Target { store, at, path, content_type });
     let mut source = Source::new(body, length, PART);
     let first = source.part().await?.unwrap_or_default();
     let written = if source.is_done() {
@@ -294,7 +283,7 @@ pub(crate) async fn write(store: &Arc<dyn ObjectStore>, at: &Pointer, upload: Up
     match written {
         Ok(()) => Ok(()),
         Err(Unwritten::Certainly(error)) => Err(error),
-        Err(Unwritten::Possibly(error)) => target.settle(error).await,
+        Err(Unwritten::Possibly(error, length)) => target.settle(error, length).await,
     }
 }
 
@@ -324,7 +313,7 @@ impl Parts {
     /// it failed.
     async fn send(mut self, first: Part, source: Source) -> Result<(), Unwritten> {
         let sent = match self.send_parts(first, source).await {
-            Ok(()) => self.complete().await.map_err(Unwritten::Possibly),
+            Ok(length) => self.complete().await.map_err(|error| Unwritten::Possibly(error, length)),
             Err(error) => Err(Unwritten::Certainly(error)),
         };
         if let Some(task) = self.abort_in_background() {
@@ -334,8 +323,9 @@ impl Parts {
         sent
     }
 
-    async fn send_parts(&mut self, first: Part, source: Source) -> Result<(), Error> {
-        let Some(upload) = &mut self.upload else { return Ok(()) };
+    /// Returns the length of the object.
+    async fn send_parts(&mut self, first: Part, source: Source) -> Result<u64, Error> {
+        let Some(upload) = &mut self.upload else { return Ok(0) };
         let what = &self.target.what();
         let rest = stream::try_unfold(source, |mut source| async {
             Ok::<_, Error>(source.part().await?.map(|part| (part, source)))
@@ -346,10 +336,10 @@ impl Parts {
                 let text = format!("{what}: more than {MAX_PARTS} parts: set the length of the payload");
                 return Err(Error::new(ErrorKind::Rejected, text));
             }
-            let sent = upload.put_part(payload(&part));
-            Ok(async move { sent.await.map_err(|error| failed(what, error)) })
+            let (sent, length) = (upload.put_part(payload(&part)), part.length() as u64);
+            Ok(async move { sent.await.map(|()| length).map_err(|error| failed(what, error)) })
         });
-        sending.try_buffer_unordered(IN_FLIGHT).try_collect::<()>().await
+        sending.try_buffer_unordered(IN_FLIGHT).try_fold(0, async |sum, length| Ok(sum + length)).await
     }
 
     async fn complete(&mut self) -> Result<(), Error> {

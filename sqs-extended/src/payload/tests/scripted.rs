@@ -1,6 +1,6 @@
 //! A store with scripted failures.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::ready;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -44,7 +44,6 @@ pub(super) struct Scripted(Arc<Mutex<State>>);
 #[derive(Default)]
 pub(super) struct State {
     pub(super) body: Bytes,
-    pub(super) metadata: HashMap<String, String>,
     pub(super) version: usize,
     pub(super) has_no_tags: bool,
     pub(super) script: VecDeque<Get>,
@@ -112,7 +111,7 @@ impl PayloadStore for Scripted {
                 UploadBody::Bytes(bytes) => bytes,
                 UploadBody::Stream(pieces) => pieces.try_collect::<Vec<_>>().await?.concat().into(),
             };
-            self.edit(|state| (state.body, state.metadata) = (body, upload.metadata));
+            self.edit(|state| state.body = body);
             Ok(())
         })
     }
@@ -160,7 +159,6 @@ impl Scripted {
         }
         let mut object = Object::new(state.body.len() as u64, stream::iter(pieces).boxed());
         object.tag = (!state.has_no_tags).then_some(version);
-        object.metadata.clone_from(&state.metadata);
         Ok(object)
     }
 }

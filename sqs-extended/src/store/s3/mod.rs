@@ -9,7 +9,6 @@
 mod read;
 pub(crate) mod settings;
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::ops::Range;
@@ -24,6 +23,7 @@ use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::RequestId as _;
 use aws_sdk_s3::operation::abort_multipart_upload::AbortMultipartUploadError;
 use aws_sdk_s3::operation::complete_multipart_upload::CompleteMultipartUploadError;
+use aws_sdk_s3::operation::head_object::HeadObjectError;
 use aws_sdk_s3::operation::put_object::PutObjectError;
 use aws_sdk_s3::primitives::{ByteStream, SdkBody};
 use aws_sdk_s3::types::{ChecksumAlgorithm, CompletedMultipartUpload, CompletedPart, ServerSideEncryption};
@@ -46,17 +46,16 @@ use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
 use crate::store::multipart::{MAX_PARTS, Part, Source};
 use crate::store::s3::settings::{Encryption, S3StoreBuilder, Settings};
-use crate::store::{Object, PayloadStore, StoreFuture, Upload, mark};
+use crate::store::{Object, PayloadStore, StoreFuture, Upload, maybe_written};
 
 /// The members that `PutObject` and `CreateMultipartUpload` share.
 macro_rules! describe {
-    ($request:expr, $store:expr, $at:expr, $about:expr) => {{
+    ($request:expr, $store:expr, $at:expr, $content_type:expr) => {{
         let (settings, encryption) = ($store.settings(), $store.encryption());
         $request
             .bucket($at.bucket())
             .key($at.key())
-            .set_content_type($about.content_type.clone())
-            .set_metadata(Some($about.metadata.clone()))
+            .set_content_type($content_type)
             .set_acl(settings.acl.clone())
             .set_storage_class(settings.storage_class.clone())
             .set_tagging($store.0.tagging.clone())
@@ -81,7 +80,7 @@ macro_rules! with_checksum {
 
 /// Payloads in Amazon S3 and compatible services.
 ///
-/// Objects are never overwritten (`If-None-Match`), so keys must be unique. Uploads have a [checksum](Checksum) that S3
+/// Each object has a new key, so a repeated request writes the same bytes. Uploads have a [checksum](Checksum) that S3
 /// verifies and stores. Objects over 8 MiB are uploaded in parts, four at a time. If an upload fails or is dropped, it
 /// is aborted in the background. If the process dies meanwhile, its parts remain: add a [lifecycle rule] with
 /// `AbortIncompleteMultipartUpload` to the bucket.
@@ -150,22 +149,20 @@ impl S3Store {
     }
 
     pub(crate) async fn write(&self, at: &Pointer, upload: Upload) -> Result<(), Error> {
-        let Upload { body, length, content_type, metadata } = upload;
-        let about = About { content_type, metadata };
+        let Upload { body, length, content_type } = upload;
         let mut source = Source::new(body, length, self.settings().part_size);
         let first = source.part().await?.unwrap_or_default();
         if source.is_done() {
-            self.put_object(at, &about, &first).await
+            self.put_object(at, content_type, &first).await
         } else {
-            self.put_parts(at, about, first, source).await
+            self.put_parts(at, content_type, first, source).await
         }
     }
 
-    async fn put_object(&self, at: &Pointer, about: &About, part: &Part) -> Result<(), Error> {
+    async fn put_object(&self, at: &Pointer, content_type: Option<String>, part: &Part) -> Result<(), Error> {
         let (attempts, checksum) = (Attempts::default(), self.settings().checksum);
         let sum = checksum.of(part).await;
-        let request = describe!(self.client(at.bucket()).put_object(), self, at, about)
-            .set_if_none_match(self.if_none_match())
+        let request = describe!(self.client(at.bucket()).put_object(), self, at, content_type)
             .content_length(length(part))
             .set_checksum_algorithm(checksum.algorithm())
             .body(body(part));
@@ -177,28 +174,27 @@ impl S3Store {
             Ok(_) => Ok(()),
             Err(error) => {
                 let error = Asked::of(What::Write, at).failed(error);
-                if attempts.maybe_applied() { self.settle(at, about, error).await } else { Err(error) }
+                if !attempts.maybe_applied() {
+                    return Err(error);
+                }
+                match self.exists(at, part.length() as u64).await {
+                    Some(true) => Ok(()),
+                    // S3 may still execute an attempt.
+                    Some(false) | None => Err(maybe_written(error)),
+                }
             }
         }
     }
 
-    /// The outcome of a write that S3 may have executed: looks for the object.
-    pub(crate) async fn settle(&self, at: &Pointer, about: &About, error: Error) -> Result<(), Error> {
+    /// Whether S3 has an object of this length. `None`: unknown, for example without the permission `s3:GetObject`.
+    async fn exists(&self, at: &Pointer, length: u64) -> Option<bool> {
         let request = self.client(at.bucket()).head_object().bucket(at.bucket()).key(at.key());
-        let is_ours = match request.set_expected_bucket_owner(self.owner(at.bucket())).send().await {
-            Ok(found) => {
-                mark::is_of(&mark::with_hyphens(found.metadata.unwrap_or_default()), &about.metadata)
+        match request.set_expected_bucket_owner(self.owner(at.bucket())).send().await {
+            Ok(found) => (found.content_length == i64::try_from(length).ok()).then_some(true),
+            Err(error) => {
+                error.as_service_error().is_some_and(HeadObjectError::is_not_found).then_some(false)
             }
-            // Without `s3:GetObject`, the store cannot look. Keys are unique, so an earlier attempt of this write took
-            // the key.
-            Err(denied) if error.kind() == ErrorKind::Exists && is_denied(&denied) => Some(true),
-            Err(_) => None,
-        };
-        mark::settle(error, is_ours)
-    }
-
-    pub(crate) fn if_none_match(&self) -> Option<String> {
-        self.settings().if_none_match.then(|| "*".to_owned())
+        }
     }
 
     /// Settings of the SDK for uploads.
@@ -217,13 +213,13 @@ impl S3Store {
     pub(crate) async fn put_parts(
         &self,
         at: &Pointer,
-        about: About,
+        content_type: Option<String>,
         first: Part,
         mut source: Source,
     ) -> Result<(), Error> {
-        let (about, mut begun) = self.begin(at, about).await?;
+        let mut begun = self.begin(at, content_type).await?;
         match begun.send_all(first, &mut source).await {
-            Ok(parts) => begun.complete(parts, &about).await,
+            Ok(parts) => begun.complete(parts, source.taken()).await,
             Err(error) => {
                 begun.abort().await;
                 Err(error)
@@ -232,16 +228,16 @@ impl S3Store {
     }
 
     /// Runs in a separate task: if the caller is dropped, the task drops the new upload, which aborts it.
-    async fn begin(&self, at: &Pointer, about: About) -> Result<(About, Begun), Error> {
+    async fn begin(&self, at: &Pointer, content_type: Option<String>) -> Result<Begun, Error> {
         let (store, place, runtime) = (self.clone(), at.clone(), Handle::current());
         let task = runtime.clone().spawn(async move {
             let request =
-                describe!(store.client(place.bucket()).create_multipart_upload(), store, place, about);
+                describe!(store.client(place.bucket()).create_multipart_upload(), store, place, content_type);
             let asked = Asked::of(What::Write, &place);
             let answer = request.set_checksum_algorithm(store.settings().checksum.algorithm()).send().await;
             let id = answer.map_err(|error| asked.failed(error))?.upload_id;
             let id = id.ok_or_else(|| asked.wrong(ErrorKind::Rejected, "S3 returned no upload id"))?;
-            Ok((about, Begun { store, at: place, id, tasks: JoinSet::new(), runtime, is_open: true }))
+            Ok(Begun { store, at: place, id, tasks: JoinSet::new(), runtime, is_open: true })
         });
         task.await.map_err(|error| stopped(at, &error))?
     }
@@ -317,18 +313,8 @@ impl fmt::Debug for S3Store {
     }
 }
 
-fn is_denied<E>(error: &SdkError<E>) -> bool {
-    error.raw_response().is_some_and(|response| response.status().as_u16() == 403)
-}
-
 pub(crate) fn length(part: &Part) -> i64 {
     i64::try_from(part.length()).unwrap_or(i64::MAX)
-}
-
-/// The description of a new object.
-pub(crate) struct About {
-    pub(crate) content_type: Option<String>,
-    pub(crate) metadata: HashMap<String, String>,
 }
 
 /// [`Encryption`] as the members of a request.
@@ -508,24 +494,33 @@ impl Begun {
         Ok(())
     }
 
-    async fn complete(mut self, parts: Vec<CompletedPart>, about: &About) -> Result<(), Error> {
+    /// `length` is that of the object.
+    async fn complete(mut self, parts: Vec<CompletedPart>, length: u64) -> Result<(), Error> {
         let attempts = Attempts::default();
         let parts = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
         let (store, at) = (self.store.clone(), self.at.clone());
         let request = store.client(at.bucket()).complete_multipart_upload().bucket(at.bucket());
         let request = request.key(at.key()).upload_id(&self.id).multipart_upload(parts);
-        let request = request
-            .set_if_none_match(store.if_none_match())
-            .set_expected_bucket_owner(store.owner(at.bucket()));
+        let request = request.set_expected_bucket_owner(store.owner(at.bucket()));
         let Err(error) = request.customize().interceptor(attempts.clone()).send().await else {
             self.is_open = false;
             return Ok(());
         };
+        // An earlier attempt, perhaps one of a proxy, may have completed it.
+        let is_gone = error.code() == Some("NoSuchUpload");
         let error = Asked::of(What::Write, &at).failed(error);
         // Some services respond with 204 to the abort of a completed upload, so the response says nothing about the
         // object.
         self.abort().await;
-        if attempts.maybe_applied() { store.settle(&at, about, error).await } else { Err(error) }
+        if !is_gone && !attempts.maybe_applied() {
+            return Err(error);
+        }
+        match store.exists(&at, length).await {
+            Some(true) => Ok(()),
+            // Nothing can complete an upload that is gone.
+            Some(false) if is_gone => Err(error),
+            Some(false) | None => Err(maybe_written(error)),
+        }
     }
 
     async fn abort(mut self) {
@@ -718,15 +713,9 @@ pub(crate) fn causes(error: &(dyn StdError + 'static)) -> String {
     chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// Error codes of transient client errors. Conflicts mean that another request for the key is in flight.
-const TRANSIENT: [&str; 6] = [
-    "ConditionalRequestConflict",
-    "OperationAborted",
-    "RequestTimeout",
-    "SlowDown",
-    "Throttling",
-    "ThrottlingException",
-];
+/// Error codes of transient client errors.
+const TRANSIENT: [&str; 5] =
+    ["OperationAborted", "RequestTimeout", "SlowDown", "Throttling", "ThrottlingException"];
 
 fn kind(what: What, status: Option<u16>, code: Option<&str>) -> ErrorKind {
     match (status.unwrap_or_default(), code) {
@@ -734,7 +723,6 @@ fn kind(what: What, status: Option<u16>, code: Option<&str>) -> ErrorKind {
         // delete messages whose object is missing.
         (404, Some("NoSuchKey" | "NotFound")) if what == What::Read => ErrorKind::NotFound,
         (403, _) => ErrorKind::Forbidden,
-        (412, _) if what == What::Write => ErrorKind::Exists,
         (412 | 416, _) if what == What::Read => ErrorKind::Damaged,
         // Server errors, and successes with an error or an unreadable body.
         (0..300 | 408 | 429 | 500.., _) => ErrorKind::Unavailable,
@@ -814,10 +802,9 @@ mod error_tests {
     }
 
     #[test]
-    fn failed_condition_means_damaged_when_reading_and_exists_when_writing() {
+    fn failed_condition_of_a_read_means_damaged() {
         assert_eq!(kind(What::Read, Some(412), Some("PreconditionFailed")), ErrorKind::Damaged);
         assert_eq!(kind(What::Read, Some(416), Some("InvalidRange")), ErrorKind::Damaged);
-        assert_eq!(kind(What::Write, Some(412), Some("PreconditionFailed")), ErrorKind::Exists);
     }
 
     #[test]

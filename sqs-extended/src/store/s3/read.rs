@@ -9,7 +9,6 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
-use crate::store::mark::with_hyphens;
 use crate::store::s3::{Asked, S3Store, What};
 use crate::store::{ByteStream, Object};
 
@@ -49,7 +48,6 @@ fn object(asked: Asked<'_>, from: u64, tag: Option<&str>, answer: GetObjectOutpu
     })?;
     let mut object = Object::new(length, stream(asked, answer.body));
     object.tag = answer.e_tag;
-    object.metadata = with_hyphens(answer.metadata.unwrap_or_default());
     Ok(object)
 }
 

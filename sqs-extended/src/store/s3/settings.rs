@@ -77,7 +77,6 @@ pub(crate) struct Settings {
     pub(crate) checksum: Checksum,
     pub(crate) part_size: usize,
     pub(crate) in_flight: usize,
-    pub(crate) if_none_match: bool,
 }
 
 impl Default for Settings {
@@ -93,7 +92,6 @@ impl Default for Settings {
             checksum: Checksum::default(),
             part_size: 8 << 20,
             in_flight: 4,
-            if_none_match: true,
         }
     }
 }
@@ -184,13 +182,6 @@ impl S3StoreBuilder {
     /// in memory.
     pub fn parts_in_flight(mut self, parts: usize) -> Self {
         self.settings.in_flight = parts;
-        self
-    }
-
-    /// Sets whether S3 refuses keys that are taken (`If-None-Match: *`): true by default. Some compatible services do
-    /// not support it.
-    pub fn refuse_overwrite(mut self, refuse: bool) -> Self {
-        self.settings.if_none_match = refuse;
         self
     }
 

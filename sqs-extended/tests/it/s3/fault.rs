@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
-use http::{Method, Request, Response};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use s3s::Body;
@@ -52,6 +52,8 @@ pub(crate) enum Effect {
     ResetBefore,
     /// The connection closes after S3 has handled the request.
     ResetAfter,
+    /// A proxy sends the request to S3 twice, and only the second response arrives.
+    Repeat,
     /// The response body breaks off after this number of bytes.
     BreakAt(usize),
     /// S3 does not get the request, and no response is sent.
@@ -114,7 +116,8 @@ impl Faults {
             headers: head.headers.clone(),
             crc32: crc32(&bytes),
         };
-        let effect = self.pick(seen.name());
+        let name = seen.name();
+        let effect = self.pick(name);
         self.seen.lock().unwrap().push(seen);
         self.wake.notify_waiters();
         match effect {
@@ -126,7 +129,14 @@ impl Faults {
             Some(Effect::Hang) => std::future::pending().await,
             _ => {}
         }
+        if let Some(Effect::Repeat) = effect {
+            let first = Request::from_parts(head.clone(), Body::from(bytes.clone()));
+            s3.call(first).await.map_err(|_| broken())?;
+        }
         let answer = s3.call(Request::from_parts(head, Body::from(bytes))).await.map_err(|_| broken())?;
+        // s3s-fs denies the end of an upload that it does not know. This is the response of S3.
+        let is_unknown_upload = name == "Complete" && answer.status() == StatusCode::FORBIDDEN;
+        let answer = if is_unknown_upload { self::answer(404, "NoSuchUpload") } else { answer };
         match effect {
             Some(Effect::ResetAfter) => Err(broken()),
             Some(Effect::BreakAt(bytes)) => Ok(broken_off(answer, bytes).await),

@@ -104,6 +104,20 @@ async fn message_keeps_its_object_if_the_response_is_lost() {
 }
 
 #[tokio::test]
+async fn upload_that_a_proxy_repeats_is_sent_and_leaves_no_orphan() {
+    let setup = setup().await;
+    for (name, length) in [("PutObject", 10), ("Complete", PART + 10)] {
+        setup.s3.fail(name, Effect::Repeat, 1);
+        setup.client.send_stream(&setup.url, bytes(length)).send().await.unwrap();
+        assert_eq!((setup.s3.count(name), setup.objects().await), (1, 1), "{name}");
+        let received = setup.client.receive(&setup.url).send().await.unwrap().remove(0);
+        assert!(received.body().unwrap().unwrap().as_bytes() == bytes(length), "{name}");
+        setup.client.queue(&setup.url).delete(&received.message).send().await.unwrap();
+        assert_eq!(setup.objects().await, 0, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn streamed_message_is_retried_only_with_a_deduplication_id() {
     let setup = setup().await;
     let retrying = ExtendedClient::new(setup.sqs.client(), setup.s3.store());
