@@ -19,14 +19,13 @@ use crate::format::pointer::Pointer;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let server = sqs_mock_server::MockSqs::in_process();
 /// # let url = server.client().create_queue().queue_name("orders").send().await?.queue_url.unwrap();
-/// use sqs_extended::{ErrorKind, ExtendedClient, MemoryStore, StoreCall, StoreFault};
+/// use sqs_client::types::MessageAttributeValue;
+/// use sqs_extended::{ErrorKind, ExtendedClient, MemoryStore};
 ///
-/// let store = MemoryStore::new("payloads");
-/// let client = ExtendedClient::new(server.client(), store.clone());
-/// store.fail_next(StoreCall::Put, StoreFault::Fail(ErrorKind::Forbidden));
-///
-/// let error = client.send_message().queue_url(&url).message_body("x".repeat(300_000)).send().await.unwrap_err();
-/// assert_eq!(error.kind(), ErrorKind::Forbidden); // nothing was sent
+/// let client = ExtendedClient::new(server.client(), MemoryStore::new("payloads"));
+/// let send = client.send_message().queue_url(&url).message_body("x".repeat(300_000));
+/// let error = send.message_attributes("ExtendedPayloadSize", MessageAttributeValue::number(1)).send().await.unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::ReservedAttribute); // nothing was stored or sent
 /// assert!(!error.is_retryable());
 /// println!("{error}");
 /// # Ok(())

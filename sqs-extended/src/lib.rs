@@ -60,7 +60,7 @@ pub use receive::message::{ExtendedMessage, MessagePayload, Receive};
 pub use send::streamed::{SendStream, StreamSent};
 pub use settings::{ExtendedClientBuilder, Threshold};
 pub use sqs_client::client::Unopened;
-pub use store::memory::{MemoryStore, StoreCall, StoreCalls, StoreFault};
+pub use store::memory::MemoryStore;
 #[cfg(feature = "object_store")]
 pub use store::object_store::ObjectStoreAdapter;
 #[cfg(feature = "s3")]

@@ -9,10 +9,11 @@ use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_extended::{ErrorKind, StoreCall, StoreFault};
+use sqs_extended::ErrorKind;
 use sqs_mock_server::faults::Fault;
 
 use super::base_client::{Base, BaseClient};
+use super::faulty_store::{StoreCall, StoreFault};
 use super::rig::{Rig, large};
 
 async fn until(mut is_so: impl FnMut() -> bool) {

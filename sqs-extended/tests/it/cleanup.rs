@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use sqs_client::types::DeleteMessageBatchRequestEntry;
-use sqs_extended::{ErrorKind, ExtendedClient, StoreCall, StoreFault};
+use sqs_extended::{ErrorKind, ExtendedClient};
 
+use super::faulty_store::{StoreCall, StoreFault};
 use super::rig::{EventLog, Rig, large};
 use super::sizes::entry;
 use super::wrapped_store::WrappedStore;

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use sqs_extended::{
-    ByteStream, ErrorKind, ExtendedClient, MessagePayload, Payload, StoreCall, StoreFault, UploadBody,
-};
+use sqs_extended::{ByteStream, ErrorKind, ExtendedClient, MessagePayload, Payload, UploadBody};
 use tokio::time::{Instant, sleep};
 
 use super::base_client::BaseClient;
+use super::faulty_store::{StoreCall, StoreFault};
 use super::rig::{EventLog, Rig, large};
 use super::wrapped_store::WrappedStore;
 

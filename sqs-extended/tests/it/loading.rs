@@ -1,8 +1,9 @@
 //! Loaded payloads, and the errors of payloads that cannot be loaded.
 
 use sqs_client::wire::checksum::md5_of_body;
-use sqs_extended::{ErrorKind, Pointer, PointerClass, StoreCall, StoreFault};
+use sqs_extended::{ErrorKind, Pointer, PointerClass};
 
+use super::faulty_store::{StoreCall, StoreFault};
 use super::receiving::{failure, receive_one};
 use super::rig::{Rig, large};
 

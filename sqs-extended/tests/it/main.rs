@@ -9,6 +9,7 @@ mod cleanup;
 mod copies;
 mod damaged;
 mod elsewhere;
+mod faulty_store;
 mod generated_ids;
 mod hanging;
 #[path = "../../../sqs-client/tests/it/aws_sdk_in_process.rs"]

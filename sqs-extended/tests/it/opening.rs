@@ -8,12 +8,11 @@ use std::time::Duration;
 use sqs_buffered::{Consumer, Outcome};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::types::{MessageSystemAttributeName, QueueAttributeName, UnopenedMessage};
-use sqs_extended::{
-    Error, ErrorKind, ExtendedClient, MemoryStore, MessagePayload, Pointer, StoreCall, StoreFault,
-};
+use sqs_extended::{Error, ErrorKind, ExtendedClient, MessagePayload, Pointer};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::base_client::BaseClient;
+use super::faulty_store::{FaultyStore, StoreCall, StoreFault};
 use super::rig::{Rig, large};
 use super::wrapped_store::WrappedStore;
 
@@ -25,7 +24,7 @@ struct Slow {
 }
 
 impl Slow {
-    fn new(inner: MemoryStore, takes: Duration) -> Self {
+    fn new(inner: FaultyStore, takes: Duration) -> Self {
         let (running, most) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
         let seen = Arc::clone(&most);
         let mut store = WrappedStore::new(inner);

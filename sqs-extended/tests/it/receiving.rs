@@ -6,11 +6,11 @@ use sqs_client::operation::Action;
 use sqs_client::types::{Message, MessageAttributeValue};
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{
-    Error, ErrorKind, ExtendedHandle, ExtendedMessage, MessagePayload, Pointer, PointerClass, StoreCall,
-    StoreFault, Unopened,
+    Error, ErrorKind, ExtendedHandle, ExtendedMessage, MessagePayload, Pointer, PointerClass, Unopened,
 };
 use sqs_mock_server::faults::Fault;
 
+use super::faulty_store::{StoreCall, StoreFault};
 use super::rig::{EventLog, Rig, large};
 
 pub(crate) fn failure(message: &ExtendedMessage) -> &Error {

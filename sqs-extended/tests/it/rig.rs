@@ -10,12 +10,13 @@ use sqs_extended::{ExtendedClient, ExtendedClientBuilder, MemoryStore, Pointer, 
 use sqs_mock_server::MockSqs;
 
 use super::base_client::{Base, BaseClient};
+use super::faulty_store::FaultyStore;
 
 pub(crate) type Extended<C = BaseClient> = ExtendedClient<C>;
 
 pub(crate) struct Rig<C: Base = BaseClient> {
     pub(crate) server: MockSqs,
-    pub(crate) store: MemoryStore,
+    pub(crate) store: FaultyStore,
     /// A client without the extended layer: it shows messages as they are in the queue.
     pub(crate) plain: Client,
     /// The client that the extended client sends through.
@@ -65,7 +66,7 @@ impl<C: Base> Rig<C> {
             create = create.attributes(QueueAttributeName::ContentBasedDeduplication, "true");
         }
         let url = create.send().await.unwrap().queue_url.unwrap();
-        let store = MemoryStore::new("own");
+        let store = FaultyStore::new(MemoryStore::new("own"));
         let builder = ExtendedClient::builder(base.clone(), store.clone());
         let client = settings(builder).build().unwrap();
         Self { server, store, plain, base, client, url, name }

@@ -14,12 +14,10 @@ use sqs_client::operation::Action;
 use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchInput};
 use sqs_client::types::{DeleteMessageBatchRequestEntry, Message, SendMessageBatchRequestEntry};
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_extended::{
-    ErrorKind, Event, ExtendedClientBuilder, ExtendedHandle, Payload, Pointer, StoreCall, StoreFault,
-    Threshold,
-};
+use sqs_extended::{ErrorKind, Event, ExtendedClientBuilder, ExtendedHandle, Payload, Pointer, Threshold};
 use sqs_mock_server::faults::Fault;
 
+use super::faulty_store::{StoreCall, StoreFault};
 use super::rig::Rig;
 use super::sizes::entry;
 

@@ -5,8 +5,9 @@ use sqs_client::operation::Operation;
 use sqs_client::operation::receive_message::{ReceiveMessageInput, ReceiveMessageOutput};
 use sqs_client::operation::send_message_batch::{SendMessageBatch, SendMessageBatchInput};
 use sqs_client::types::{Message, SendMessageBatchRequestEntry};
-use sqs_extended::{Error, ErrorKind, Pointer, StoreCall, StoreFault};
+use sqs_extended::{Error, ErrorKind, Pointer};
 
+use super::faulty_store::{StoreCall, StoreFault};
 use super::rig::{EventLog, Rig, large};
 use super::sizes::entry;
 

@@ -10,10 +10,11 @@ use sqs_client::operation::{Action, MaybeRepeated as _};
 use sqs_client::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
 use sqs_client::wire::checksum::{md5_of_attributes, md5_of_body};
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_extended::{ErrorKind, ExtendedClient, ExtendedClientBuilder, Payload, StoreCall, StoreFault};
+use sqs_extended::{ErrorKind, ExtendedClient, ExtendedClientBuilder, Payload};
 use sqs_mock_server::faults::Fault;
 
 use super::base_client::{Base, BaseClient};
+use super::faulty_store::{StoreCall, StoreFault};
 use super::rig::{EventLog, Rig, large};
 use super::sizes::entry;
 

@@ -1,10 +1,13 @@
 //! Compatibility with the libraries for other languages, byte for byte.
 
+use std::sync::{Arc, Mutex};
+
 use sqs_client::types::MessageAttributeValue;
 use sqs_client::wire::checksum::content_deduplication_id;
-use sqs_extended::{Compat, ExtendedHandle, MessagePayload, Pointer};
+use sqs_extended::{Compat, ExtendedClient, ExtendedHandle, MessagePayload, Pointer};
 
 use super::rig::{Rig, large};
+use super::wrapped_store::WrappedStore;
 
 const MODERN: &str = "software.amazon.payloadoffloading.PayloadS3Pointer";
 const LEGACY: &str = "com.amazon.sqs.javamessaging.MessageS3Pointer";
@@ -41,10 +44,16 @@ async fn pointer_has_the_bytes_of_the_java_library() {
 async fn object_holds_exactly_the_bytes_of_the_body() {
     let rig = Rig::new().await;
     let body = large("Grüße 🦀");
-    rig.send(&body).await;
-    let objects = rig.store.objects();
-    assert_eq!(rig.store.bytes(&objects[0]).unwrap(), body.as_bytes());
-    assert_eq!(rig.store.content_type(&objects[0]).as_deref(), Some("text/plain; charset=utf-8"));
+    let (types, mut store) = (Arc::new(Mutex::new(Vec::new())), WrappedStore::new(rig.store.clone()));
+    let seen = Arc::clone(&types);
+    store.puts = Some(Arc::new(move |upload| {
+        seen.lock().unwrap().push(upload.content_type.clone().unwrap());
+        upload
+    }));
+    let client = ExtendedClient::new(rig.base.clone(), store);
+    client.send_message().queue_url(&rig.url).message_body(&body).send().await.unwrap();
+    assert_eq!(rig.store.bytes(&rig.store.objects()[0]).unwrap(), body.as_bytes());
+    assert_eq!(*types.lock().unwrap(), ["text/plain; charset=utf-8"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use sqs_extended::{MemoryStore, Object, PayloadStore, Pointer, StoreFuture, Upload};
+use sqs_extended::{Object, PayloadStore, Pointer, StoreFuture, Upload};
+
+use super::faulty_store::FaultyStore;
 
 type Changed<I, O> = Option<Arc<dyn Fn(I) -> O + Send + Sync>>;
 
 #[derive(Clone)]
 pub(crate) struct WrappedStore {
-    inner: MemoryStore,
+    inner: FaultyStore,
     /// Changes each upload.
     pub(crate) puts: Changed<Upload, Upload>,
     /// Executes uploads after this time, also if their calls are dropped before.
@@ -23,7 +25,7 @@ pub(crate) struct WrappedStore {
 }
 
 impl WrappedStore {
-    pub(crate) fn new(inner: MemoryStore) -> Self {
+    pub(crate) fn new(inner: FaultyStore) -> Self {
         Self { inner, puts: None, late_puts: None, before_gets: None, gets: None }
     }
 }
