@@ -61,6 +61,7 @@ pub use send::streamed::{SendStream, StreamSent};
 pub use settings::{ExtendedClientBuilder, Threshold};
 pub use sqs_client::client::Unopened;
 pub use store::memory::MemoryStore;
+pub use store::multipart::{MultipartStore, Part, Parts};
 #[cfg(feature = "object_store")]
 pub use store::object_store::ObjectStoreAdapter;
 #[cfg(feature = "s3")]

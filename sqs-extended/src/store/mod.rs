@@ -1,8 +1,7 @@
 //! The interface to stores of payloads, and the stores.
 
 pub(crate) mod memory;
-#[cfg(any(feature = "s3", feature = "object_store"))]
-mod multipart;
+pub(crate) mod multipart;
 #[cfg(feature = "object_store")]
 pub(crate) mod object_store;
 #[cfg(feature = "s3")]
@@ -71,6 +70,13 @@ pub trait PayloadStore: Send + Sync + 'static {
     /// # Errors
     /// The store failed or rejected the call.
     fn delete<'a>(&'a self, at: &'a Pointer) -> StoreFuture<'a, ()>;
+
+    /// How many bytes of a streamed upload the store may hold before it takes the next piece: 40 MiB by default, five parts of 8 MiB.
+    /// An upload may go without progress for one
+    /// [`store_timeout`](crate::settings::ExtendedClientBuilder::store_timeout) for each 8 MiB of them.
+    fn held_bytes(&self) -> u64 {
+        40 << 20
+    }
 }
 
 impl<T: PayloadStore + ?Sized> PayloadStore for std::sync::Arc<T> {
@@ -93,6 +99,10 @@ impl<T: PayloadStore + ?Sized> PayloadStore for std::sync::Arc<T> {
 
     fn delete<'a>(&'a self, at: &'a Pointer) -> StoreFuture<'a, ()> {
         (**self).delete(at)
+    }
+
+    fn held_bytes(&self) -> u64 {
+        (**self).held_bytes()
     }
 }
 
@@ -188,7 +198,7 @@ impl Bounded {
     }
 
     pub(crate) async fn put(&self, at: &Pointer, mut upload: Upload) -> Result<(), Error> {
-        let (pace, body) = Pace::of(self.timeout, upload.body);
+        let (pace, body) = Pace::of(self.timeout, self.inner.held_bytes(), upload.body);
         upload.body = body;
         tokio::select! {
             biased;
@@ -252,20 +262,18 @@ impl fmt::Debug for Bounded {
 /// Bytes for which a store gets one timeout.
 const PART: u64 = 8 << 20;
 
-/// Parts that may be in flight when the next piece is taken.
-const PARTS: u32 = 5;
-
-/// The time limit after a piece of this length: one timeout for each 8 MiB of it, but at least five, for the parts
-/// before it.
-pub(crate) fn patience(timeout: Duration, bytes: u64) -> Duration {
+/// The time limit of a store that has to write this many bytes: one timeout for each 8 MiB.
+fn patience(timeout: Duration, bytes: u64) -> Duration {
     let parts = u32::try_from(bytes.div_ceil(PART)).unwrap_or(u32::MAX);
-    timeout.saturating_mul(parts.max(PARTS))
+    timeout.saturating_mul(parts.max(1))
 }
 
 /// The time limit of an upload: the store must take the next piece, or finish, before it.
 #[derive(Debug)]
 pub(crate) struct Pace {
     timeout: Duration,
+    /// See [`PayloadStore::held_bytes`].
+    held: u64,
     /// `None` while the store waits for the source. Locked for a few instructions.
     until: Mutex<Option<Until>>,
 }
@@ -279,12 +287,12 @@ struct Until {
 
 impl Pace {
     /// Starts the time limit. The returned body restarts it with each piece.
-    pub(crate) fn of(timeout: Duration, body: UploadBody) -> (Arc<Self>, UploadBody) {
+    pub(crate) fn of(timeout: Duration, held: u64, body: UploadBody) -> (Arc<Self>, UploadBody) {
         let length = match &body {
             UploadBody::Bytes(bytes) => bytes.len(),
             UploadBody::Stream(_) => 0,
         };
-        let pace = Arc::new(Self { timeout, until: Mutex::new(None) });
+        let pace = Arc::new(Self { timeout, held, until: Mutex::new(None) });
         pace.gave(length);
         let body = match body {
             UploadBody::Stream(body) => UploadBody::Stream(Paced { body, pace: Arc::clone(&pace) }.boxed()),
@@ -312,7 +320,8 @@ impl Pace {
 
     fn gave(&self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        let patience = patience(self.timeout, bytes);
+        // The pieces before it may be in the store still.
+        let patience = patience(self.timeout, bytes.max(self.held));
         // Without a limit if the clock cannot represent it.
         *self.until.lock() = Instant::now().checked_add(patience).map(|at| Until { at, patience });
     }
@@ -349,11 +358,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn store_has_one_timeout_per_part_and_at_least_five() {
+    fn store_has_one_timeout_for_each_8_mib() {
         let minute = Duration::from_secs(60);
-        for (bytes, minutes) in [(0, 5), (1, 5), (40 << 20, 5), ((40 << 20) + 1, 6), (256 << 20, 32)] {
+        for (bytes, minutes) in [(0, 1), (1, 1), (40 << 20, 5), ((40 << 20) + 1, 6), (256 << 20, 32)] {
             assert_eq!(patience(minute, bytes), minute * minutes, "{bytes}");
         }
         assert_eq!(patience(Duration::MAX, u64::MAX), Duration::MAX);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn time_limit_of_an_upload_grows_with_what_the_store_holds() {
+        let minute = Duration::from_secs(60);
+        for (held, length, minutes) in [(40 << 20, 1, 5), (320 << 20, 1, 40), (40 << 20, 80 << 20, 10)] {
+            let (pace, _body) = Pace::of(minute, held, UploadBody::Bytes(vec![0; length].into()));
+            assert_eq!(pace.lost().await, minute * minutes, "{held} {length}");
+        }
     }
 }

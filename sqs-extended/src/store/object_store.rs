@@ -5,18 +5,17 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use object_store::path::Path;
 use object_store::{
     Attribute, AttributeValue, Attributes, Error as Foreign, GetOptions, GetRange, GetResult,
     MultipartUpload, ObjectStore, ObjectStoreExt as _, PutMultipartOptions, PutOptions, PutPayload,
 };
-use tokio::runtime::Handle;
-use tokio::task::JoinHandle;
+use parking_lot::Mutex;
 
 use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
-use crate::store::multipart::{MAX_PARTS, Part, Source};
+use crate::store::multipart::{MultipartStore, Part, Parts};
 use crate::store::{Object, PayloadStore, StoreFuture, Upload, maybe_written};
 
 /// Payloads in a store of the crate [`object_store`]: Google Cloud Storage, Azure Blob Storage, Amazon S3, local files, memory.
@@ -112,7 +111,7 @@ impl PayloadStore for ObjectStoreAdapter {
     }
 
     fn put<'a>(&'a self, at: &'a Pointer, upload: Upload) -> StoreFuture<'a, ()> {
-        Box::pin(async move { write(self.store(at.bucket())?, at, upload).await })
+        Box::pin(self.write(at, upload))
     }
 
     fn get<'a>(
@@ -182,191 +181,124 @@ pub(crate) fn folder(prefix: &str) -> Result<Option<Path>, Error> {
     })
 }
 
-/// The location and the description of a new object.
-pub(crate) struct Target {
-    pub(crate) store: Arc<dyn ObjectStore>,
-    pub(crate) at: Pointer,
-    pub(crate) path: Path,
-    pub(crate) content_type: Option<String>,
-}
-
-/// Why a write failed.
-pub(crate) enum Unwritten {
-    /// There is no object.
-    Certainly(Error),
-    /// The store may have written the object, which has this length.
-    Possibly(Error, u64),
-}
-
-impl Target {
-    /// The action, for error texts.
-    pub(crate) fn what(&self) -> String {
-        format!("writing {}", self.at)
-    }
-
-    /// Writes the object in one request.
-    pub(crate) async fn put(&self, part: &Part) -> Result<(), Unwritten> {
-        let put = async |attributes| {
-            let options = PutOptions { attributes, ..PutOptions::default() };
-            self.store.put_opts(&self.path, payload(part), options).await.map(drop)
-        };
-        let written = match put(self.attributes()).await {
-            Err(error) if keeps_none(&error) => put(Attributes::default()).await,
-            result => result,
-        };
-        written.map_err(|error| {
-            // There is no bucket, or no request was made.
-            let is_certain =
-                keeps_none(&error) || matches!(error, Foreign::NotFound { .. } | Foreign::InvalidPath { .. });
-            let error = failed(&self.what(), error);
-            // Stores retry requests themselves, so an earlier attempt may have been executed.
-            if is_certain {
-                Unwritten::Certainly(error)
-            } else {
-                Unwritten::Possibly(error, part.length() as u64)
-            }
-        })
-    }
-
-    /// Begins a multipart upload.
-    pub(crate) async fn begin(&self) -> Result<Box<dyn MultipartUpload>, Foreign> {
-        let begin = async |attributes| {
-            let options = PutMultipartOptions { attributes, ..PutMultipartOptions::default() };
-            self.store.put_multipart_opts(&self.path, options).await
-        };
-        match begin(self.attributes()).await {
-            Err(error) if keeps_none(&error) => begin(Attributes::default()).await,
-            result => result,
-        }
-    }
-
-    /// The outcome of a write that the store may have executed: looks for an object of this length. A missing one proves
-    /// nothing, because the store may still execute the write.
-    pub(crate) async fn settle(&self, error: Error, length: u64) -> Result<(), Error> {
-        match self.store.head(&self.path).await {
-            Ok(found) if found.size == length => Ok(()),
-            _ => Err(maybe_written(error)),
-        }
-    }
-
-    fn attributes(&self) -> Attributes {
-        let content_type = self.content_type.iter().cloned();
-        content_type.map(|value| (Attribute::ContentType, AttributeValue::from(value))).collect()
-    }
-}
-
 /// Whether the store supports no attributes.
 fn keeps_none(error: &Foreign) -> bool {
     matches!(error, Foreign::NotImplemented { .. } | Foreign::NotSupported { .. })
 }
 
-pub(crate) fn payload(part: &Part) -> PutPayload {
+fn attributes(content_type: Option<String>) -> Attributes {
+    content_type.into_iter().map(|value| (Attribute::ContentType, AttributeValue::from(value))).collect()
+}
+
+fn payload(part: &Part) -> PutPayload {
     part.pieces().iter().cloned().collect()
 }
 
+/// Bytes of a part.
 const PART: usize = 8 << 20;
 
 /// Parts that are uploaded at a time.
 const IN_FLIGHT: usize = 4;
 
-pub(crate) async fn write(store: &Arc<dyn ObjectStore>, at: &Pointer, upload: Upload) -> Result<(), Error> {
-    let Upload { body, length, content_type } = upload;
-    let (store, path, at) = (Arc::clone(store), path(at)?, at.clone());
-    let target = Arc::new(Target { store, at, path, content_type });
-    let mut source = Source::new(body, length, PART);
-    let first = source.part().await?.unwrap_or_default();
-    let written = if source.is_done() {
-        target.put(&first).await
-    } else {
-        Parts::begin(&target).await?.send(first, source).await
-    };
-    match written {
-        Ok(()) => Ok(()),
-        Err(Unwritten::Certainly(error)) => Err(error),
-        Err(Unwritten::Possibly(error, length)) => target.settle(error, length).await,
-    }
-}
-
-/// A multipart upload. It is aborted on drop.
-struct Parts {
-    /// `None` after it was completed or aborted.
-    upload: Option<Box<dyn MultipartUpload>>,
-    target: Arc<Target>,
-    runtime: Handle,
-}
-
-impl Parts {
-    /// Runs in a separate task: if the caller is dropped, the task drops the new upload, which aborts it.
-    async fn begin(target: &Arc<Target>) -> Result<Self, Error> {
-        let (target, runtime) = (Arc::clone(target), Handle::current());
-        let what = target.what();
-        let task = runtime.clone().spawn(async move {
-            let upload = target.begin().await.map_err(|error| failed(&target.what(), error))?;
-            Ok(Self { upload: Some(upload), target, runtime })
-        });
-        task.await.map_err(|error| {
-            Error::new(ErrorKind::Unavailable, format!("{what}: a task of the upload ended: {error}"))
-        })?
-    }
-
-    /// Writes all parts and completes the upload. After a failure, it is aborted. The outcome is unknown if completing
-    /// it failed.
-    async fn send(mut self, first: Part, source: Source) -> Result<(), Unwritten> {
-        let sent = match self.send_parts(first, source).await {
-            Ok(length) => self.complete().await.map_err(|error| Unwritten::Possibly(error, length)),
-            Err(error) => Err(Unwritten::Certainly(error)),
-        };
-        if let Some(task) = self.abort_in_background() {
-            // The task fails only if the runtime ends.
-            let _ = task.await;
+impl ObjectStoreAdapter {
+    async fn write(&self, at: &Pointer, upload: Upload) -> Result<(), Error> {
+        let mut parts = Parts::new(upload, PART);
+        match parts.whole().await? {
+            Some(part) => self.put_whole(at, parts.content_type().map(str::to_owned), &part).await,
+            None => parts.upload(self, at, IN_FLIGHT).await,
         }
-        sent
     }
 
-    /// Returns the length of the object.
-    async fn send_parts(&mut self, first: Part, source: Source) -> Result<u64, Error> {
-        let Some(upload) = &mut self.upload else { return Ok(0) };
-        let what = &self.target.what();
-        let rest = stream::try_unfold(source, |mut source| async {
-            Ok::<_, Error>(source.part().await?.map(|part| (part, source)))
-        });
-        let sending = stream::iter([Ok(first)]).chain(rest).enumerate().map(|(number, part)| {
-            let part = part?;
-            if number as u64 >= u64::from(MAX_PARTS) {
-                let text = format!("{what}: more than {MAX_PARTS} parts: set the length of the payload");
-                return Err(Error::new(ErrorKind::Rejected, text));
-            }
-            let (sent, length) = (upload.put_part(payload(&part)), part.length() as u64);
-            Ok(async move { sent.await.map(|()| length).map_err(|error| failed(what, error)) })
-        });
-        sending.try_buffer_unordered(IN_FLIGHT).try_fold(0, async |sum, length| Ok(sum + length)).await
-    }
-
-    async fn complete(&mut self) -> Result<(), Error> {
-        let Some(upload) = &mut self.upload else { return Ok(()) };
-        upload.complete().await.map_err(|error| failed(&self.target.what(), error))?;
-        self.upload = None;
-        Ok(())
-    }
-
-    fn abort_in_background(&mut self) -> Option<JoinHandle<()>> {
-        let (mut upload, target) = (self.upload.take()?, Arc::clone(&self.target));
-        Some(self.runtime.spawn(async move {
-            match upload.abort().await {
-                // The upload was completed before.
-                Ok(()) | Err(Foreign::NotFound { .. }) => {}
-                Err(error) => {
-                    let (bucket, key) = (target.at.bucket(), target.at.key());
-                    tracing::warn!(bucket, key, %error, "an upload could not be aborted");
-                }
-            }
-        }))
+    /// Writes an object in one request.
+    async fn put_whole(&self, at: &Pointer, content_type: Option<String>, part: &Part) -> Result<(), Error> {
+        let (store, path) = (self.store(at.bucket())?, path(at)?);
+        let put = async |attributes| {
+            let options = PutOptions { attributes, ..PutOptions::default() };
+            store.put_opts(&path, payload(part), options).await.map(drop)
+        };
+        let written = match put(attributes(content_type)).await {
+            Err(error) if keeps_none(&error) => put(Attributes::default()).await,
+            result => result,
+        };
+        let Err(error) = written else { return Ok(()) };
+        // There is no bucket, or no request was made.
+        let is_certain =
+            keeps_none(&error) || matches!(error, Foreign::NotFound { .. } | Foreign::InvalidPath { .. });
+        let error = failed(&format!("writing {at}"), error);
+        // Stores retry requests themselves, so an earlier attempt may have been executed.
+        if is_certain { Err(error) } else { settle(store, &path, error, part.length() as u64).await }
     }
 }
 
-impl Drop for Parts {
-    fn drop(&mut self) {
-        self.abort_in_background();
+/// The outcome of a write that the store may have executed: looks for an object of this length. A missing one proves nothing, because
+/// the store may still execute the write.
+async fn settle(store: &Arc<dyn ObjectStore>, path: &Path, error: Error, length: u64) -> Result<(), Error> {
+    match store.head(path).await {
+        Ok(found) if found.size == length => Ok(()),
+        _ => Err(maybe_written(error)),
+    }
+}
+
+/// An upload in parts.
+pub struct Begun {
+    at: Pointer,
+    path: Path,
+    store: Arc<dyn ObjectStore>,
+    /// `None` while it is completed or aborted. Locked for a few instructions.
+    upload: Mutex<Option<Box<dyn MultipartUpload>>>,
+}
+
+impl MultipartStore for ObjectStoreAdapter {
+    type Upload = Begun;
+    type Part = ();
+
+    fn begin<'a>(&'a self, at: &'a Pointer, content_type: Option<String>) -> StoreFuture<'a, Begun> {
+        Box::pin(async move {
+            let (store, path) = (self.store(at.bucket())?, path(at)?);
+            let begin = async |attributes| {
+                let options = PutMultipartOptions { attributes, ..PutMultipartOptions::default() };
+                store.put_multipart_opts(&path, options).await
+            };
+            let begun = match begin(attributes(content_type)).await {
+                Err(error) if keeps_none(&error) => begin(Attributes::default()).await,
+                result => result,
+            };
+            let upload = begun.map_err(|error| failed(&format!("writing {at}"), error))?;
+            let (at, store) = (at.clone(), Arc::clone(store));
+            Ok(Begun { at, path, store, upload: Mutex::new(Some(upload)) })
+        })
+    }
+
+    fn part(&self, upload: &Arc<Begun>, _: u32, part: Part) -> StoreFuture<'static, ()> {
+        let what = format!("writing {}", upload.at);
+        let sending = upload.upload.lock().as_mut().map(|upload| upload.put_part(payload(&part)));
+        Box::pin(async move {
+            match sending {
+                Some(sending) => sending.await.map_err(|error| failed(&what, error)),
+                None => Err(Error::new(ErrorKind::Rejected, format!("{what}: the upload has ended"))),
+            }
+        })
+    }
+
+    fn complete<'a>(&'a self, upload: &'a Arc<Begun>, _: Vec<()>, length: u64) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let Some(mut parts) = upload.upload.lock().take() else { return Ok(()) };
+            let Err(error) = parts.complete().await else { return Ok(()) };
+            *upload.upload.lock() = Some(parts);
+            let error = failed(&format!("writing {}", upload.at), error);
+            settle(&upload.store, &upload.path, error, length).await
+        })
+    }
+
+    fn abort<'a>(&'a self, upload: &'a Arc<Begun>) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let Some(mut parts) = upload.upload.lock().take() else { return Ok(()) };
+            match parts.abort().await {
+                // The upload was completed before.
+                Ok(()) | Err(Foreign::NotFound { .. }) => Ok(()),
+                Err(error) => Err(failed(&format!("aborting the upload of {}", upload.at), error)),
+            }
+        })
     }
 }
 

@@ -217,8 +217,7 @@ async fn messages_are_not_deleted_while_the_folder_of_their_payloads_is_not_moun
     let server = MockSqs::in_process();
     let files = LocalFileSystem::new_with_prefix(&folder).unwrap();
     let store = ObjectStoreAdapter::new(Arc::new(files), BUCKET);
-    let builder =
-        ExtendedClient::builder(server.client(), store).missing_object(Unopened::Delete);
+    let builder = ExtendedClient::builder(server.client(), store).missing_object(Unopened::Delete);
     let client = builder.key_prefix("orders/").build().unwrap();
     let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
     client.send_message().queue_url(&url).message_body(large("soup")).send().await.unwrap();

@@ -39,12 +39,10 @@ use bytes::Bytes;
 use crc_fast::CrcAlgorithm;
 use http_body::{Body, Frame, SizeHint};
 use sha2::{Digest as _, Sha256};
-use tokio::runtime::Handle;
-use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
-use crate::store::multipart::{MAX_PARTS, Part, Source};
+use crate::store::multipart::{MultipartStore, Part, Parts};
 use crate::store::s3::settings::{Encryption, S3StoreBuilder, Settings};
 use crate::store::{Object, PayloadStore, StoreFuture, Upload, maybe_written};
 
@@ -148,24 +146,23 @@ impl S3Store {
         }
     }
 
-    pub(crate) async fn write(&self, at: &Pointer, upload: Upload) -> Result<(), Error> {
-        let Upload { body, length, content_type } = upload;
-        let mut source = Source::new(body, length, self.settings().part_size);
-        let first = source.part().await?.unwrap_or_default();
-        if source.is_done() {
-            self.put_object(at, content_type, &first).await
-        } else {
-            self.put_parts(at, content_type, first, source).await
+    async fn write(&self, at: &Pointer, upload: Upload) -> Result<(), Error> {
+        let Settings { part_size, in_flight, .. } = *self.settings();
+        let mut parts = Parts::new(upload, part_size);
+        match parts.whole().await? {
+            Some(part) => self.put_object(at, parts.content_type(), &part).await,
+            None => parts.upload(self, at, in_flight).await,
         }
     }
 
-    async fn put_object(&self, at: &Pointer, content_type: Option<String>, part: &Part) -> Result<(), Error> {
+    async fn put_object(&self, at: &Pointer, content_type: Option<&str>, part: &Part) -> Result<(), Error> {
         let (attempts, checksum) = (Attempts::default(), self.settings().checksum);
         let sum = checksum.of(part).await;
-        let request = describe!(self.client(at.bucket()).put_object(), self, at, content_type)
-            .content_length(length(part))
-            .set_checksum_algorithm(checksum.algorithm())
-            .body(body(part));
+        let request =
+            describe!(self.client(at.bucket()).put_object(), self, at, content_type.map(str::to_owned))
+                .content_length(length(part))
+                .set_checksum_algorithm(checksum.algorithm())
+                .body(body(part));
         let request = with_checksum!(request, sum)
             .customize()
             .config_override(self.checksums())
@@ -210,38 +207,6 @@ impl S3Store {
         members(self.settings().encryption.as_ref())
     }
 
-    pub(crate) async fn put_parts(
-        &self,
-        at: &Pointer,
-        content_type: Option<String>,
-        first: Part,
-        mut source: Source,
-    ) -> Result<(), Error> {
-        let mut begun = self.begin(at, content_type).await?;
-        match begun.send_all(first, &mut source).await {
-            Ok(parts) => begun.complete(parts, source.taken()).await,
-            Err(error) => {
-                begun.abort().await;
-                Err(error)
-            }
-        }
-    }
-
-    /// Runs in a separate task: if the caller is dropped, the task drops the new upload, which aborts it.
-    async fn begin(&self, at: &Pointer, content_type: Option<String>) -> Result<Begun, Error> {
-        let (store, place, runtime) = (self.clone(), at.clone(), Handle::current());
-        let task = runtime.clone().spawn(async move {
-            let request =
-                describe!(store.client(place.bucket()).create_multipart_upload(), store, place, content_type);
-            let asked = Asked::of(What::Write, &place);
-            let answer = request.set_checksum_algorithm(store.settings().checksum.algorithm()).send().await;
-            let id = answer.map_err(|error| asked.failed(error))?.upload_id;
-            let id = id.ok_or_else(|| asked.wrong(ErrorKind::Rejected, "S3 returned no upload id"))?;
-            Ok(Begun { store, at: place, id, tasks: JoinSet::new(), runtime, is_open: true })
-        });
-        task.await.map_err(|error| stopped(at, &error))?
-    }
-
     async fn send_part(
         &self,
         at: &Pointer,
@@ -259,21 +224,6 @@ impl S3Store {
         let sent = sent.map_err(|error| Asked::of(What::Write, at).failed(error))?;
         let completed = CompletedPart::builder().part_number(number).set_e_tag(sent.e_tag);
         Ok(with_checksum!(completed, sum).build())
-    }
-
-    async fn abort(&self, at: &Pointer, id: String) {
-        let request = self.client(at.bucket()).abort_multipart_upload().bucket(at.bucket()).key(at.key());
-        let answer = request.upload_id(&id).set_expected_bucket_owner(self.owner(at.bucket())).send().await;
-        match answer {
-            Ok(_) => {}
-            // The upload was completed or aborted before.
-            Err(error)
-                if error.as_service_error().is_some_and(AbortMultipartUploadError::is_no_such_upload) => {}
-            Err(error) => {
-                let cause = causes(&error);
-                tracing::warn!(bucket = at.bucket(), key = at.key(), upload = id, %cause, "an upload could not be aborted");
-            }
-        }
     }
 }
 
@@ -301,6 +251,11 @@ impl PayloadStore for S3Store {
             let deleted = request.set_expected_bucket_owner(self.owner(at.bucket())).send().await;
             deleted.map(drop).map_err(|error| Asked::of(What::Delete, at).failed(error))
         })
+    }
+
+    fn held_bytes(&self) -> u64 {
+        let Settings { part_size, in_flight, .. } = self.settings();
+        u64::try_from(part_size.saturating_mul(in_flight.saturating_add(1))).unwrap_or(u64::MAX)
     }
 }
 
@@ -406,7 +361,7 @@ fn is_refused(error: &(impl StdError + 'static)) -> bool {
 }
 
 struct Chain {
-    pieces: Arc<[Bytes]>,
+    part: Part,
     next: usize,
     left: u64,
 }
@@ -416,7 +371,7 @@ pub(crate) fn body(part: &Part) -> ByteStream {
     let part = part.clone();
     ByteStream::new(SdkBody::retryable(move || {
         let left = u64::try_from(part.length()).unwrap_or(u64::MAX);
-        SdkBody::from_body_1_x(Chain { pieces: Arc::clone(part.pieces()), next: 0, left })
+        SdkBody::from_body_1_x(Chain { part: part.clone(), next: 0, left })
     }))
 }
 
@@ -428,7 +383,7 @@ impl Body for Chain {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let piece = self.pieces.get(self.next).cloned();
+        let piece = self.part.pieces().get(self.next).cloned();
         if let Some(piece) = &piece {
             self.next += 1;
             self.left = self.left.saturating_sub(u64::try_from(piece.len()).unwrap_or(u64::MAX));
@@ -437,7 +392,7 @@ impl Body for Chain {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.next >= self.pieces.len()
+        self.next >= self.part.pieces().len()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -445,113 +400,83 @@ impl Body for Chain {
     }
 }
 
-/// A multipart upload. It is aborted on drop.
-struct Begun {
-    store: S3Store,
+/// A multipart upload.
+pub struct Begun {
     at: Pointer,
     id: String,
-    tasks: JoinSet<Result<CompletedPart, Error>>,
-    runtime: Handle,
-    is_open: bool,
 }
 
-impl Begun {
-    async fn send_all(&mut self, first: Part, source: &mut Source) -> Result<Vec<CompletedPart>, Error> {
-        let in_flight = self.store.settings().in_flight;
-        let (mut ready, mut number, mut done, mut ended) = (Some(first), 0, Vec::new(), false);
-        while !(ended && ready.is_none() && self.tasks.is_empty()) {
-            if self.tasks.len() < in_flight
-                && let Some(part) = ready.take()
-            {
-                number += 1;
-                self.send(number, part)?;
-            }
-            tokio::select! {
-                part = source.part(), if ready.is_none() && !ended => {
-                    ready = part?;
-                    ended = ready.is_none();
-                }
-                Some(part) = self.tasks.join_next(), if !self.tasks.is_empty() => {
-                    done.push(part.map_err(|error| stopped(&self.at, &error))??);
-                }
-                else => {}
-            }
-        }
-        done.sort_unstable_by_key(|part: &CompletedPart| part.part_number);
-        Ok(done)
-    }
+impl MultipartStore for S3Store {
+    type Upload = Begun;
+    type Part = CompletedPart;
 
-    fn send(&mut self, number: u32, part: Part) -> Result<(), Error> {
-        let asked = Asked::of(What::Write, &self.at);
-        if number > MAX_PARTS {
-            let says =
-                format!("more than {MAX_PARTS} parts: set the length of the payload, or a larger part_size");
-            return Err(asked.wrong(ErrorKind::Rejected, says));
-        }
-        let (store, at, id) = (self.store.clone(), self.at.clone(), self.id.clone());
-        let number = i32::try_from(number).unwrap_or(i32::MAX);
-        self.tasks.spawn_on(async move { store.send_part(&at, &id, number, &part).await }, &self.runtime);
-        Ok(())
-    }
-
-    /// `length` is that of the object.
-    async fn complete(mut self, parts: Vec<CompletedPart>, length: u64) -> Result<(), Error> {
-        let attempts = Attempts::default();
-        let parts = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
-        let (store, at) = (self.store.clone(), self.at.clone());
-        let request = store.client(at.bucket()).complete_multipart_upload().bucket(at.bucket());
-        let request = request.key(at.key()).upload_id(&self.id).multipart_upload(parts);
-        let request = request.set_expected_bucket_owner(store.owner(at.bucket()));
-        let Err(error) = request.customize().interceptor(attempts.clone()).send().await else {
-            self.is_open = false;
-            return Ok(());
-        };
-        // An earlier attempt, perhaps one of a proxy, may have completed it.
-        let is_gone = error.code() == Some("NoSuchUpload");
-        let error = Asked::of(What::Write, &at).failed(error);
-        // Some services respond with 204 to the abort of a completed upload, so the response says nothing about the
-        // object.
-        self.abort().await;
-        if !is_gone && !attempts.maybe_applied() {
-            return Err(error);
-        }
-        match store.exists(&at, length).await {
-            Some(true) => Ok(()),
-            // Nothing can complete an upload that is gone.
-            Some(false) if is_gone => Err(error),
-            Some(false) | None => Err(maybe_written(error)),
-        }
-    }
-
-    async fn abort(mut self) {
-        if let Some(task) = self.abort_in_background() {
-            // The task fails only if the runtime ends.
-            let _ = task.await;
-        }
-    }
-
-    fn abort_in_background(&mut self) -> Option<JoinHandle<()>> {
-        std::mem::take(&mut self.is_open).then(|| {
-            let (store, at, id) = (self.store.clone(), self.at.clone(), std::mem::take(&mut self.id));
-            let mut tasks = std::mem::take(&mut self.tasks);
-            self.runtime.spawn(async move {
-                tasks.shutdown().await;
-                store.abort(&at, id).await;
-            })
+    fn begin<'a>(&'a self, at: &'a Pointer, content_type: Option<String>) -> StoreFuture<'a, Begun> {
+        Box::pin(async move {
+            let request =
+                describe!(self.client(at.bucket()).create_multipart_upload(), self, at, content_type);
+            let asked = Asked::of(What::Write, at);
+            let answer = request.set_checksum_algorithm(self.settings().checksum.algorithm()).send().await;
+            let id = answer.map_err(|error| asked.failed(error))?.upload_id;
+            let id = id.ok_or_else(|| asked.wrong(ErrorKind::Rejected, "S3 returned no upload id"))?;
+            Ok(Begun { at: at.clone(), id })
         })
     }
-}
 
-impl Drop for Begun {
-    fn drop(&mut self) {
-        self.abort_in_background();
+    fn part(&self, upload: &Arc<Begun>, number: u32, part: Part) -> StoreFuture<'static, CompletedPart> {
+        let (store, upload) = (self.clone(), Arc::clone(upload));
+        let number = i32::try_from(number).unwrap_or(i32::MAX);
+        Box::pin(async move { store.send_part(&upload.at, &upload.id, number, &part).await })
     }
-}
 
-/// A task ends early if the runtime ends or it panics.
-fn stopped(at: &Pointer, error: &JoinError) -> Error {
-    let says = format!("a task of the upload ended: {error}");
-    Asked::of(What::Write, at).wrong(ErrorKind::Unavailable, says)
+    fn complete<'a>(
+        &'a self,
+        upload: &'a Arc<Begun>,
+        parts: Vec<CompletedPart>,
+        length: u64,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let Begun { at, id } = &**upload;
+            let attempts = Attempts::default();
+            let parts = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
+            let request = self.client(at.bucket()).complete_multipart_upload().bucket(at.bucket());
+            let request = request.key(at.key()).upload_id(id).multipart_upload(parts);
+            let request = request.set_expected_bucket_owner(self.owner(at.bucket()));
+            let Err(error) = request.customize().interceptor(attempts.clone()).send().await else {
+                return Ok(());
+            };
+            // An earlier attempt, perhaps one of a proxy, may have completed it.
+            let is_gone = error.code() == Some("NoSuchUpload");
+            let error = Asked::of(What::Write, at).failed(error);
+            if !is_gone && !attempts.maybe_applied() {
+                return Err(error);
+            }
+            match self.exists(at, length).await {
+                Some(true) => Ok(()),
+                // Nothing can complete an upload that is gone.
+                Some(false) if is_gone => Err(error),
+                Some(false) | None => Err(maybe_written(error)),
+            }
+        })
+    }
+
+    fn abort<'a>(&'a self, upload: &'a Arc<Begun>) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let Begun { at, id } = &**upload;
+            let request = self.client(at.bucket()).abort_multipart_upload().bucket(at.bucket()).key(at.key());
+            let answer =
+                request.upload_id(id).set_expected_bucket_owner(self.owner(at.bucket())).send().await;
+            match answer {
+                Ok(_) => Ok(()),
+                // The upload was completed or aborted before.
+                Err(error)
+                    if error.as_service_error().is_some_and(AbortMultipartUploadError::is_no_such_upload) =>
+                {
+                    Ok(())
+                }
+                Err(error) => Err(Asked::of(What::Abort, at).failed(error)),
+            }
+        })
+    }
 }
 
 /// Bytes to hash before other tasks get a turn.
@@ -661,6 +586,7 @@ pub(crate) enum What {
     Read,
     Write,
     Delete,
+    Abort,
 }
 
 impl fmt::Display for Asked<'_> {
@@ -669,6 +595,7 @@ impl fmt::Display for Asked<'_> {
             What::Read => "reading",
             What::Write => "writing",
             What::Delete => "deleting",
+            What::Abort => "aborting the upload of",
         };
         write!(f, "{verb} s3://{}/{}", self.bucket, self.key)
     }

@@ -84,6 +84,7 @@ async fn check(backend: &Backend) {
     for message in &received {
         client.queue(&backend.url).delete(message).send().await.unwrap();
     }
+    client.finish_cleanup().await;
     assert_eq!(backend.objects(), left);
 }
 

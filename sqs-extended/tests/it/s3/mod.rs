@@ -3,6 +3,7 @@
 #[cfg(feature = "object_store")]
 mod adapter;
 mod backend;
+mod consumer;
 mod fault;
 mod get;
 mod keys;

@@ -113,6 +113,7 @@ async fn upload_that_a_proxy_repeats_is_sent_and_leaves_no_orphan() {
         let received = setup.client.receive(&setup.url).send().await.unwrap().remove(0);
         assert!(received.body().unwrap().unwrap().as_bytes() == bytes(length), "{name}");
         setup.client.queue(&setup.url).delete(&received.message).send().await.unwrap();
+        setup.client.finish_cleanup().await;
         assert_eq!(setup.objects().await, 0, "{name}");
     }
 }
