@@ -27,7 +27,7 @@ const CAPACITY: usize = 1_000;
 /// The attributes of a queue, as far as they are known.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct QueueAttributes {
-    pub(crate) maximum_message_size: Option<usize>,
+    maximum_message_size: Option<usize>,
     pub(crate) content_based_deduplication: Option<bool>,
     pub(crate) visibility_timeout: Option<Duration>,
 }
@@ -41,7 +41,7 @@ pub(crate) struct QueueAttributeCache {
 
 impl QueueAttributeCache {
     /// The cached attributes.
-    pub(crate) fn known(&self, queue_url: &str) -> Option<QueueAttributes> {
+    fn known(&self, queue_url: &str) -> Option<QueueAttributes> {
         let known = self.known.lock();
         known
             .get(queue_url)

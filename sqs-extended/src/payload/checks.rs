@@ -47,10 +47,10 @@ pub(crate) struct Checks {
     /// The kind of the error for a wrong length.
     pub(crate) wrong_length: ErrorKind,
     pub(crate) limit: u64,
-    pub(crate) utf8: Option<Utf8>,
+    utf8: Option<Utf8>,
     pub(crate) hash: Hash,
     pub(crate) listener: Option<Listener>,
-    pub(crate) taken: u64,
+    taken: u64,
 }
 
 impl Checks {
@@ -69,7 +69,7 @@ impl Checks {
         Ok(())
     }
 
-    pub(crate) fn take(&mut self, piece: &[u8]) -> Result<(), Error> {
+    fn take(&mut self, piece: &[u8]) -> Result<(), Error> {
         self.taken += u64::try_from(piece.len()).unwrap_or(u64::MAX);
         if let Some(length) = self.length.filter(|length| self.taken > *length) {
             let text = format!("the payload has more than the expected {length} bytes");
@@ -90,7 +90,7 @@ impl Checks {
     }
 
     /// The checks after the last piece. Returns the hash in hex, if it was computed for the receiver.
-    pub(crate) fn end(&mut self) -> Result<Option<String>, Error> {
+    fn end(&mut self) -> Result<Option<String>, Error> {
         if let Some(length) = self.length.filter(|length| self.taken < *length) {
             let text = format!("the payload ends after {} of {length} bytes", self.taken);
             return Err(Error::new(self.wrong_length, text));
@@ -155,7 +155,7 @@ pub(crate) struct Utf8 {
 
 impl Utf8 {
     /// Takes the next piece. The error is the offset of the first byte that is not UTF-8.
-    pub(crate) fn push(&mut self, mut piece: &[u8]) -> Result<(), u64> {
+    fn push(&mut self, mut piece: &[u8]) -> Result<(), u64> {
         while !self.cut.is_empty() {
             let Some((byte, rest)) = piece.split_first() else { return Ok(()) };
             self.cut.push(*byte);
@@ -183,7 +183,7 @@ impl Utf8 {
     }
 
     /// The check after the last piece: the last character must be complete.
-    pub(crate) fn end(&self) -> Result<(), u64> {
+    fn end(&self) -> Result<(), u64> {
         if self.cut.is_empty() { Ok(()) } else { Err(self.at) }
     }
 }
@@ -235,7 +235,7 @@ pub(crate) async fn md5_of(text: String) -> (String, Md5Hex) {
 }
 
 /// A hash as 64 lower-case hex digits.
-pub(crate) fn hex(hash: &[u8]) -> String {
+fn hex(hash: &[u8]) -> String {
     let mut hex = String::with_capacity(64);
     for byte in hash {
         // Writing to a string cannot fail.

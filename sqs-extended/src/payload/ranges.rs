@@ -142,7 +142,7 @@ impl Attempts {
 pub(crate) struct Version {
     pub(crate) store: Bounded,
     pub(crate) at: Pointer,
-    pub(crate) tag: Option<String>,
+    tag: Option<String>,
     pub(crate) length: u64,
 }
 
@@ -168,7 +168,7 @@ impl Reading {
     }
 
     /// Reads the rest of the range.
-    pub(crate) async fn all(mut self) -> Result<Vec<Bytes>, Error> {
+    async fn all(mut self) -> Result<Vec<Bytes>, Error> {
         let mut pieces = Vec::new();
         while let Some(piece) = self.next().await? {
             pieces.push(piece);
@@ -176,7 +176,7 @@ impl Reading {
         Ok(pieces)
     }
 
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+    async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
             match self.attempt().await {
                 Err(error) if self.may_resume(&error) => {

@@ -42,10 +42,10 @@ const READ: usize = 256 << 10;
 /// # }
 /// ```
 pub struct Payload {
-    pub(crate) content: Content,
+    content: Content,
     pub(crate) length: Option<u64>,
     pub(crate) is_binary: bool,
-    pub(crate) is_hashed: bool,
+    is_hashed: bool,
     pub(crate) limit: u64,
     pub(crate) listener: Option<Listener>,
 }

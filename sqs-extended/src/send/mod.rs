@@ -40,12 +40,12 @@ use crate::store::{Upload, UploadBody};
 
 /// A message of a request whose payload is in the store.
 pub(crate) struct Stored {
-    pub(crate) place: usize,
+    place: usize,
     pub(crate) object: UncertainObject,
     /// `None` for a stream.
-    pub(crate) original: Option<Original>,
+    original: Option<Original>,
     /// The payload to store again if the request is repeated; `None` if it is not repeated.
-    pub(crate) text: Option<Bytes>,
+    text: Option<Bytes>,
 }
 
 impl<O: SendRequest> Rewritten for O {
@@ -146,7 +146,7 @@ impl<H: Execute> ExtendedClient<H> {
     }
 
     /// Stores the payloads of the selected messages. A failure affects only its message.
-    pub(crate) async fn store_payloads<O: SendRequest>(
+    async fn store_payloads<O: SendRequest>(
         &self,
         input: &mut O::Input,
         selection: Selection,
@@ -198,7 +198,7 @@ impl<H: Execute> ExtendedClient<H> {
     }
 
     /// Writes the body of a message to a new object. If that fails, the message must not be sent.
-    pub(crate) async fn write_text(&self, text: Bytes) -> Result<NewObject, Error> {
+    async fn write_text(&self, text: Bytes) -> Result<NewObject, Error> {
         let Digests { sha256, md5 } = Digests::of(&text).await;
         let (pointer, guard) = self.new_object();
         let uploaded = Uploaded { length: text.len() as u64, sha256: Some(sha256) };
@@ -210,7 +210,7 @@ impl<H: Execute> ExtendedClient<H> {
     }
 
     /// Like [`write_text`](Self::write_text), for a stream.
-    pub(crate) async fn write_stream(&self, payload: Payload) -> Result<NewObject, Error> {
+    async fn write_stream(&self, payload: Payload) -> Result<NewObject, Error> {
         let (pointer, guard) = self.new_object();
         let result = payload.put(&self.shared.store, &pointer).await;
         self.written(pointer, guard, result).await
@@ -248,7 +248,7 @@ impl<H: Execute> ExtendedClient<H> {
     ///
     /// Content-based deduplication would hash the pointer, which is different each time. With `sets_id`, the message
     /// gets an id from its payload instead.
-    pub(crate) fn point(&self, object: &NewObject, message: Parts<'_>, sets_id: bool) {
+    fn point(&self, object: &NewObject, message: Parts<'_>, sets_id: bool) {
         let (Parts { body, attributes, deduplication_id }, sha256) = (message, object.sha256.as_deref());
         *body = self.shared.envelope.seal(&object.pointer, object.length, sha256, attributes);
         if sets_id && deduplication_id.is_none() {
@@ -258,7 +258,7 @@ impl<H: Execute> ExtendedClient<H> {
 
     /// Whether messages without a deduplication id need one from their content: unless the client below generates one, as for small
     /// messages. If the attributes of the queue are unknown, they do: a duplicate is worse than an unnecessary id.
-    pub(crate) async fn sets_ids(&self, queue_url: &str, retries: Retries) -> bool {
+    async fn sets_ids(&self, queue_url: &str, retries: Retries) -> bool {
         queue_url.ends_with(".fifo")
             && !self.inner.generates_deduplication_ids(retries)
             && self.shared.queue_attributes.ask(&self.inner, queue_url).await.content_based_deduplication
@@ -301,7 +301,7 @@ impl Outgoing {
 
 /// An object whose message is not sent yet.
 pub(crate) struct NewObject {
-    pub(crate) guard: UnneededObject,
+    guard: UnneededObject,
     pub(crate) pointer: Pointer,
     pub(crate) length: u64,
     /// In hex.
@@ -367,17 +367,17 @@ async fn undo(guard: UnneededObject, error: &Error) {
 /// The parts of a message that change when its payload is stored.
 pub(crate) struct Parts<'m> {
     pub(crate) body: &'m mut String,
-    pub(crate) attributes: &'m mut Option<Attributes>,
-    pub(crate) deduplication_id: &'m mut Option<String>,
+    attributes: &'m mut Option<Attributes>,
+    deduplication_id: &'m mut Option<String>,
 }
 
 /// The checksums of a message as the caller gave it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Original {
     /// The index of the message in the request.
-    pub(crate) place: usize,
-    pub(crate) md5_of_body: Md5Hex,
-    pub(crate) md5_of_attributes: Option<Md5Hex>,
+    place: usize,
+    md5_of_body: Md5Hex,
+    md5_of_attributes: Option<Md5Hex>,
 }
 
 /// What SQS did with a message.
@@ -392,8 +392,8 @@ pub(crate) enum Disposition {
 /// A message that was removed from the request because its payload could not be stored.
 pub(crate) struct Unsent {
     /// The index of the message in the original request.
-    pub(crate) place: usize,
-    pub(crate) error: Error,
+    place: usize,
+    error: Error,
 }
 
 /// A request that sends messages. Messages are identified by their index in it.
@@ -418,7 +418,7 @@ pub(crate) trait SendRequest: Operation {
 }
 
 /// The disposition of all messages of a failed request.
-pub(crate) fn disposition_after(error: &Error) -> Disposition {
+fn disposition_after(error: &Error) -> Disposition {
     if error.is_refusal() { Disposition::Refused } else { Disposition::Unknown }
 }
 

@@ -302,7 +302,7 @@ impl Pace {
     }
 
     /// Resolves when the time limit is exceeded, with its duration.
-    pub(crate) async fn lost(&self) -> Duration {
+    async fn lost(&self) -> Duration {
         loop {
             let until = *self.until.lock();
             match until {

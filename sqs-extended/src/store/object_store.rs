@@ -159,7 +159,7 @@ impl fmt::Debug for ObjectStoreAdapter {
 }
 
 /// A failed call. "Not found" is rejected: a missing bucket or folder is not a missing object.
-pub(crate) fn failed(what: &str, error: Foreign) -> Error {
+fn failed(what: &str, error: Foreign) -> Error {
     let kind = match &error {
         Foreign::PermissionDenied { .. } | Foreign::Unauthenticated { .. } => ErrorKind::Forbidden,
         Foreign::Precondition { .. } | Foreign::NotModified { .. } => ErrorKind::Damaged,
@@ -172,7 +172,7 @@ pub(crate) fn failed(what: &str, error: Foreign) -> Error {
 }
 
 /// The folder that the keys of a prefix are in. Prefixes of stores are whole segments of a path.
-pub(crate) fn folder(prefix: &str) -> Result<Option<Path>, Error> {
+fn folder(prefix: &str) -> Result<Option<Path>, Error> {
     let Some((folder, _)) = prefix.rsplit_once('/') else { return Ok(None) };
     // Not `Path::from`, which encodes characters: keys have them as they are.
     Path::parse(folder).map(Some).map_err(|error| {

@@ -195,7 +195,7 @@ impl S3Store {
     }
 
     /// Settings of the SDK for uploads.
-    pub(crate) fn checksums(&self) -> aws_sdk_s3::config::Builder {
+    fn checksums(&self) -> aws_sdk_s3::config::Builder {
         let calculation = match self.settings().checksum {
             Checksum::None => RequestChecksumCalculation::WhenRequired,
             _ => RequestChecksumCalculation::WhenSupported,
@@ -275,9 +275,9 @@ pub(crate) fn length(part: &Part) -> i64 {
 /// [`Encryption`] as the members of a request.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct EncryptionMembers {
-    pub(crate) method: Option<ServerSideEncryption>,
-    pub(crate) key: Option<String>,
-    pub(crate) context: Option<String>,
+    method: Option<ServerSideEncryption>,
+    key: Option<String>,
+    context: Option<String>,
 }
 
 fn members(encryption: Option<&Encryption>) -> EncryptionMembers {
@@ -305,7 +305,7 @@ pub(crate) struct Attempts {
 
 impl Attempts {
     /// Whether S3 may have executed an attempt that failed: no response, or a server error.
-    pub(crate) fn maybe_applied(&self) -> bool {
+    fn maybe_applied(&self) -> bool {
         self.maybe_applied.load(Ordering::Relaxed)
     }
 }
@@ -503,7 +503,7 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    pub(crate) fn algorithm(self) -> Option<ChecksumAlgorithm> {
+    fn algorithm(self) -> Option<ChecksumAlgorithm> {
         match self {
             Self::Crc32 => Some(ChecksumAlgorithm::Crc32),
             Self::Crc32C => Some(ChecksumAlgorithm::Crc32C),
@@ -535,7 +535,7 @@ pub(crate) struct Sum {
 
 impl Sum {
     /// The member of a request for this checksum.
-    pub(crate) fn member(&self, checksum: Checksum) -> Option<String> {
+    fn member(&self, checksum: Checksum) -> Option<String> {
         self.base64.clone().filter(|_| self.of == checksum)
     }
 }
@@ -576,9 +576,9 @@ impl Hash {
 /// A call, for error texts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
-    pub(crate) what: What,
+    what: What,
     pub(crate) bucket: &'a str,
-    pub(crate) key: &'a str,
+    key: &'a str,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -607,7 +607,7 @@ impl<'a> Asked<'a> {
     }
 
     /// A failed call. Its source is the error of the SDK.
-    pub(crate) fn failed<E>(self, error: SdkError<E, Response>) -> Error
+    fn failed<E>(self, error: SdkError<E, Response>) -> Error
     where
         E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
     {
@@ -629,13 +629,13 @@ impl<'a> Asked<'a> {
     }
 
     /// An error that does not come from the SDK.
-    pub(crate) fn wrong(self, kind: ErrorKind, says: impl fmt::Display) -> Error {
+    fn wrong(self, kind: ErrorKind, says: impl fmt::Display) -> Error {
         Error::new(kind, format!("{self}: {says}"))
     }
 }
 
 /// The texts of an error of the SDK and of its causes, because its own text has few details.
-pub(crate) fn causes(error: &(dyn StdError + 'static)) -> String {
+fn causes(error: &(dyn StdError + 'static)) -> String {
     let chain = std::iter::successors(Some(error), |error| (*error).source());
     chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

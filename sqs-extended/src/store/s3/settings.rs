@@ -71,7 +71,7 @@ pub(crate) struct Settings {
     pub(crate) bucket_key: Option<bool>,
     pub(crate) acl: Option<ObjectCannedAcl>,
     pub(crate) storage_class: Option<StorageClass>,
-    pub(crate) tags: Vec<(String, String)>,
+    tags: Vec<(String, String)>,
     pub(crate) owner: Option<String>,
     pub(crate) others: HashMap<String, S3Access>,
     pub(crate) checksum: Checksum,
