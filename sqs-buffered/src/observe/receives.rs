@@ -177,6 +177,7 @@ pub(crate) type Hook = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
 pub(crate) struct Observer {
     pub(crate) tally: Tally,
     pub(crate) metrics: ConsumerMetrics,
+    queue_url: Arc<str>,
     hook: Option<Hook>,
     /// Whether the latest receive failed.
     is_outage: AtomicBool,
@@ -187,6 +188,7 @@ impl Observer {
         Self {
             tally: Tally::default(),
             metrics: ConsumerMetrics::new(queue_url),
+            queue_url: queue_url.into(),
             hook,
             is_outage: AtomicBool::new(false),
         }
@@ -206,12 +208,13 @@ impl Observer {
             Event::ReceiveFailed { error, retry_in, .. } => {
                 // One line at the start of an outage, and one at its end.
                 if !self.is_outage.swap(true, Relaxed) {
-                    tracing::warn!(error = %DisplayErrorContext(*error), ?retry_in, "receives fail and are retried");
+                    let (error, queue_url) = (DisplayErrorContext(*error), &*self.queue_url);
+                    tracing::warn!(%error, queue_url, ?retry_in, "receives fail and are retried");
                 }
             }
             Event::Received { .. } => {
                 if self.is_outage.swap(false, Relaxed) {
-                    tracing::info!("receives succeed again");
+                    tracing::info!(queue_url = &*self.queue_url, "receives succeed again");
                 }
             }
             _ => log(event),

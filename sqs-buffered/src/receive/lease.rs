@@ -541,7 +541,7 @@ mod tests {
         let handle = receive().await.unwrap().messages.unwrap().remove(0).receipt_handle.unwrap();
         let client = BufferedClient::builder(base.clone());
         let client = client.linger(Linger::Fixed(Duration::from_secs(1))).build().unwrap();
-        let (source, until) = (Source::new(&client, &*url), Instant::now() + Duration::from_mins(1));
+        let (source, until) = (Source::new(&client, &url), Instant::now() + Duration::from_mins(1));
         let schedule = Schedule::new(600, Duration::from_secs(3_600));
         let leases = Arc::new(Leases::new(schedule, Arc::new(Observer::new("q", None))));
         let lease =

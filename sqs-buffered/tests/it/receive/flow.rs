@@ -1,15 +1,17 @@
 //! The number of held messages, and the times of receives.
 
+use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use sqs_buffered::{Consumer, Event, Outcome};
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome};
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
 use super::diary::Diary;
+use super::meddler::damaging_once;
 use super::rig::{Rig, millis, secs, until};
 
 #[tokio::test(start_paused = true)]
@@ -168,4 +170,80 @@ async fn message_that_waits_for_its_renewal_takes_no_handler_from_others() {
     let fresh = starts.iter().find(|(body, _)| body == "fresh").unwrap();
     assert!(fresh.1 - begin < secs(16), "{starts:?}");
     assert_eq!(starts.len(), 4);
+}
+
+/// The lines of a log.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Log {
+    fn lines(&self) -> Vec<String> {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+/// A log line at the start says why and for which queue; one at the end says that it is over.
+#[tokio::test(start_paused = true)]
+async fn outage_is_logged_once_at_its_start_and_once_at_its_end() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false);
+    let subscriber = subscriber.with_max_level(tracing_subscriber::filter::LevelFilter::INFO);
+    let _logging = tracing::subscriber::set_default(subscriber.finish());
+    let rig = Rig::new("jobs").await;
+    let down = rig.server.faults().inject(Fault::reset_before());
+    let buffered = BufferedClient::new(rig.base.clone());
+    let ticket = buffered.enqueue(sqs_buffered::Entry::new(&rig.url, "late")).await.unwrap();
+    let consumer = Consumer::builder_with(&buffered, &rig.url);
+    let consumer = consumer.message_handler(|_, _| async { Ok(Outcome::Ack) }).build().unwrap();
+    let over = async {
+        sleep(secs(60)).await;
+        down.remove();
+        ticket.await.unwrap();
+        until(|| rig.left() == 0).await;
+    };
+    consumer.run_until(over).await.unwrap();
+    let of = |level: &str| -> Vec<String> {
+        log.lines().into_iter().filter(|line| line.contains(level) && line.contains("jobs")).collect()
+    };
+    let (warnings, ends) = (of(" WARN "), of("again"));
+    assert_eq!((warnings.len(), ends.len()), (2, 2), "one of sends, one of receives: {:#?}", log.lines());
+    assert!(warnings.iter().all(|line| line.contains("the connection broke")), "{warnings:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn damaged_message_comes_back_after_the_back_off_and_its_receive_has_not_failed() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["intact", "damaged"]).await;
+    let (diary, started) = (Diary::default(), Instant::now());
+    let seen = diary.clone();
+    let consumer = Consumer::builder(damaging_once(&rig, "damaged"), &rig.url)
+        .back_off(BackOff::Fixed(secs(10)))
+        .message_handler(move |message, _| {
+            seen.start(&message);
+            async { Ok(Outcome::Ack) }
+        })
+        .build()
+        .unwrap();
+    let mut took = secs(0);
+    let emptied = async {
+        until(|| rig.left() == 0).await;
+        took = started.elapsed();
+    };
+    let report = consumer.run_until(emptied).await.unwrap();
+    assert_eq!(diary.bodies(), ["intact", "damaged"]);
+    assert_eq!((report.stats.damaged, report.stats.receive_errors), (1, 0));
+    assert!((secs(10)..secs(11)).contains(&took), "{took:?}");
 }
