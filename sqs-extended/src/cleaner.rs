@@ -24,7 +24,7 @@ use crate::store::Bounded;
 /// Concurrent deletes.
 const CONCURRENCY: usize = 64;
 
-/// Objects that may wait. Beyond that, deletes of messages wait, too.
+/// Objects that may wait. Beyond that, the client gives up deleting.
 const CAPACITY: usize = 10_000;
 
 /// Attempts for each object.
@@ -179,16 +179,20 @@ impl UnneededObject {
         self
     }
 
-    /// Deletes the object in the background. Waits if too many objects wait already.
-    ///
-    /// # Cancel safety
-    /// If the future is dropped, the object is deleted, too, or reported if there is no room.
-    pub(crate) async fn delete(mut self) {
-        // The semaphore is never closed.
-        let Ok(room) = Arc::clone(&self.cleaner.room).acquire_owned().await else { return };
-        if let Some(pointer) = self.pointer.take() {
-            self.cleaner.start(pointer, !self.is_written, room);
+    /// Deletes the object in the background, as dropping it does.
+    pub(crate) fn delete(self) {
+        drop(self);
+    }
+
+    /// Tries to delete the object now. A failed delete is retried in the background, also if the future is dropped.
+    pub(crate) async fn delete_now(mut self) {
+        let Some(pointer) = self.pointer.clone() else { return };
+        match self.cleaner.attempt(&pointer, 1).await {
+            Attempt::Failed => return,
+            Attempt::Deleted => self.cleaner.tally.objects_deleted.add(1),
+            Attempt::GivenUp => {}
         }
+        self.pointer = None;
     }
 
     /// No object was written.

@@ -246,18 +246,16 @@ macro_rules! rewritten {
                         Ok(Some(prepared.unwrap_or(stored)))
                     }
                     Err(error) => {
-                        object.delete().await;
+                        object.delete();
                         Err(Error::below(error))
                     }
                 }
             }
 
             async fn discard(&self, entry: &SendMessageBatchRequestEntry, is_maybe_sent: bool) {
-                let object = self.unneeded(entry, is_maybe_sent);
+                // Dropped at the end, the object is deleted in the background.
+                let _object = self.unneeded(entry, is_maybe_sent);
                 self.inner.discard(entry, is_maybe_sent).await;
-                if let Some(object) = object {
-                    object.delete().await;
-                }
             }
         }
     };

@@ -6,7 +6,7 @@ use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibil
 use sqs_client::operation::delete_message::DeleteMessage;
 use sqs_client::operation::delete_message_batch::{DeleteMessageBatch, DeleteMessageBatchOutput};
 
-use crate::cleaner::UncertainObject;
+use crate::cleaner::{UncertainObject, UnneededObject};
 use crate::client::{ExtendedClient, Rewritten, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::format::handle::{ExtendedHandle, strip};
@@ -32,7 +32,7 @@ impl Rewritten for DeleteMessage {
         let result = client.below::<Self>(&input, options).await;
         if let Some(object) = object {
             match &result {
-                Ok(_) => client.shared.delete_objects([object]).await,
+                Ok(_) => drop(client.shared.unneeded(object)),
                 Err(error) if error.is_refusal() => object.needed(),
                 Err(_) => drop(object),
             }
@@ -59,8 +59,11 @@ impl Rewritten for DeleteMessageBatch {
             })
             .collect();
         let result = client.below::<Self>(&input, options).await;
-        let deleted = objects.into_iter().filter_map(|(id, object)| of_deleted(&result, &id, object));
-        client.shared.delete_objects(deleted.collect::<Vec<_>>()).await;
+        for (id, object) in objects {
+            if let Some(object) = of_deleted(&result, &id, object) {
+                drop(client.shared.unneeded(object));
+            }
+        }
         result
     }
 }
@@ -121,18 +124,14 @@ impl Shared {
         self.settings.clean_up.then(|| self.cleaner.object(pointer))
     }
 
-    /// Deletes the objects of deleted messages.
-    async fn delete_objects(&self, objects: impl IntoIterator<Item = UncertainObject>) {
-        let allowed = objects.into_iter().filter_map(|object| match self.check(object.pointer()?) {
+    /// The object of a deleted message. It is deleted in the background, unless its pointer is not trusted.
+    fn unneeded(&self, object: UncertainObject) -> Option<UnneededObject> {
+        match object.pointer().map_or(Ok(()), |pointer| self.check(pointer)) {
             Ok(()) => Some(object.unneeded()),
             Err(error) => {
                 object.give_up(&error);
                 None
             }
-        });
-        // All of them are unneeded before the first wait, however this ends.
-        for object in allowed.collect::<Vec<_>>() {
-            object.delete().await;
         }
     }
 
@@ -166,8 +165,9 @@ impl ExtendedMessage {
         if let MessagePayload::Loaded(payload) | MessagePayload::Lazy(payload) = &self.payload
             && !payload.is_in_notification()
             && let Some(object) = self.shared.object(payload.pointer().clone())
+            && let Some(object) = self.shared.unneeded(object)
         {
-            self.shared.delete_objects([object]).await;
+            object.delete_now().await;
         }
     }
 }

@@ -265,7 +265,7 @@ impl<H: Execute> ExtendedClientBuilder<H> {
 
     /// Sets how long a call of the store may take, including its retries: 2 minutes by default, 1 second to 1 hour. For
     /// reads, it limits the wait for each piece. An upload may go without progress for one timeout for each
-    /// 8 MiB that the store holds or that the payload in memory has: five by default.
+    /// 8 MiB that the store holds (five by default for a stream), or that a payload in memory has.
     ///
     /// A call that takes longer fails with [`ErrorKind::Unavailable`]. An upload may then have succeeded; its object is deleted.
     pub fn store_timeout(mut self, timeout: Duration) -> Self {

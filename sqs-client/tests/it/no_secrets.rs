@@ -35,6 +35,7 @@ const WITHOUT_SECRETS: &[&str] = &[
     "ChecksumPolicy",
     "Classified",
     "DamagedMessage",
+    "UnopenedMessage",
     "DecodeError",
     "DeduplicationIds",
     "Detected",

@@ -28,8 +28,9 @@ use sqs_client::types::{
     UnopenedMessage,
 };
 use sqs_client::wire::checksum::Md5Hex;
+use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{ExtendedClient, Rewritten, Shared};
@@ -188,11 +189,14 @@ impl<H: Execute> ExtendedClient<H> {
         let has_pointers =
             |messages: &mut Vec<Message>| messages.iter().any(|message| pointers.has_pointer(message));
         let Some(messages) = output.messages.take_if(has_pointers) else { return Ok(output) };
+        let mut order = GroupOrder::of(input);
+        // Messages with pointers are short.
+        let received: Vec<Option<Message>> =
+            messages.iter().map(|message| pointers.has_pointer(message).then(|| message.clone())).collect();
         // Boxed: the future is large, and most receives return no pointers.
         let opened = Box::pin(self.open_all(messages, input)).await;
-        let mut order = GroupOrder::of(input);
         let (mut messages, mut unopened) = (Vec::new(), Vec::new());
-        for ExtendedMessage { message, payload, .. } in opened {
+        for (ExtendedMessage { message, payload, .. }, received) in opened.into_iter().zip(received) {
             match payload {
                 MessagePayload::Failed(error) if self.shared.settings.fails_receives => return Err(error),
                 MessagePayload::Failed(error) => {
@@ -201,13 +205,14 @@ impl<H: Execute> ExtendedClient<H> {
                 }
                 _ if order.is_interrupted(&message) => {
                     let text = "an earlier message of its group could not be opened";
+                    let message = received.unwrap_or(message);
                     unopened.push(UnopenedMessage::new(message, Error::new(ErrorKind::Unavailable, text)));
                 }
                 _ => messages.push(message),
             }
         }
         output.messages = Some(messages);
-        output.metadata_mut().unopened = unopened;
+        output.metadata_mut().unopened.extend(unopened);
         Ok(output)
     }
 
@@ -228,11 +233,17 @@ impl<H: Execute> ExtendedClient<H> {
         } else {
             self.open_all(messages, input).await
         };
-        for damaged in output.damaged_messages() {
-            let (message, error) = (damaged.message.clone(), Error::from(sqs_client::Error::from(damaged)));
-            self.report_failed(&message, &error);
+        let damaged = output.damaged_messages().iter();
+        let damaged = damaged.map(|one| (&one.message, Error::from(sqs_client::Error::from(one))));
+        // A layer below could not open them.
+        let unopened = output.unopened_messages().iter().map(|one| {
+            let error = one.error.downcast_ref::<Error>().cloned();
+            (&one.message, error.unwrap_or_else(|| Error::new(ErrorKind::Client, one.error.to_string())))
+        });
+        for (message, error) in damaged.chain(unopened) {
+            self.report_failed(message, &error);
             let (payload, shared) = (MessagePayload::Failed(error), Arc::clone(&self.shared));
-            opened.push(ExtendedMessage { message, payload, shared });
+            opened.push(ExtendedMessage { message: message.clone(), payload, shared });
         }
         Ok(opened)
     }
@@ -254,9 +265,12 @@ impl<H: Execute> ExtendedClient<H> {
         let handles = messages.iter().filter_map(original_handle).collect();
         let release = ReleaseOnDrop { client: self.clone(), queue_url: queue_url.to_owned(), handles };
         let expired = CancellationToken::new();
-        let opened = {
-            let opening = stream::iter(messages).map(|message| self.resolve_until(message, &expired));
-            let opening = opening.buffered(self.shared.settings.concurrency).collect::<Vec<_>>();
+        let mut opened = {
+            let expired = &expired;
+            let opening = stream::iter(messages.into_iter().enumerate())
+                .map(|(place, message)| async move { (place, self.resolve_until(message, expired).await) });
+            // In order of completion: one that hangs takes one place only.
+            let opening = opening.buffer_unordered(self.shared.settings.concurrency).collect::<Vec<_>>();
             let mut opening = std::pin::pin!(opening);
             tokio::select! {
                 biased;
@@ -267,8 +281,9 @@ impl<H: Execute> ExtendedClient<H> {
                 }
             }
         };
-        let kept = stream::iter(opened).filter_map(|message| self.unless_deleted(message, queue_url));
-        let kept = kept.collect().await;
+        opened.sort_unstable_by_key(|(place, _)| *place);
+        let kept = stream::iter(opened).map(|(_, message)| self.unless_deleted(message, queue_url));
+        let kept = kept.buffered(MAX_BATCH_ENTRIES).filter_map(std::future::ready).collect().await;
         release.delivered();
         kept
     }
@@ -276,21 +291,27 @@ impl<H: Execute> ExtendedClient<H> {
     /// Ends when the messages of a receive that has just ended must be returned.
     async fn open_timeout(&self, input: &ReceiveMessageInput) {
         let received = Instant::now();
-        let timeout = match self.shared.settings.open_timeout {
-            Some(timeout) => timeout,
-            None => self.visibility_timeout(input).await / 2,
-        };
-        sleep_until(received + timeout).await;
-    }
-
-    async fn visibility_timeout(&self, input: &ReceiveMessageInput) -> Duration {
         let asked = input.visibility_timeout().and_then(|seconds| u64::try_from(seconds).ok());
-        let (attributes, queue_url) = (&self.shared.queue_attributes, input.queue_url().unwrap_or_default());
-        let timeout = match asked {
-            Some(seconds) => Some(Duration::from_secs(seconds)),
-            None => attributes.ask(&self.inner, queue_url).await.visibility_timeout,
+        let half = |timeout: Option<Duration>| {
+            timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(DEFAULT_VISIBILITY_TIMEOUT) / 2
         };
-        timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(DEFAULT_VISIBILITY_TIMEOUT)
+        let timeout = match (self.shared.settings.open_timeout, asked) {
+            (Some(timeout), _) => timeout,
+            (None, Some(seconds)) => half(Some(Duration::from_secs(seconds))),
+            (None, None) => {
+                let (client, queue_url) = (self.clone(), input.queue_url().unwrap_or_default().to_owned());
+                // In a task: the answer is cached also if the payloads are here before.
+                let asking = tokio::spawn(async move {
+                    client.shared.queue_attributes.ask(&client.inner, &queue_url).await.visibility_timeout
+                });
+                let answer = timeout(half(None), asking).await;
+                half(answer.ok().and_then(Result::ok).flatten())
+            }
+        };
+        match received.checked_add(timeout) {
+            Some(end) => sleep_until(end).await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Deletes the message if its object is missing and the policy says so. Otherwise returns it.
@@ -322,7 +343,12 @@ impl<H: Execute> ExtendedClient<H> {
         if output.failed.is_empty() {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Client, format!("{:?}", output.failed)))
+        let texts = output
+            .failed
+            .iter()
+            .map(|entry| format!("{} ({})", entry.code(), entry.message().unwrap_or("no message")));
+        let text = format!("messages are still hidden: {}", texts.collect::<Vec<_>>().join(", "));
+        Err(Error::new(ErrorKind::Client, text))
     }
 }
 
@@ -417,16 +443,15 @@ impl Shared {
         Ok(body)
     }
 
-    /// Loads a payload when the memory budget has room for it.
+    /// Loads a payload. Its body waits until the memory budget has room for it.
     async fn load(&self, payload: &PayloadRef) -> Result<Text, Error> {
         let limit = self.settings.max_payload_bytes;
         let mut options = Options { is_binary: true, limit, ..Options::default() };
         // Ranges that are read ahead would need more memory.
         options.plan.at_once = 1;
-        // A payload over the limit fails without a request, and needs no memory.
-        let bytes = Some(payload.length()).filter(|length| *length <= limit).unwrap_or_default();
-        let _room = self.memory.take(bytes).await;
         let body = self.open(payload, options).await?;
+        // After the store has answered: one that hangs must not keep the budget from others.
+        let _room = self.memory.take(payload.length()).await;
         let text = body.text(usize::MAX).await.map_err(|error| error.at(payload.pointer()))?;
         self.tally.downloads.add(1);
         self.tally.downloaded_bytes.add(text.len());

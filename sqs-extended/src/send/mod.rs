@@ -100,7 +100,7 @@ impl<H: Execute> ExtendedClient<H> {
             is_repeated = true;
         };
         let originals: Vec<_> = stored.iter().filter_map(|stored| stored.original).collect();
-        self.settle::<O>(&input, stored, &result).await;
+        Self::settle::<O>(&input, stored, &result);
         let result = O::finish(&input, result, &originals, unsent);
         if is_repeated { account_for_repetition::<O>(result) } else { result }
     }
@@ -126,22 +126,13 @@ impl<H: Execute> ExtendedClient<H> {
     }
 
     /// Deletes the objects of refused messages.
-    async fn settle<O: SendRequest>(
-        &self,
-        input: &O::Input,
-        stored: Vec<Stored>,
-        result: &Result<O::Output, Error>,
-    ) {
-        let mut refused = Vec::new();
+    fn settle<O: SendRequest>(input: &O::Input, stored: Vec<Stored>, result: &Result<O::Output, Error>) {
         for Stored { place, object, .. } in stored {
             match O::disposition(input, place, result) {
                 Disposition::Accepted => object.needed(),
-                Disposition::Refused => refused.push(object.unneeded()),
+                Disposition::Refused => object.unneeded().delete(),
                 Disposition::Unknown => drop(object),
             }
-        }
-        for object in refused {
-            object.delete().await;
         }
     }
 
@@ -236,7 +227,7 @@ impl<H: Execute> ExtendedClient<H> {
             }
             Err(error) => {
                 tally.uploads_failed.add(1);
-                undo(guard, &error).await;
+                undo(guard, &error);
                 let error = error.not_sent(&pointer);
                 events.send(&Event::UploadFailed { error: &error });
                 Err(error)
@@ -356,9 +347,9 @@ impl<H: Execute> ExtendedClient<H> {
 }
 
 /// Deletes the object of a failed upload if it may exist.
-async fn undo(guard: UnneededObject, error: &Error) {
+fn undo(guard: UnneededObject, error: &Error) {
     if error.is_outcome_unknown() {
-        guard.delete().await;
+        guard.delete();
     } else {
         guard.not_written();
     }

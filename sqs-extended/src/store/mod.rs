@@ -35,6 +35,9 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, Error>>;
 /// `S3Store` is for Amazon S3 and compatible services, `ObjectStoreAdapter` for the stores of the crate `object_store`,
 /// [`MemoryStore`](crate::store::memory::MemoryStore) for tests. An `Arc` of a store is a store, also `Arc<dyn PayloadStore>`. Calls
 /// must retry transient failures themselves, because their callers do not.
+///
+/// **The keys of `get` and `delete` come from received messages, so senders choose them.** A store that maps keys to paths must refuse
+/// those that leave its folder.
 pub trait PayloadStore: Send + Sync + 'static {
     /// The bucket of new payloads.
     fn bucket(&self) -> &str;
@@ -75,7 +78,7 @@ pub trait PayloadStore: Send + Sync + 'static {
     /// An upload may go without progress for one
     /// [`store_timeout`](crate::settings::ExtendedClientBuilder::store_timeout) for each 8 MiB of them.
     fn held_bytes(&self) -> u64 {
-        40 << 20
+        HELD
     }
 }
 
@@ -259,6 +262,9 @@ impl fmt::Debug for Bounded {
     }
 }
 
+/// Bytes that a store holds by default: five parts.
+const HELD: u64 = 5 * PART;
+
 /// Bytes for which a store gets one timeout.
 const PART: u64 = 8 << 20;
 
@@ -288,9 +294,10 @@ struct Until {
 impl Pace {
     /// Starts the time limit. The returned body restarts it with each piece.
     pub(crate) fn of(timeout: Duration, held: u64, body: UploadBody) -> (Arc<Self>, UploadBody) {
-        let length = match &body {
-            UploadBody::Bytes(bytes) => bytes.len(),
-            UploadBody::Stream(_) => 0,
+        let (length, held) = match &body {
+            // The store holds no more than it got.
+            UploadBody::Bytes(bytes) => (bytes.len(), 0),
+            UploadBody::Stream(_) => (0, held),
         };
         let pace = Arc::new(Self { timeout, held, until: Mutex::new(None) });
         pace.gave(length);
@@ -369,9 +376,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn time_limit_of_an_upload_grows_with_what_the_store_holds() {
         let minute = Duration::from_secs(60);
-        for (held, length, minutes) in [(40 << 20, 1, 5), (320 << 20, 1, 40), (40 << 20, 80 << 20, 10)] {
-            let (pace, _body) = Pace::of(minute, held, UploadBody::Bytes(vec![0; length].into()));
-            assert_eq!(pace.lost().await, minute * minutes, "{held} {length}");
+        for (held, minutes) in [(1, 1), (40 << 20, 5), (320 << 20, 40)] {
+            let piece = stream::iter([Ok(Bytes::from_static(b"x"))]).chain(stream::pending()).boxed();
+            let (pace, body) = Pace::of(minute, held, UploadBody::Stream(piece));
+            let UploadBody::Stream(mut body) = body else { panic!("it was a stream") };
+            body.next().await.unwrap().unwrap();
+            assert_eq!(pace.lost().await, minute * minutes, "{held}");
+        }
+        for (length, minutes) in [(1, 1), (80 << 20, 10)] {
+            let (pace, _body) = Pace::of(minute, 320 << 20, UploadBody::Bytes(vec![0; length].into()));
+            assert_eq!(pace.lost().await, minute * minutes, "{length} in memory");
         }
     }
 }

@@ -11,7 +11,7 @@ use object_store::{
     Attribute, AttributeValue, Attributes, Error as Foreign, GetOptions, GetRange, GetResult,
     MultipartUpload, ObjectStore, ObjectStoreExt as _, PutMultipartOptions, PutOptions, PutPayload,
 };
-use parking_lot::Mutex;
+use tokio::sync::Mutex;
 
 use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
@@ -235,6 +235,8 @@ impl ObjectStoreAdapter {
 async fn settle(store: &Arc<dyn ObjectStore>, path: &Path, error: Error, length: u64) -> Result<(), Error> {
     match store.head(path).await {
         Ok(found) if found.size == length => Ok(()),
+        // A repetition would be denied, too.
+        _ if error.kind() == ErrorKind::Forbidden => Err(error.outcome_unknown()),
         _ => Err(maybe_written(error)),
     }
 }
@@ -244,7 +246,7 @@ pub struct Begun {
     at: Pointer,
     path: Path,
     store: Arc<dyn ObjectStore>,
-    /// `None` while it is completed or aborted. Locked for a few instructions.
+    /// `None` after it was completed or aborted.
     upload: Mutex<Option<Box<dyn MultipartUpload>>>,
 }
 
@@ -271,7 +273,9 @@ impl MultipartStore for ObjectStoreAdapter {
 
     fn part(&self, upload: &Arc<Begun>, _: u32, part: Part) -> StoreFuture<'static, ()> {
         let what = format!("writing {}", upload.at);
-        let sending = upload.upload.lock().as_mut().map(|upload| upload.put_part(payload(&part)));
+        // Nobody else holds the lock before all parts are sent.
+        let mut open = upload.upload.try_lock().ok();
+        let sending = open.as_mut().and_then(|open| Some(open.as_mut()?.put_part(payload(&part))));
         Box::pin(async move {
             match sending {
                 Some(sending) => sending.await.map_err(|error| failed(&what, error)),
@@ -282,17 +286,24 @@ impl MultipartStore for ObjectStoreAdapter {
 
     fn complete<'a>(&'a self, upload: &'a Arc<Begun>, _: Vec<()>, length: u64) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let Some(mut parts) = upload.upload.lock().take() else { return Ok(()) };
-            let Err(error) = parts.complete().await else { return Ok(()) };
-            *upload.upload.lock() = Some(parts);
-            let error = failed(&format!("writing {}", upload.at), error);
+            let what = format!("writing {}", upload.at);
+            // Locked meanwhile: if this is dropped, the upload can be aborted.
+            let mut open = upload.upload.lock().await;
+            let Some(parts) = open.as_mut() else {
+                return Err(Error::new(ErrorKind::Rejected, format!("{what}: the upload has ended")));
+            };
+            let Err(error) = parts.complete().await else {
+                *open = None;
+                return Ok(());
+            };
+            let error = failed(&what, error);
             settle(&upload.store, &upload.path, error, length).await
         })
     }
 
     fn abort<'a>(&'a self, upload: &'a Arc<Begun>) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let Some(mut parts) = upload.upload.lock().take() else { return Ok(()) };
+            let Some(mut parts) = upload.upload.lock().await.take() else { return Ok(()) };
             match parts.abort().await {
                 // The upload was completed before.
                 Ok(()) | Err(Foreign::NotFound { .. }) => Ok(()),

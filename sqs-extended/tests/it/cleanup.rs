@@ -81,7 +81,7 @@ async fn pending_object_deletes_are_limited_to_10_000() {
     let rig = Rig::with("q", |builder| builder.store_all(true)).await;
     rig.store
         .fail_when(|call, _| (call == StoreCall::Delete).then_some(StoreFault::Fail(ErrorKind::Unavailable)));
-    for batch in 0..1_001 {
+    for _ in 0..1_001 {
         let mut send = rig.client.send_message_batch().queue_url(&rig.url);
         for id in 0..10 {
             send = send.entries(entry(&id.to_string(), "x"));
@@ -92,10 +92,8 @@ async fn pending_object_deletes_are_limited_to_10_000() {
             let entry = DeleteMessageBatchRequestEntry::builder().id(id.to_string());
             delete = delete.entries(entry.receipt_handle(message.receipt_handle().unwrap()).build().unwrap());
         }
-        let deleted = tokio::time::timeout(Duration::from_millis(1), delete.send()).await;
-        assert_eq!(deleted.is_ok(), batch < 1_000, "it waits for room: {batch}");
+        assert_eq!(delete.send().await.unwrap().successful.len(), 10);
     }
-    // The objects of the call that was dropped while it waited.
     let stats = rig.client.stats();
     assert_eq!((stats.cleanup_pending, stats.cleanup_given_up), (10_000, 10));
     rig.store.heal();

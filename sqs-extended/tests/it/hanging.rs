@@ -79,8 +79,7 @@ async fn message_is_not_sent_if_its_upload_times_out() {
     let started = Instant::now();
     let sent = rig.client.send_message().queue_url(&rig.url).message_body(large("")).send().await;
     let error = sent.unwrap_err();
-    // An upload gets one timeout for each of the five parts that may be in flight.
-    assert_eq!((error.kind(), started.elapsed().as_secs()), (ErrorKind::Unavailable, 5 * 7));
+    assert_eq!((error.kind(), started.elapsed().as_secs()), (ErrorKind::Unavailable, 7));
     assert!(error.is_retryable() && !error.is_outcome_unknown(), "{error:?}");
     rig.client.finish_cleanup().await;
     assert_eq!(

@@ -5,10 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
 use sqs_buffered::{Consumer, Outcome};
 use sqs_client::config::retry::RetryConfig;
+use sqs_client::operation::Action;
 use sqs_client::types::{MessageSystemAttributeName, QueueAttributeName, UnopenedMessage};
-use sqs_extended::{Error, ErrorKind, ExtendedClient, MessagePayload, Pointer};
+use sqs_extended::{Error, ErrorKind, ExtendedClient, ExtendedHandle, MessagePayload, Pointer};
+use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::base_client::BaseClient;
@@ -16,7 +20,7 @@ use super::faulty_store::{FaultyStore, StoreCall, StoreFault};
 use super::rig::{Rig, large};
 use super::wrapped_store::WrappedStore;
 
-/// A store with slow downloads that records how many ran at once.
+/// A store with slow bodies that records how many are read at once.
 #[derive(Clone)]
 struct Slow {
     store: WrappedStore,
@@ -28,13 +32,16 @@ impl Slow {
         let (running, most) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
         let seen = Arc::clone(&most);
         let mut store = WrappedStore::new(inner);
-        store.before_gets = Some(Arc::new(move |_| {
+        store.gets = Some(Arc::new(move |mut object| {
             let (running, most) = (Arc::clone(&running), Arc::clone(&seen));
-            Box::pin(async move {
+            let slowly = async move {
                 most.fetch_max(running.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
                 sleep(takes).await;
                 running.fetch_sub(1, Ordering::Relaxed);
-            })
+                Ok(Bytes::new())
+            };
+            object.body = stream::once(slowly).chain(object.body).boxed();
+            object
         }));
         Self { store, most }
     }
@@ -118,6 +125,36 @@ async fn payload_that_hangs_delays_no_receive_beyond_half_of_the_visibility_time
 }
 
 #[tokio::test(start_paused = true)]
+async fn payload_that_hangs_takes_one_of_four_places() {
+    let rig = Rig::new().await;
+    for number in 0..10 {
+        rig.send(large(&number.to_string())).await;
+    }
+    let hanging = rig.pointers().remove(0);
+    rig.store
+        .fail_when(move |call, at| (call == StoreCall::Get && *at == hanging).then_some(StoreFault::Hang));
+    let client = ExtendedClient::builder(rig.base.clone(), rig.store.clone()).memory_budget(300_000);
+    let (bodies, unopened) = receive(&client.build().unwrap(), &rig.url).await;
+    assert_eq!((bodies.len(), unopened.len()), (9, 1), "and none of the memory");
+}
+
+#[tokio::test(start_paused = true)]
+async fn any_open_timeout_is_accepted_and_a_lookup_that_hangs_does_not_prolong_the_default() {
+    let rig = Rig::with("q", |builder| builder.open_timeout(Duration::MAX)).await;
+    rig.send(large("a")).await;
+    let slow = Slow::new(rig.store.clone(), Duration::from_secs(100));
+    let client = ExtendedClient::builder(rig.base.clone(), slow.store.clone()).open_timeout(Duration::MAX);
+    assert_eq!(receive(&client.build().unwrap(), &rig.url).await.0, ["a"]);
+    sleep(Duration::from_secs(31)).await;
+    let hangs = Fault::latency(Duration::from_secs(3_600)).on(Action::GetQueueAttributes);
+    rig.server.faults().inject(hangs);
+    let client = ExtendedClient::new(rig.base.clone(), slow.store);
+    let started = Instant::now();
+    assert_eq!(receive(&client, &rig.url).await.1.len(), 1);
+    assert!(started.elapsed() <= Duration::from_secs(15), "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn no_plain_receive_returns_a_pointer_as_a_body() {
     let rig = Rig::new().await;
     for body in [large("a"), "b".to_owned()] {
@@ -161,6 +198,7 @@ async fn later_messages_of_a_group_do_not_overtake_one_that_does_not_open() {
     let (bodies, unopened) = receive(&rig.client, &rig.url).await;
     assert_eq!((bodies, unopened.len()), (vec!["1".to_owned(), "3".to_owned()], 2));
     assert!(error(&unopened[1]).to_string().contains("earlier message of its group"));
+    assert_eq!(ExtendedHandle::parse(unopened[0].message.receipt_handle().unwrap()), None, "a handle of SQS");
 }
 
 #[tokio::test(start_paused = true)]

@@ -30,7 +30,7 @@ impl Case {
         let plain = backend.server.client();
         plain.create_queue().queue_name("dead").send().await.unwrap();
         let policy =
-            r#"{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":"100"}"#;
+            r#"{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":"10"}"#;
         let set = plain.set_queue_attributes().queue_url(&backend.url);
         set.attributes(QueueAttributeName::RedrivePolicy, policy).send().await.unwrap();
         let client = backend.client(RetryConfig::standard());
