@@ -55,10 +55,10 @@ class Library:
 
 
 class Client:
-    """A library with its settings: the format of pointers and the key prefix."""
+    """A library with its settings: the format of pointers, the key prefix, and those that only our client has."""
 
-    def __init__(self, library, mode, prefix=""):
-        self.library, self.mode, self.prefix = library, mode, prefix
+    def __init__(self, library, mode, prefix="", **ours):
+        self.library, self.mode, self.prefix, self.ours = library, mode, prefix, ours
 
     def __str__(self):
         return f"{self.library.name} ({self.mode})"
@@ -66,8 +66,20 @@ class Client:
     def with_prefix(self, prefix):
         return Client(self.library, self.mode, prefix)
 
+    def with_ours(self, **ours):
+        """Our client with more settings. The other libraries do not have them."""
+        return Client(self.library, self.mode, self.prefix, **ours) if self.library.name == "rust" else self
+
+    def run(self, action, input):
+        return self.library.call(action=action, mode=self.mode, prefix=self.prefix, input=input, **self.ours)
+
+    def expect_error(self, action, **input):
+        result = self.run(action, input)
+        if "error" not in result:
+            raise Unexpected(f"{action} of {self} succeeded: {excerpt(repr(result), 0)}")
+
     def __call__(self, action, **input):
-        result = self.library.call(action=action, mode=self.mode, prefix=self.prefix, input=input)
+        result = self.run(action, input)
         if "error" in result:
             raise Unexpected(f"{action} of {self} failed: {result['error']}")
         output = result["output"]
@@ -114,8 +126,11 @@ class Exchange:
     def new_objects(self):
         return [key for key in self.objects() if key not in self.before]
 
-    def expect_no_leftovers(self):
+    def expect_messages(self, visible, in_flight):
         names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
         counts = self.witness("GetQueueAttributes", QueueUrl=self.queue, AttributeNames=names)["Attributes"]
-        expect("remaining messages in the queue", dict.fromkeys(names, "0"), counts)
+        expect("visible messages and messages in flight", [visible, in_flight], [int(counts[name]) for name in names])
+
+    def expect_no_leftovers(self):
+        self.expect_messages(visible=0, in_flight=0)
         expect("remaining objects in the bucket", [], self.new_objects())

@@ -53,6 +53,9 @@ def supports(writer, scenario):
     """Whether the library of the writer supports a scenario."""
     if scenario is scenarios.streamed_payload:
         return writer.library.name == "rust"
+    if scenario is scenarios.keys_of_the_sender:
+        # The libraries for Java have a key prefix at most, and always add a UUID.
+        return writer.library.name == "python"
     # Version 1.0.2 of the library for Java has no key prefix.
     return scenario is not scenarios.key_prefix or writer.library.name != "java1"
 

@@ -1,7 +1,8 @@
 //! The Rust peer for tests with the extended client libraries of AWS. The script `run` starts it.
 //!
 //! Each line of standard input is a call, `{"action", "mode", "prefix", "input"}`. Each line of standard output is its result,
-//! `{"output"}` or `{"error"}`. Inputs and outputs are AWS JSON. The other peers use the same format.
+//! `{"output"}` or `{"error"}`. Inputs and outputs are AWS JSON. The other peers use the same format, without the optional members
+//! `delete_prefix` and `fail_receives`.
 
 use std::env::var;
 use std::error::Error;
@@ -32,6 +33,9 @@ struct Call {
     mode: String,
     prefix: String,
     input: Value,
+    delete_prefix: Option<String>,
+    #[serde(default)]
+    fail_receives: bool,
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -49,9 +53,13 @@ async fn main() -> Result<(), BoxError> {
 }
 
 async fn execute(client: &Client, s3: &aws_sdk_s3::Client, call: Call) -> Result<Value, BoxError> {
-    let Call { action, mode, prefix, input } = call;
-    let client = ExtendedClient::builder(client.clone(), S3Store::new(s3.clone(), var("BUCKET")?));
-    let client = client.compat(compat(&mode)?).key_prefix(prefix).build()?;
+    let Call { action, mode, prefix, input, delete_prefix, fail_receives } = call;
+    let mut builder = ExtendedClient::builder(client.clone(), S3Store::new(s3.clone(), var("BUCKET")?));
+    builder = builder.compat(compat(&mode)?).key_prefix(prefix).fail_receives(fail_receives);
+    if let Some(prefix) = delete_prefix {
+        builder = builder.delete_keys_with_prefix(prefix);
+    }
+    let client = builder.build()?;
     let output = match action.as_str() {
         "CreateQueue" => run::<CreateQueue>(&client, input).await,
         "GetQueueAttributes" => run::<GetQueueAttributes>(&client, input).await,
@@ -62,9 +70,10 @@ async fn execute(client: &Client, s3: &aws_sdk_s3::Client, call: Call) -> Result
         "DeleteMessageBatch" => run::<DeleteMessageBatch>(&client, input).await,
         "ChangeMessageVisibility" => run::<ChangeMessageVisibility>(&client, input).await,
         "ChangeMessageVisibilityBatch" => run::<ChangeMessageVisibilityBatch>(&client, input).await,
-        // These two are not actions of SQS.
+        // These are not actions of SQS.
         "SendStream" => stream(&client, from_value(input)?).await,
         "ListObjects" => objects(s3).await,
+        "DeleteObject" => delete_object(s3, &input).await,
         other => Err(format!("unknown action {other:?}").into()),
     };
     client.finish_cleanup().await;
@@ -90,6 +99,12 @@ async fn objects(s3: &aws_sdk_s3::Client) -> Result<Value, BoxError> {
     let listed = s3.list_objects_v2().bucket(var("BUCKET")?).send().await?;
     let keys: Vec<_> = listed.contents().iter().filter_map(|object| object.key()).collect();
     Ok(json!({ "Keys": keys }))
+}
+
+async fn delete_object(s3: &aws_sdk_s3::Client, input: &Value) -> Result<Value, BoxError> {
+    let key = input["Key"].as_str().ok_or("DeleteObject needs a Key")?;
+    s3.delete_object().bucket(var("BUCKET")?).key(key).send().await?;
+    Ok(json!({}))
 }
 
 fn compat(mode: &str) -> Result<Compat, BoxError> {

@@ -92,6 +92,33 @@ def handles_of_the_reader(exchange):
         exchange.expect_no_leftovers()
 
 
+def keys_of_the_sender(exchange):
+    """Our client deletes an object whose key does not end in a UUID only if a setting allows its prefix."""
+    key = "reports/july"
+    chosen = {"S3Key": {"DataType": "String", "StringValue": key}}
+    reader = exchange.reader
+    ours, others = reader.with_ours(delete_prefix="reports/"), reader.with_ours(delete_prefix="orders/")
+    for client, remaining in (reader, [key]), (others, [key]), (ours, []), (exchange.writer, []):
+        for action in "DeleteMessage", "DeleteMessageBatch":
+            exchange.send(large("a"), MessageAttributes=chosen)
+            expect("keys of the objects", [key], exchange.new_objects())
+            (message,) = exchange.receive(1)
+            expect("body", large("a"), message["Body"])
+            exchange.run_on(client, action, [message])
+            expect(f"objects after {action} of {client} {client.ours}", remaining, exchange.new_objects())
+    exchange.expect_no_leftovers()
+
+
+def missing_object(exchange):
+    """With a setting, a receive of our client fails like those of the other libraries. The message stays in flight."""
+    exchange.send(large("a"))
+    for key in exchange.new_objects():
+        exchange.witness("DeleteObject", Key=key)
+    reader = exchange.reader.with_ours(fail_receives=True)
+    reader.expect_error("ReceiveMessage", QueueUrl=exchange.queue, WaitTimeSeconds=5)
+    exchange.expect_messages(visible=0, in_flight=1)
+
+
 def receive_and_delete(exchange, bodies, action="DeleteMessage"):
     messages = exchange.receive(len(bodies))
     expect("bodies", sorted(bodies), sorted(message["Body"] for message in messages))
@@ -124,4 +151,6 @@ ALL = [
     key_prefix,
     visibility,
     handles_of_the_reader,
+    keys_of_the_sender,
+    missing_object,
 ]
