@@ -196,7 +196,7 @@ impl<H: Execute> ExtendedClient<H> {
         let mut upload = Upload::new(UploadBody::Bytes(text));
         upload.content_type = Some(TEXT.to_owned());
         let result = self.shared.store.put(&pointer, upload).await.map(|()| uploaded);
-        let object = self.written(pointer, guard, result).await?;
+        let object = self.written(pointer, guard, result)?;
         Ok(NewObject { md5: Some(md5), ..object })
     }
 
@@ -204,7 +204,7 @@ impl<H: Execute> ExtendedClient<H> {
     async fn write_stream(&self, payload: Payload) -> Result<NewObject, Error> {
         let (pointer, guard) = self.new_object();
         let result = payload.put(&self.shared.store, &pointer).await;
-        self.written(pointer, guard, result).await
+        self.written(pointer, guard, result)
     }
 
     fn new_object(&self) -> (Pointer, UnneededObject) {
@@ -212,7 +212,7 @@ impl<H: Execute> ExtendedClient<H> {
         (pointer.clone(), self.shared.cleaner.new_object(pointer))
     }
 
-    async fn written(
+    fn written(
         &self,
         pointer: Pointer,
         guard: UnneededObject,
