@@ -177,6 +177,11 @@ impl Error {
         })
     }
 
+    /// The output of a call that failed because of a wrong checksum.
+    pub(crate) fn output<T: 'static>(&self) -> Option<&T> {
+        self.client_error()?.output()
+    }
+
     /// Whether SQS certainly did not execute the request. After a wrong checksum, SQS has the message.
     pub(crate) fn is_refusal(&self) -> bool {
         let is_damaged = self.client_error().is_some_and(|error| error.kind() == ClientErrorKind::Checksum);

@@ -59,7 +59,7 @@ impl Rewritten for ReceiveMessage {
         request_attributes(&mut input);
         match client.below::<Self>(&input, options).await {
             Ok(output) => client.open_output(output, &input).await,
-            Err(error) => Err(match error.client_error().zip(output_of(&error)) {
+            Err(error) => Err(match error.client_error().zip(error.output::<ReceiveMessageOutput>()) {
                 Some((below, output)) => {
                     let output = client.open_output(output.clone(), &input).await?;
                     Error::from(below.with_output(output))
@@ -68,11 +68,6 @@ impl Rewritten for ReceiveMessage {
             }),
         }
     }
-}
-
-/// The output in a checksum error.
-fn output_of(error: &Error) -> Option<&ReceiveMessageOutput> {
-    error.client_error()?.output()
 }
 
 impl<H: Execute> ExtendedClient<H> {
@@ -191,12 +186,12 @@ impl<H: Execute> ExtendedClient<H> {
         let Some(messages) = output.messages.take_if(has_pointers) else { return Ok(output) };
         let mut order = GroupOrder::of(input);
         // Messages with pointers are short.
-        let received: Vec<Option<Message>> =
+        let mut received: Vec<Option<Message>> =
             messages.iter().map(|message| pointers.has_pointer(message).then(|| message.clone())).collect();
         // Boxed: the future is large, and most receives return no pointers.
         let opened = Box::pin(self.open_all(messages, input)).await;
         let (mut messages, mut unopened) = (Vec::new(), Vec::new());
-        for (ExtendedMessage { message, payload, .. }, received) in opened.into_iter().zip(received) {
+        for (place, ExtendedMessage { message, payload, .. }) in opened {
             match payload {
                 MessagePayload::Failed(error) if self.shared.settings.fails_receives => return Err(error),
                 MessagePayload::Failed(error) => {
@@ -205,7 +200,7 @@ impl<H: Execute> ExtendedClient<H> {
                 }
                 _ if order.is_interrupted(&message) => {
                     let text = "an earlier message of its group could not be opened";
-                    let message = received.unwrap_or(message);
+                    let message = received.get_mut(place).and_then(Option::take).unwrap_or(message);
                     unopened.push(UnopenedMessage::new(message, Error::new(ErrorKind::Unavailable, text)));
                 }
                 _ => messages.push(message),
@@ -225,13 +220,13 @@ impl<H: Execute> ExtendedClient<H> {
         let result = self.below::<ReceiveMessage>(input, CallOptions::default()).await;
         let mut output = match result {
             Ok(output) => output,
-            Err(error) => output_of(&error).cloned().ok_or(error)?,
+            Err(error) => error.output().cloned().ok_or(error)?,
         };
         let messages = output.messages.take().unwrap_or_default();
         let mut opened: Vec<_> = if is_lazy {
             messages.into_iter().map(|message| self.not_loaded(message)).collect()
         } else {
-            self.open_all(messages, input).await
+            self.open_all(messages, input).await.into_iter().map(|(_, opened)| opened).collect()
         };
         let damaged = output.damaged_messages().iter();
         let damaged = damaged.map(|one| (&one.message, Error::from(sqs_client::Error::from(one))));
@@ -259,8 +254,13 @@ impl<H: Execute> ExtendedClient<H> {
         ExtendedMessage { message, payload, shared: Arc::clone(&self.shared) }
     }
 
-    /// Opens the messages of a receive, in order. If the future is dropped, they are made visible again.
-    async fn open_all(&self, messages: Vec<Message>, input: &ReceiveMessageInput) -> Vec<ExtendedMessage> {
+    /// Opens the messages of a receive, in order, each with its place. Those that a policy deletes are left out. If the future is
+    /// dropped, all are made visible again.
+    async fn open_all(
+        &self,
+        messages: Vec<Message>,
+        input: &ReceiveMessageInput,
+    ) -> Vec<(usize, ExtendedMessage)> {
         let queue_url = input.queue_url().unwrap_or_default();
         let handles = messages.iter().filter_map(original_handle).collect();
         let release = ReleaseOnDrop { client: self.clone(), queue_url: queue_url.to_owned(), handles };
@@ -282,7 +282,9 @@ impl<H: Execute> ExtendedClient<H> {
             }
         };
         opened.sort_unstable_by_key(|(place, _)| *place);
-        let kept = stream::iter(opened).map(|(_, message)| self.unless_deleted(message, queue_url));
+        let kept = stream::iter(opened).map(|(place, message)| async move {
+            Some((place, self.unless_deleted(message, queue_url).await?))
+        });
         let kept = kept.buffered(MAX_BATCH_ENTRIES).filter_map(std::future::ready).collect().await;
         release.delivered();
         kept

@@ -172,8 +172,8 @@ impl<H: Execute> ExtendedClient<H> {
     }
 
     /// Takes the body of a message.
-    fn take(&self, message: Parts<'_>) -> Result<Outgoing, Error> {
-        let Parts { body, attributes, .. } = message;
+    fn take(&self, message: MessageParts<'_>) -> Result<Outgoing, Error> {
+        let MessageParts { body, attributes, .. } = message;
         self.shared.envelope.check(body.len() as u64, attributes.as_ref())?;
         let md5_of_attributes = md5_of_attributes(attributes.iter().flatten());
         Ok(Outgoing { text: std::mem::take(body).into(), md5_of_attributes })
@@ -239,8 +239,9 @@ impl<H: Execute> ExtendedClient<H> {
     ///
     /// Content-based deduplication would hash the pointer, which is different each time. With `sets_id`, the message
     /// gets an id from its payload instead.
-    fn point(&self, object: &NewObject, message: Parts<'_>, sets_id: bool) {
-        let (Parts { body, attributes, deduplication_id }, sha256) = (message, object.sha256.as_deref());
+    fn point(&self, object: &NewObject, message: MessageParts<'_>, sets_id: bool) {
+        let (MessageParts { body, attributes, deduplication_id }, sha256) =
+            (message, object.sha256.as_deref());
         *body = self.shared.envelope.seal(&object.pointer, object.length, sha256, attributes);
         if sets_id && deduplication_id.is_none() {
             *deduplication_id = sha256.map(str::to_owned);
@@ -320,7 +321,7 @@ impl<H: Execute> ExtendedClient<H> {
         let sets_id = self.sets_ids(queue_url, Retries::Never).await;
         let mut stored = entry.clone();
         let object = self.write_text(Bytes::from(std::mem::take(&mut stored.message_body))).await?;
-        let parts = Parts {
+        let parts = MessageParts {
             body: &mut stored.message_body,
             attributes: &mut stored.message_attributes,
             deduplication_id: &mut stored.message_deduplication_id,
@@ -356,7 +357,7 @@ fn undo(guard: UnneededObject, error: &Error) {
 }
 
 /// The parts of a message that change when its payload is stored.
-pub(crate) struct Parts<'m> {
+pub(crate) struct MessageParts<'m> {
     pub(crate) body: &'m mut String,
     attributes: &'m mut Option<Attributes>,
     deduplication_id: &'m mut Option<String>,
@@ -391,7 +392,7 @@ pub(crate) struct Unsent {
 pub(crate) trait SendRequest: Operation {
     fn sizes(input: &Self::Input, envelope: &Envelope) -> impl Iterator<Item = Sizes>;
 
-    fn parts(input: &mut Self::Input, place: usize) -> Option<Parts<'_>>;
+    fn parts(input: &mut Self::Input, place: usize) -> Option<MessageParts<'_>>;
 
     /// Removes messages that are not sent, in the order of their indexes. Returns their entries for the output of a
     /// batch; a single message fails its call.
@@ -418,8 +419,8 @@ impl SendRequest for SendMessage {
         iter::once(envelope.sizes(input.message_body().unwrap_or_default(), input.message_attributes()))
     }
 
-    fn parts(input: &mut Self::Input, _: usize) -> Option<Parts<'_>> {
-        Some(Parts {
+    fn parts(input: &mut Self::Input, _: usize) -> Option<MessageParts<'_>> {
+        Some(MessageParts {
             body: input.message_body.get_or_insert_default(),
             attributes: &mut input.message_attributes,
             deduplication_id: &mut input.message_deduplication_id,
@@ -463,9 +464,9 @@ impl SendRequest for SendMessageBatch {
         entries.map(|entry| envelope.sizes(entry.message_body(), entry.message_attributes()))
     }
 
-    fn parts(input: &mut Self::Input, place: usize) -> Option<Parts<'_>> {
+    fn parts(input: &mut Self::Input, place: usize) -> Option<MessageParts<'_>> {
         let entry = input.entries.as_mut()?.get_mut(place)?;
-        Some(Parts {
+        Some(MessageParts {
             body: &mut entry.message_body,
             attributes: &mut entry.message_attributes,
             deduplication_id: &mut entry.message_deduplication_id,
@@ -488,7 +489,7 @@ impl SendRequest for SendMessageBatch {
         match (id(input, place), result) {
             (Some(id), Ok(output)) => disposition_in(output, id),
             (Some(id), Err(error)) => {
-                output_of(error).map_or_else(|| disposition_after(error), |output| disposition_in(output, id))
+                error.output().map_or_else(|| disposition_after(error), |output| disposition_in(output, id))
             }
             (None, _) => Disposition::Unknown,
         }
@@ -502,7 +503,7 @@ impl SendRequest for SendMessageBatch {
     ) -> Result<Self::Output, Error> {
         match result {
             Ok(output) => Ok(finished(input, output, originals, unsent)),
-            Err(error) => Err(match (error.client_error(), output_of(&error)) {
+            Err(error) => Err(match (error.client_error(), error.output::<SendMessageBatchOutput>()) {
                 (Some(client), Some(output)) => {
                     Error::from(client.with_output(finished(input, output.clone(), originals, unsent)))
                 }
@@ -510,11 +511,6 @@ impl SendRequest for SendMessageBatch {
             }),
         }
     }
-}
-
-/// The output in a checksum error.
-fn output_of(error: &Error) -> Option<&SendMessageBatchOutput> {
-    error.client_error()?.output()
 }
 
 fn id(input: &SendMessageBatchInput, place: usize) -> Option<&str> {

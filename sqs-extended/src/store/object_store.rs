@@ -131,6 +131,10 @@ impl PayloadStore for ObjectStoreAdapter {
             }
         })
     }
+
+    fn held_bytes(&self) -> u64 {
+        ((IN_FLIGHT + 1) * PART) as u64
+    }
 }
 
 /// The path of a key.
@@ -242,7 +246,7 @@ async fn settle(store: &Arc<dyn ObjectStore>, path: &Path, error: Error, length:
 }
 
 /// An upload in parts.
-pub struct Begun {
+pub struct AdapterUpload {
     at: Pointer,
     path: Path,
     store: Arc<dyn ObjectStore>,
@@ -251,10 +255,10 @@ pub struct Begun {
 }
 
 impl MultipartStore for ObjectStoreAdapter {
-    type Upload = Begun;
+    type Upload = AdapterUpload;
     type Part = ();
 
-    fn begin<'a>(&'a self, at: &'a Pointer, content_type: Option<String>) -> StoreFuture<'a, Begun> {
+    fn begin<'a>(&'a self, at: &'a Pointer, content_type: Option<String>) -> StoreFuture<'a, AdapterUpload> {
         Box::pin(async move {
             let (store, path) = (self.store(at.bucket())?, path(at)?);
             let begin = async |attributes| {
@@ -267,11 +271,11 @@ impl MultipartStore for ObjectStoreAdapter {
             };
             let upload = begun.map_err(|error| failed(&format!("writing {at}"), error))?;
             let (at, store) = (at.clone(), Arc::clone(store));
-            Ok(Begun { at, path, store, upload: Mutex::new(Some(upload)) })
+            Ok(AdapterUpload { at, path, store, upload: Mutex::new(Some(upload)) })
         })
     }
 
-    fn part(&self, upload: &Arc<Begun>, _: u32, part: Part) -> StoreFuture<'static, ()> {
+    fn part(&self, upload: &Arc<AdapterUpload>, _: u32, part: Part) -> StoreFuture<'static, ()> {
         let what = format!("writing {}", upload.at);
         // Nobody else holds the lock before all parts are sent.
         let mut open = upload.upload.try_lock().ok();
@@ -284,7 +288,12 @@ impl MultipartStore for ObjectStoreAdapter {
         })
     }
 
-    fn complete<'a>(&'a self, upload: &'a Arc<Begun>, _: Vec<()>, length: u64) -> StoreFuture<'a, ()> {
+    fn complete<'a>(
+        &'a self,
+        upload: &'a Arc<AdapterUpload>,
+        _: Vec<()>,
+        length: u64,
+    ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             let what = format!("writing {}", upload.at);
             // Locked meanwhile: if this is dropped, the upload can be aborted.
@@ -301,7 +310,7 @@ impl MultipartStore for ObjectStoreAdapter {
         })
     }
 
-    fn abort<'a>(&'a self, upload: &'a Arc<Begun>) -> StoreFuture<'a, ()> {
+    fn abort<'a>(&'a self, upload: &'a Arc<AdapterUpload>) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             let Some(mut parts) = upload.upload.lock().await.take() else { return Ok(()) };
             match parts.abort().await {

@@ -11,7 +11,7 @@ use sqs_buffered::{Consumer, Outcome};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::types::{MessageSystemAttributeName, QueueAttributeName, UnopenedMessage};
-use sqs_extended::{Error, ErrorKind, ExtendedClient, ExtendedHandle, MessagePayload, Pointer};
+use sqs_extended::{Error, ErrorKind, ExtendedClient, ExtendedHandle, MessagePayload, Pointer, Unopened};
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -198,7 +198,29 @@ async fn later_messages_of_a_group_do_not_overtake_one_that_does_not_open() {
     let (bodies, unopened) = receive(&rig.client, &rig.url).await;
     assert_eq!((bodies, unopened.len()), (vec!["1".to_owned(), "3".to_owned()], 2));
     assert!(error(&unopened[1]).to_string().contains("earlier message of its group"));
-    assert_eq!(ExtendedHandle::parse(unopened[0].message.receipt_handle().unwrap()), None, "a handle of SQS");
+    for one in &unopened {
+        assert_eq!(ExtendedHandle::parse(one.message.receipt_handle().unwrap()), None, "a handle of SQS");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn later_messages_of_a_group_are_as_received_also_if_a_missing_one_is_deleted() {
+    let settings = |builder: sqs_extended::ExtendedClientBuilder<_>| builder.missing_object(Unopened::Delete);
+    let rig = Rig::with("q.fifo", settings).await;
+    for (group, body) in [("x", "1"), ("y", "2"), ("x", "3"), ("y", "4")] {
+        let send = rig.client.send_message().queue_url(&rig.url).message_body(large(body));
+        send.message_group_id(group).send().await.unwrap();
+    }
+    let of =
+        |mark: u8| rig.pointers().into_iter().find(|at| rig.store.bytes(at).unwrap()[0] == mark).unwrap();
+    let (gone, failing, behind) = (of(b'1'), of(b'2'), of(b'4'));
+    rig.store.remove(&gone);
+    rig.store.fail_when(move |call, at| {
+        (call == StoreCall::Get && *at == failing).then_some(StoreFault::Fail(ErrorKind::Unavailable))
+    });
+    let (bodies, unopened) = receive(&rig.client, &rig.url).await;
+    assert_eq!((bodies, unopened.len(), rig.bodies().len()), (vec!["3".to_owned()], 2, 3));
+    assert_eq!(Pointer::from_body(unopened[1].message.body().unwrap()).unwrap(), behind, "as received");
 }
 
 #[tokio::test(start_paused = true)]

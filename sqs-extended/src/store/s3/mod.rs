@@ -401,16 +401,16 @@ impl Body for Chain {
 }
 
 /// A multipart upload.
-pub struct Begun {
+pub struct S3Upload {
     at: Pointer,
     id: String,
 }
 
 impl MultipartStore for S3Store {
-    type Upload = Begun;
+    type Upload = S3Upload;
     type Part = CompletedPart;
 
-    fn begin<'a>(&'a self, at: &'a Pointer, content_type: Option<String>) -> StoreFuture<'a, Begun> {
+    fn begin<'a>(&'a self, at: &'a Pointer, content_type: Option<String>) -> StoreFuture<'a, S3Upload> {
         Box::pin(async move {
             let request =
                 describe!(self.client(at.bucket()).create_multipart_upload(), self, at, content_type);
@@ -418,11 +418,11 @@ impl MultipartStore for S3Store {
             let answer = request.set_checksum_algorithm(self.settings().checksum.algorithm()).send().await;
             let id = answer.map_err(|error| asked.failed(error))?.upload_id;
             let id = id.ok_or_else(|| asked.wrong(ErrorKind::Rejected, "S3 returned no upload id"))?;
-            Ok(Begun { at: at.clone(), id })
+            Ok(S3Upload { at: at.clone(), id })
         })
     }
 
-    fn part(&self, upload: &Arc<Begun>, number: u32, part: Part) -> StoreFuture<'static, CompletedPart> {
+    fn part(&self, upload: &Arc<S3Upload>, number: u32, part: Part) -> StoreFuture<'static, CompletedPart> {
         let (store, upload) = (self.clone(), Arc::clone(upload));
         let number = i32::try_from(number).unwrap_or(i32::MAX);
         Box::pin(async move { store.send_part(&upload.at, &upload.id, number, &part).await })
@@ -430,12 +430,12 @@ impl MultipartStore for S3Store {
 
     fn complete<'a>(
         &'a self,
-        upload: &'a Arc<Begun>,
+        upload: &'a Arc<S3Upload>,
         parts: Vec<CompletedPart>,
         length: u64,
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let Begun { at, id } = &**upload;
+            let S3Upload { at, id } = &**upload;
             let attempts = Attempts::default();
             let parts = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
             let request = self.client(at.bucket()).complete_multipart_upload().bucket(at.bucket());
@@ -459,9 +459,9 @@ impl MultipartStore for S3Store {
         })
     }
 
-    fn abort<'a>(&'a self, upload: &'a Arc<Begun>) -> StoreFuture<'a, ()> {
+    fn abort<'a>(&'a self, upload: &'a Arc<S3Upload>) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let Begun { at, id } = &**upload;
+            let S3Upload { at, id } = &**upload;
             let request = self.client(at.bucket()).abort_multipart_upload().bucket(at.bucket()).key(at.key());
             let answer =
                 request.upload_id(id).set_expected_bucket_owner(self.owner(at.bucket())).send().await;
