@@ -27,12 +27,15 @@ test("click_shows_request_and_answer", () =>
 test("slow_click_selects_a_row_while_the_list_changes", () =>
   stage.visit("#/requests", async (page) => {
     await server.createQueue("orders");
-    const box = await row(page, /CreateQueue/).boundingBox();
+    await row(page, /CreateQueue/).waitFor();
+    const first = page.getByRole("row").nth(1);
     for (const part of [0.1, 0.3, 0.5, 0.7, 0.9]) {
-      await page.mouse.move(box.x + box.width * part, box.y + box.height / 2);
+      const { width, height } = await first.boundingBox();
+      // It waits until the row no longer moves.
+      await first.hover({ position: { x: width * part, y: height / 2 } });
       await page.mouse.down();
       await server.send("orders", "tea");
-      await eventually(async () => assert.match(await page.getByRole("row").nth(1).textContent(), /SendMessage/));
+      await eventually(async () => assert.match(await first.textContent(), /SendMessage/));
       await page.mouse.up();
       await page.getByRole("heading", { name: /SQS SendMessage/ }).waitFor();
       await page.getByRole("button", { name: "Clear" }).click();
