@@ -1,7 +1,7 @@
 //! Reads an object in ranges, several at a time: one connection to S3 is slower than the network.
 //!
 //! ```text
-//! current (piece by piece) <- ahead: tasks, one range each, at most `at_once` - 1, in order <- ranges
+//! current (piece by piece) <- ahead: tasks, one range each, at most `at_once` with a current one that is still read, in order <- ranges
 //! ```
 
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ pub(crate) struct Plan {
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { range: 4 << 20, at_once: 4 }
+        Self { range: 8 << 20, at_once: 4 }
     }
 }
 
@@ -93,7 +93,9 @@ impl Ranges {
     }
 
     fn read_ahead(&mut self) {
-        while self.ahead.len() + 1 < self.plan.at_once
+        // A range that is in memory already needs no request.
+        let current = usize::from(matches!(self.current, Current::Reading(_)));
+        while self.ahead.len() + current < self.plan.at_once
             && let Some(range) = self.take_range()
         {
             let reading = Reading::new(Arc::clone(&self.version), range, None);

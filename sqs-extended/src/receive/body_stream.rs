@@ -123,8 +123,8 @@ impl BodyStream {
         self
     }
 
-    /// Sets how many ranges of 4 MiB are read at a time: 4 by default; 1 reads the payload in a single request. All but
-    /// the first are held in memory until their turn.
+    /// Sets how many ranges of 8 MiB are read at a time: 4 by default; 1 reads the payload in a single request. They are held in memory
+    /// until their turn, and so is the range that is returned.
     pub fn ranges_at_once(mut self, ranges: usize) -> Self {
         self.options.plan.at_once = ranges;
         self
