@@ -21,7 +21,7 @@ use crate::format::message::{Envelope, request_attributes};
 use crate::observe::{EventSink, Stats, Tally};
 use crate::queue_attributes::QueueAttributeCache;
 use crate::receive::MemoryBudget;
-use crate::receive::message::MessagePayload;
+use crate::receive::MessagePayload;
 use crate::settings::{ExtendedClientBuilder, Settings};
 use crate::store::{Bounded, PayloadStore};
 
@@ -130,10 +130,10 @@ impl<H: Execute> ExtendedClient<H> {
         self.inner.execute::<O>(input, options).await.map_err(Error::below)
     }
 
-    /// Waits until the background cleanup has no more objects, and messages of dropped receives are visible again. Each object is deleted, or given up after five attempts:
-    /// within 90 seconds, plus the [`store_timeout`](ExtendedClientBuilder::store_timeout) of each attempt. The object
-    /// of a dropped upload is deleted twice, the second time after an eighth of that timeout. Call this at the end of a
-    /// program.
+    /// Waits until the background cleanup has no more objects, dropped uploads are aborted, and messages of dropped receives are
+    /// visible again. Each object is deleted, or given up after five attempts: within 90 seconds, plus the
+    /// [`store_timeout`](ExtendedClientBuilder::store_timeout) of each attempt. The object of a dropped upload is deleted twice, the
+    /// second time after an eighth of that timeout. Call this at the end of a program.
     ///
     /// # Cancel safety
     /// If the future is dropped, the cleanup continues.

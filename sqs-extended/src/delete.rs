@@ -9,9 +9,9 @@ use sqs_client::operation::delete_message_batch::{DeleteMessageBatch, DeleteMess
 use crate::cleaner::{UncertainObject, UnneededObject};
 use crate::client::{ExtendedClient, Rewritten, Shared};
 use crate::error::{Error, ErrorKind};
-use crate::format::handle::{ExtendedHandle, strip};
+use crate::format::pointer::{ExtendedHandle, strip};
 use crate::format::pointer::{Pointer, ends_with_uuid};
-use crate::receive::message::{ExtendedMessage, MessagePayload};
+use crate::receive::{ExtendedMessage, MessagePayload};
 
 fn has_pointer(handle: &str) -> bool {
     ExtendedHandle::parse(handle).is_some()

@@ -65,32 +65,32 @@ pub enum Event<'a> {
 
 /// An event hook.
 #[derive(Clone)]
-pub(crate) struct Listener(Arc<dyn Fn(&Event<'_>) + Send + Sync>);
+pub(crate) struct EventListener(Arc<dyn Fn(&Event<'_>) + Send + Sync>);
 
-impl Listener {
+impl EventListener {
     pub(crate) fn new(listener: impl Fn(&Event<'_>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(listener))
     }
 }
 
-impl fmt::Debug for Listener {
+impl fmt::Debug for EventListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Listener(..)")
+        f.write_str("EventListener(..)")
     }
 }
 
 /// Sends events to the log and to the hook.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct EventSink(Option<Listener>);
+pub(crate) struct EventSink(Option<EventListener>);
 
 impl EventSink {
-    pub(crate) fn new(listener: Option<Listener>) -> Self {
+    pub(crate) fn new(listener: Option<EventListener>) -> Self {
         Self(listener)
     }
 
     pub(crate) fn send(&self, event: &Event<'_>) {
         tracing::warn!(?event, "sqs_extended");
-        if let Some(Listener(listener)) = &self.0 {
+        if let Some(EventListener(listener)) = &self.0 {
             listener(event);
         }
     }

@@ -11,8 +11,8 @@ use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAXIMUM_MESSAGE_SIZE};
 use tokio::time::Instant;
 
 use crate::client::ExtendedClient;
+use crate::format::sizes::{Selection, select};
 use crate::send::SendRequest;
-use crate::send::choose::{Selection, select};
 use crate::settings::Threshold;
 
 /// How long attributes are cached.

@@ -11,10 +11,10 @@ use sqs_client::wire::limits::MAX_MESSAGE_BYTES;
 
 use crate::client::ExtendedClient;
 use crate::error::{Error, ErrorKind};
-use crate::format::handle::ExtendedHandle;
 use crate::format::message::PointerRules;
+use crate::format::pointer::ExtendedHandle;
 use crate::format::pointer::{Compat, MAX_PAYLOAD_BYTES, Pointer};
-use crate::observe::{Event, Listener};
+use crate::observe::{Event, EventListener};
 use crate::store::PayloadStore;
 
 /// The largest payload that is loaded by default.
@@ -24,7 +24,7 @@ const DEFAULT_MAX_LOADED_BYTES: u64 = 256 << 20;
 const DEFAULT_MEMORY_BUDGET: u64 = 512 << 20;
 
 /// How long a store may take by default.
-const DEFAULT_STORE_TIMEOUT: Duration = Duration::from_mins(2);
+pub(crate) const DEFAULT_STORE_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Allowed timeouts of a store, in seconds.
 pub(crate) const STORE_TIMEOUT_SECONDS: RangeInclusive<u64> = 1..=3_600;
@@ -50,7 +50,7 @@ pub(crate) struct Settings {
     pub(crate) max_payload_bytes: u64,
     pub(crate) memory_budget: u64,
     pub(crate) store_timeout: Duration,
-    pub(crate) listener: Option<Listener>,
+    pub(crate) listener: Option<EventListener>,
 }
 
 impl Settings {
@@ -257,6 +257,7 @@ impl<H: Execute> ExtendedClientBuilder<H> {
 
     /// Sets how many bytes of payloads are loaded at a time over all receives and consumers of the client and its clones: 536,870,912
     /// (512 MiB) by default, at least 1. Payloads wait for each other, first come, first served. A payload over the budget loads alone.
+    /// The payload of an SNS notification counts twice, because the notification is written anew.
     /// The budget does not count payloads that were returned.
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.settings.memory_budget = bytes;
@@ -275,7 +276,7 @@ impl<H: Execute> ExtendedClientBuilder<H> {
 
     /// Sets a function that is called for background failures. It must not block.
     pub fn on_event(mut self, listener: impl Fn(&Event<'_>) + Send + Sync + 'static) -> Self {
-        self.settings.listener = Some(Listener::new(listener));
+        self.settings.listener = Some(EventListener::new(listener));
         self
     }
 

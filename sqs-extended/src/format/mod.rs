@@ -1,6 +1,5 @@
 //! The format of AWS's libraries for Java and Python: pointers in messages and in receipt handles. Pure.
 
-pub(crate) mod handle;
 pub(crate) mod message;
 pub(crate) mod pointer;
-pub(crate) mod sns;
+pub(crate) mod sizes;

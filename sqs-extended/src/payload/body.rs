@@ -12,10 +12,10 @@ use tokio::io::AsyncBufRead;
 use tokio_util::io::StreamReader;
 
 use crate::error::{Error, ErrorKind};
-use crate::format::pointer::Pointer;
-use crate::payload::checks::{Checks, Hash, Listener, checked};
+use crate::format::pointer::{MAX_PAYLOAD_BYTES, Pointer};
+use crate::payload::checks::{Checks, Hash, ProgressListener, checked};
 use crate::payload::ranges::Plan;
-use crate::payload::{DEFAULT_MAX_LENGTH, Pieces, checks, file, ranges};
+use crate::payload::{Pieces, checks, file, ranges};
 use crate::store::Bounded;
 
 /// A payload as a stream of pieces. If the connection breaks, reading resumes in the same version of the object.
@@ -129,12 +129,12 @@ pub(crate) struct Options {
     pub(crate) is_binary: bool,
     pub(crate) limit: u64,
     pub(crate) plan: Plan,
-    pub(crate) listener: Option<Listener>,
+    pub(crate) listener: Option<ProgressListener>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { is_binary: false, limit: DEFAULT_MAX_LENGTH, plan: Plan::default(), listener: None }
+        Self { is_binary: false, limit: MAX_PAYLOAD_BYTES, plan: Plan::default(), listener: None }
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Progress {
 }
 
 /// A progress callback.
-pub(crate) type Listener = Box<dyn FnMut(Progress) + Send>;
+pub(crate) type ProgressListener = Box<dyn FnMut(Progress) + Send>;
 
 /// What to do with the hash of a payload.
 pub(crate) enum Hash {
@@ -49,7 +49,7 @@ pub(crate) struct Checks {
     pub(crate) limit: u64,
     utf8: Option<Utf8>,
     pub(crate) hash: Hash,
-    pub(crate) listener: Option<Listener>,
+    pub(crate) listener: Option<ProgressListener>,
     taken: u64,
 }
 
@@ -193,7 +193,7 @@ fn length(bytes: &[u8]) -> u64 {
 }
 
 /// Hashing longer texts would block a thread of the runtime.
-const SHORT: usize = 1 << 20;
+const HASHED_AT_ONCE: usize = 1 << 20;
 
 /// The hashes of a payload.
 pub(crate) struct Digests {
@@ -205,7 +205,7 @@ pub(crate) struct Digests {
 impl Digests {
     /// Hashes a text.
     pub(crate) async fn of(text: &Bytes) -> Self {
-        if text.len() <= SHORT {
+        if text.len() <= HASHED_AT_ONCE {
             return Self::at_once(text);
         }
         let bytes = text.clone();
@@ -222,7 +222,7 @@ impl Digests {
 
 /// The MD5 of a text, and the text.
 pub(crate) async fn md5_of(text: String) -> (String, Md5Hex) {
-    if text.len() <= SHORT {
+    if text.len() <= HASHED_AT_ONCE {
         let md5 = md5_of_body(&text);
         return (text, md5);
     }
@@ -306,7 +306,7 @@ mod digest_tests {
         let short = Digests::of(&Bytes::from_static(b"abc")).await;
         assert_eq!(short.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(short.md5.as_str(), "900150983cd24fb0d6963f7d28e17f72");
-        let long = Bytes::from(vec![b'a'; SHORT + 1]);
+        let long = Bytes::from(vec![b'a'; HASHED_AT_ONCE + 1]);
         let (sums, expected) = (Digests::of(&long).await, Digests::at_once(&long));
         assert_eq!((&sums.sha256, &sums.md5), (&expected.sha256, &expected.md5));
         let text = String::from_utf8(long.to_vec()).unwrap();

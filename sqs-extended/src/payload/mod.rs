@@ -17,10 +17,6 @@ use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
 use crate::error::Error;
-use crate::format::pointer::MAX_PAYLOAD_BYTES;
 
 /// The pieces of a payload.
 pub(crate) type Pieces = BoxStream<'static, Result<Bytes, Error>>;
-
-/// The largest payload by default, in bytes: the most that the libraries for other languages can hold.
-pub const DEFAULT_MAX_LENGTH: u64 = MAX_PAYLOAD_BYTES;

@@ -122,12 +122,12 @@ const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// Whether and when to resume. Pure.
 #[derive(Debug, Default)]
-struct Attempts {
+struct Resumptions {
     in_a_row: u32,
     since: u64,
 }
 
-impl Attempts {
+impl Resumptions {
     /// The pause after an interruption at byte `position`; `None` to give up. `random` is from 0 to 1.
     fn pause(&mut self, position: u64, random: f64) -> Option<Duration> {
         if position.saturating_sub(self.since) >= PROGRESS {
@@ -159,13 +159,13 @@ pub(crate) struct Reading {
     version: Arc<Version>,
     left: Range<u64>,
     body: Option<ByteStream>,
-    attempts: Attempts,
+    attempts: Resumptions,
 }
 
 impl Reading {
     /// `body` is the part of the range that is already open.
     pub(crate) fn new(version: Arc<Version>, range: Range<u64>, body: Option<ByteStream>) -> Self {
-        let attempts = Attempts { since: range.start, in_a_row: 0 };
+        let attempts = Resumptions { since: range.start, in_a_row: 0 };
         Self { version, left: range, body, attempts }
     }
 
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn pauses_double_and_end_after_five_attempts() {
-        let mut attempts = Attempts::default();
+        let mut attempts = Resumptions::default();
         let pauses: Vec<_> =
             std::iter::from_fn(|| attempts.pause(7, 1.0)).map(|pause| pause.as_millis()).collect();
         assert_eq!(pauses, [100, 200, 400, 800, 1_600]);
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn only_enough_progress_renews_the_attempts() {
-        let mut attempts = Attempts::default();
+        let mut attempts = Resumptions::default();
         assert!((1..=5).all(|position| attempts.pause(position, 0.0).is_some()));
         assert_eq!(attempts.pause(PROGRESS - 1, 0.0), None);
         assert_eq!(attempts.pause(PROGRESS, 1.0), Some(FIRST_PAUSE));
@@ -253,6 +253,6 @@ mod tests {
 
     #[test]
     fn random_factor_shortens_pauses() {
-        assert_eq!(Attempts::default().pause(0, 0.25), Some(Duration::from_millis(25)));
+        assert_eq!(Resumptions::default().pause(0, 0.25), Some(Duration::from_millis(25)));
     }
 }

@@ -12,9 +12,9 @@ use tokio::sync::oneshot;
 use tokio_util::io::ReaderStream;
 
 use crate::error::{Error, ErrorKind};
-use crate::format::pointer::Pointer;
-use crate::payload::checks::{Checks, Hash, Listener, Progress, checked};
-use crate::payload::{DEFAULT_MAX_LENGTH, Pieces, file};
+use crate::format::pointer::{MAX_PAYLOAD_BYTES, Pointer};
+use crate::payload::checks::{Checks, Hash, Progress, ProgressListener, checked};
+use crate::payload::{Pieces, file};
 use crate::store::{Bounded, Upload, UploadBody};
 
 /// Bytes to read from a reader at a time.
@@ -47,7 +47,7 @@ pub struct Payload {
     pub(crate) is_binary: bool,
     is_hashed: bool,
     pub(crate) limit: u64,
-    pub(crate) listener: Option<Listener>,
+    pub(crate) listener: Option<ProgressListener>,
 }
 
 pub(crate) enum Content {
@@ -88,7 +88,7 @@ impl Payload {
     }
 
     fn new(content: Content) -> Self {
-        let limit = DEFAULT_MAX_LENGTH;
+        let limit = MAX_PAYLOAD_BYTES;
         Self { content, length: None, is_binary: false, is_hashed: true, limit, listener: None }
     }
 

@@ -47,12 +47,12 @@ pub struct MemoryStore {
 #[derive(Default)]
 struct Objects {
     /// By bucket and key.
-    by_place: BTreeMap<(String, String), Stored>,
+    by_place: BTreeMap<(String, String), StoredObject>,
     versions: u64,
 }
 
 #[derive(Clone)]
-struct Stored {
+struct StoredObject {
     bytes: Bytes,
     tag: String,
 }
@@ -77,7 +77,7 @@ impl MemoryStore {
     pub fn overwrite(&self, at: &Pointer, bytes: impl Into<Bytes>) {
         let mut objects = self.objects.lock();
         objects.versions += 1;
-        let stored = Stored { bytes: bytes.into(), tag: format!("\"{}\"", objects.versions) };
+        let stored = StoredObject { bytes: bytes.into(), tag: format!("\"{}\"", objects.versions) };
         objects.by_place.insert(place(at), stored);
     }
 
@@ -86,13 +86,13 @@ impl MemoryStore {
         self.objects.lock().by_place.remove(&place(at));
     }
 
-    fn find(&self, at: &Pointer) -> Option<Stored> {
+    fn find(&self, at: &Pointer) -> Option<StoredObject> {
         self.objects.lock().by_place.get(&place(at)).cloned()
     }
 
     fn read(&self, at: &Pointer, range: Option<Range<u64>>, tag: Option<&str>) -> Result<Object, Error> {
         let error = |kind, text: &str| Error::new(kind, format!("{at}: {text}"));
-        let Stored { bytes, tag: current } =
+        let StoredObject { bytes, tag: current } =
             self.find(at).ok_or_else(|| error(ErrorKind::NotFound, "the object does not exist"))?;
         if tag.is_some_and(|tag| tag != current) {
             return Err(error(ErrorKind::Damaged, "the object has another version"));

@@ -515,14 +515,14 @@ impl Checksum {
 
     /// The checksum of a part.
     pub(crate) async fn of(self, part: &Part) -> Sum {
-        let mut hash = Hash::new(self);
+        let mut hash = Hasher::new(self);
         if let Some(hash) = &mut hash {
             for bytes in part.pieces().iter().flat_map(|piece| piece.chunks(STEP)) {
                 hash.update(bytes);
                 tokio::task::yield_now().await;
             }
         }
-        Sum { of: self, base64: hash.map(Hash::finish) }
+        Sum { of: self, base64: hash.map(Hasher::finish) }
     }
 }
 
@@ -540,13 +540,13 @@ impl Sum {
     }
 }
 
-enum Hash {
+enum Hasher {
     /// With the number of its bytes.
     Crc(crc_fast::Digest, usize),
     Sha256(Sha256),
 }
 
-impl Hash {
+impl Hasher {
     fn new(checksum: Checksum) -> Option<Self> {
         let crc = |algorithm, bytes| Self::Crc(crc_fast::Digest::new(algorithm), bytes);
         match checksum {

@@ -9,13 +9,14 @@
 //! A consumer opens each delivery under its lease, by `Execute::open`. A plain receive opens its messages several at a
 //! time until `open_timeout`. Messages that do not open stand beside the others, with their errors.
 
-pub(crate) mod body_stream;
-pub(crate) mod message;
-
 use std::collections::HashSet;
+use std::fmt;
+use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use sqs_client::client::{CallOptions, Execute, Unopened};
 use sqs_client::operation::change_message_visibility_batch::{
@@ -35,13 +36,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::{ExtendedClient, Rewritten, Shared};
 use crate::error::{Error, ErrorKind};
-use crate::format::handle::{ExtendedHandle, extend_handle, original_handle};
-use crate::format::message::{Found, PayloadRef, request_attributes, restore};
-use crate::format::sns::Notification;
+use crate::format::message::{Found, Notification, PayloadRef, request_attributes, restore};
+use crate::format::pointer::{ExtendedHandle, extend_handle, original_handle};
 use crate::observe::Event;
 use crate::payload::body::{Body, Download, Options};
-use crate::payload::checks::md5_of;
-use crate::receive::message::{ExtendedMessage, MessagePayload};
+use crate::payload::checks::{Progress, md5_of};
 
 /// The visibility timeout that is assumed if it is unknown: the default of SQS.
 const DEFAULT_VISIBILITY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -98,7 +97,7 @@ impl<H: Execute> ExtendedClient<H> {
     ///
     /// If the payload is [`Failed`](MessagePayload::Failed), the message has the receipt handle of SQS: deleting it
     /// keeps the object. The lease is not renewed meanwhile, and
-    /// [`missing_object`](crate::ExtendedClientBuilder::missing_object) does not apply.
+    /// [`missing_object`](crate::settings::ExtendedClientBuilder::missing_object) does not apply.
     ///
     /// # Cancel safety
     /// If the future is dropped, the message is dropped. Nothing else changes.
@@ -156,11 +155,7 @@ impl<H: Execute> ExtendedClient<H> {
         payload: &PayloadRef,
         expired: &CancellationToken,
     ) -> Result<Text, Error> {
-        let loading = async {
-            let text = self.shared.load(payload).await?;
-            if payload.is_in_notification() { notified(message, text).await } else { Ok(text) }
-        };
-        expired.run_until_cancelled(loading).await.unwrap_or_else(|| {
+        expired.run_until_cancelled(self.shared.load(message, payload)).await.unwrap_or_else(|| {
             let at = payload.pointer();
             let text = format!("reading {at}: the payload did not load in time (see open_timeout)");
             Err(Error::new(ErrorKind::Unavailable, text).at(at))
@@ -352,6 +347,29 @@ impl<H: Execute> ExtendedClient<H> {
         let text = format!("messages are still hidden: {}", texts.collect::<Vec<_>>().join(", "));
         Err(Error::new(ErrorKind::Client, text))
     }
+
+    /// Receives up to ten messages with all attributes, and waits up to 20 seconds for the first.
+    pub fn receive(&self, queue_url: impl Into<String>) -> Receive<H> {
+        let mut input = ReceiveMessageInput::default();
+        input.queue_url = Some(queue_url.into());
+        input.max_number_of_messages = Some(10);
+        input.wait_time_seconds = Some(20);
+        input.message_attribute_names = Some(vec!["All".to_owned()]);
+        input.message_system_attribute_names = Some(vec![MessageSystemAttributeName::All]);
+        Receive { client: self.clone(), input, is_lazy: false }
+    }
+
+    /// The payload of a message as a stream, in bounded memory.
+    ///
+    /// The message may come from a plain client or from a Lambda event. For messages of [`receive`](Self::receive), see
+    /// [`ExtendedMessage::body_stream`].
+    pub fn body_stream(&self, message: &Message) -> BodyStream {
+        match self.shared.settings.pointers.find(message) {
+            Found::Inline => BodyStream::in_message(message),
+            Found::Pointer(payload) => BodyStream::in_store(payload, &self.shared),
+            Found::Unusable(error) => BodyStream::failed(error),
+        }
+    }
 }
 
 /// Makes messages visible again in the background on drop, because a receive may be dropped while it loads payloads.
@@ -445,19 +463,21 @@ impl Shared {
         Ok(body)
     }
 
-    /// Loads a payload. Its body waits until the memory budget has room for it.
-    async fn load(&self, payload: &PayloadRef) -> Result<Text, Error> {
+    /// Loads the payload of a message. Its body waits until the memory budget has room for it.
+    async fn load(&self, message: &Message, payload: &PayloadRef) -> Result<Text, Error> {
         let limit = self.settings.max_payload_bytes;
         let mut options = Options { is_binary: true, limit, ..Options::default() };
         // Ranges that are read ahead would need more memory.
         options.plan.at_once = 1;
         let body = self.open(payload, options).await?;
         // After the store has answered: one that hangs must not keep the budget from others.
-        let _room = self.memory.take(payload.length()).await;
+        // A notification is written anew around its payload, so there are two copies for a while.
+        let copies = if payload.is_in_notification() { 2 } else { 1 };
+        let _room = self.memory.take(payload.length().saturating_mul(copies)).await;
         let text = body.text(usize::MAX).await.map_err(|error| error.at(payload.pointer()))?;
         self.tally.downloads.add(1);
         self.tally.downloaded_bytes.add(text.len());
-        Ok(Text::of(text).await)
+        if payload.is_in_notification() { notified(message, text).await } else { Ok(Text::of(text).await) }
     }
 }
 
@@ -470,10 +490,12 @@ fn extend(message: &mut Message, payload: &PayloadRef) {
 }
 
 /// The notification of a message, with its payload inserted.
-async fn notified(message: &Message, text: Text) -> Result<Text, Error> {
-    let Some(notification) = message.body().and_then(Notification::parse) else { return Ok(text) };
+async fn notified(message: &Message, text: String) -> Result<Text, Error> {
+    let Some(notification) = message.body().and_then(Notification::parse) else {
+        return Ok(Text::of(text).await);
+    };
     // Writing JSON blocks for as long as hashing does.
-    let body = tokio::task::spawn_blocking(move || notification.with_message(text.body)).await;
+    let body = tokio::task::spawn_blocking(move || notification.with_message(text)).await;
     let ended = |error| Error::new(ErrorKind::Unavailable, format!("a task of the receive ended: {error}"));
     Ok(Text::of(body.map_err(ended)?).await)
 }
@@ -500,5 +522,272 @@ impl MemoryBudget {
         let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX).min(self.units);
         // The semaphore is never closed.
         self.free.acquire_many(units).await.ok()
+    }
+}
+
+/// A received message with its payload.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ExtendedMessage {
+    /// The message. If the payload is [`Inline`](MessagePayload::Inline) or [`Loaded`](MessagePayload::Loaded), it is
+    /// the body of the message. Otherwise the body is what SQS returned, usually a pointer.
+    ///
+    /// Delete the message with its receipt handle, through the extended client. That also deletes the object of a
+    /// `Loaded` or [`Lazy`](MessagePayload::Lazy) payload. The object of a [`Failed`](MessagePayload::Failed) payload
+    /// is kept, because another queue may have its pointer, such as a dead-letter queue. A lifecycle rule expires it.
+    pub message: Message,
+    /// Its payload.
+    pub payload: MessagePayload,
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// The payload of a message.
+#[derive(Clone, Debug)]
+pub enum MessagePayload {
+    /// The payload was in the message.
+    Inline,
+    /// The payload was in the store, and is now the body of the message.
+    Loaded(PayloadRef),
+    /// The payload is in the store, and was not requested.
+    Lazy(PayloadRef),
+    /// The payload could not be loaded; see [`Error::is_retryable`].
+    Failed(Error),
+}
+
+impl ExtendedMessage {
+    /// The body as it was sent; `None` if it was not requested.
+    ///
+    /// # Errors
+    /// The payload could not be loaded.
+    pub fn body(&self) -> Result<Option<&str>, Error> {
+        match &self.payload {
+            MessagePayload::Inline | MessagePayload::Loaded(_) => Ok(self.message.body()),
+            MessagePayload::Lazy(_) => Ok(None),
+            MessagePayload::Failed(error) => Err(error.clone()),
+        }
+    }
+
+    /// The receipt handle to delete the message or change its visibility.
+    pub fn receipt_handle(&self) -> Option<&str> {
+        self.message.receipt_handle()
+    }
+
+    /// The payload as a stream, in bounded memory. It is read from the message, or from the store if it was not loaded
+    /// ([`lazy`](Receive::lazy)) or could not be loaded, for example because it is too large for memory.
+    ///
+    /// ```no_run
+    /// # async fn read(client: sqs_extended::ExtendedClient, url: &str) -> Result<(), Box<dyn std::error::Error>> {
+    /// for received in client.receive(url).lazy().send().await? {
+    ///     let body = received.body_stream().binary().await?;
+    ///     body.write_to_path("video.bin").await?;
+    ///     client.queue(url).delete(&received.message).send().await?;
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn body_stream(&self) -> BodyStream {
+        match &self.payload {
+            MessagePayload::Inline | MessagePayload::Loaded(_) => BodyStream::in_message(&self.message),
+            MessagePayload::Lazy(payload) => BodyStream::in_store(payload.clone(), &self.shared),
+            MessagePayload::Failed(error) => match self.shared.settings.pointers.find(&self.message) {
+                // A message with a wrong checksum is not trusted, so its pointer is not followed.
+                Found::Pointer(payload) if error.kind() != ErrorKind::Client => {
+                    BodyStream::in_store(payload, &self.shared)
+                }
+                _ => BodyStream::failed(error.clone()),
+            },
+        }
+    }
+}
+
+/// A receive that returns messages with their payloads.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let url = server.client().create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// # let client = sqs_extended::ExtendedClient::new(server.client(), sqs_extended::MemoryStore::new("payloads"));
+/// use sqs_extended::MessagePayload;
+///
+/// client.send_message().queue_url(&url).message_body("x".repeat(300_000)).send().await?;
+/// for received in client.receive(&url).max_messages(1).send().await? {
+///     match &received.payload {
+///         MessagePayload::Failed(error) => {
+///             eprintln!("{error}");
+///             continue; // not deleted: it is received again, or becomes a dead letter
+///         }
+///         _ => println!("{} bytes", received.message.body().unwrap_or_default().len()),
+///     }
+///     client.queue(&url).delete(&received.message).send().await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub struct Receive<H> {
+    client: ExtendedClient<H>,
+    input: ReceiveMessageInput,
+    is_lazy: bool,
+}
+
+impl<H: Execute> Receive<H> {
+    /// Loads no payloads: [`ExtendedMessage::body_stream`] reads them.
+    pub fn lazy(mut self) -> Self {
+        self.is_lazy = true;
+        self
+    }
+
+    /// Sets the maximum number of messages: 1 to 10.
+    pub fn max_messages(mut self, count: i32) -> Self {
+        self.input.max_number_of_messages = Some(count);
+        self
+    }
+
+    /// Sets how long to wait for the first message: 0 to 20 seconds. Fractions of a second are dropped.
+    pub fn wait_time(mut self, wait: Duration) -> Self {
+        self.input.wait_time_seconds = i32::try_from(wait.as_secs()).ok();
+        self
+    }
+
+    /// Sets how long the messages are hidden: 0 to 43,200 seconds. Fractions of a second are dropped. The default is that of the queue.
+    pub fn visibility_timeout(mut self, timeout: Duration) -> Self {
+        self.input.visibility_timeout = i32::try_from(timeout.as_secs()).ok();
+        self
+    }
+
+    /// Sets all parameters of the request. The attributes of pointers are added.
+    pub fn input(mut self, input: ReceiveMessageInput) -> Self {
+        self.input = input;
+        self
+    }
+
+    /// Receives messages and loads their payloads. A payload that cannot be loaded does not affect other messages. A message with a
+    /// wrong checksum is [`Failed`](MessagePayload::Failed) with the error of the client below, and comes last.
+    ///
+    /// # Errors
+    /// The client below failed. Wrong checksums are not an error.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped while payloads are loaded, the messages are made visible again in the background. If it is dropped before
+    /// the response arrives, they may stay hidden until their visibility timeout.
+    pub async fn send(self) -> Result<Vec<ExtendedMessage>, Error> {
+        let Self { client, mut input, is_lazy } = self;
+        request_attributes(&mut input);
+        client.receive_opened(&input, is_lazy).await
+    }
+}
+
+/// The payload of a message as a stream. Await it to open the stream.
+///
+/// The client's limits on downloads and memory do not apply to streams, and leases are not renewed while a stream is
+/// read. Use a long visibility timeout for messages with large payloads, or a consumer that renews it.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = sqs_mock_server::MockSqs::in_process();
+/// # let url = server.client().create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+/// # let client = sqs_extended::ExtendedClient::new(server.client(), sqs_extended::MemoryStore::new("payloads"));
+/// use futures_util::StreamExt as _;
+///
+/// client.send_stream(&url, "tea ".repeat(100_000)).send().await?;
+/// for received in client.receive(&url).lazy().send().await? {
+///     let mut body = received.body_stream().await?;
+///     let mut bytes = 0;
+///     while let Some(piece) = body.next().await {
+///         bytes += piece?.len(); // verified when the stream has ended without an error
+///     }
+///     assert_eq!(bytes, 400_000);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub struct BodyStream {
+    from: Result<From, Error>,
+    options: Options,
+}
+
+enum From {
+    Message(Bytes),
+    Store(PayloadRef, Arc<Shared>),
+}
+
+impl BodyStream {
+    fn in_message(message: &Message) -> Self {
+        Self::from(Ok(From::Message(message.body().unwrap_or_default().to_owned().into())))
+    }
+
+    fn in_store(payload: PayloadRef, shared: &Arc<Shared>) -> Self {
+        Self::from(Ok(From::Store(payload, Arc::clone(shared))))
+    }
+
+    fn failed(error: Error) -> Self {
+        Self::from(Err(error))
+    }
+
+    fn from(from: Result<From, Error>) -> Self {
+        Self { from, options: Options::default() }
+    }
+
+    /// Allows bytes that are not UTF-8.
+    pub fn binary(mut self) -> Self {
+        self.options.is_binary = true;
+        self
+    }
+
+    /// Sets the maximum length in bytes: 2,147,483,647 by default. A longer payload fails with [`ErrorKind::TooLarge`].
+    pub fn max_length(mut self, bytes: u64) -> Self {
+        self.options.limit = bytes;
+        self
+    }
+
+    /// Sets how many ranges of 8 MiB are read at a time: 4 by default; 1 reads the payload in a single request. They are held in memory
+    /// until their turn, and so is the range that is returned.
+    pub fn ranges_at_once(mut self, ranges: usize) -> Self {
+        self.options.plan.at_once = ranges;
+        self
+    }
+
+    /// Sets a function that is called for each piece from the store.
+    pub fn progress(mut self, listener: impl FnMut(Progress) + Send + 'static) -> Self {
+        self.options.listener = Some(Box::new(listener));
+        self
+    }
+
+    /// Opens the stream.
+    ///
+    /// # Errors
+    /// The pointer is invalid, or the store failed; [`ErrorKind::Damaged`] if the object has a different length than
+    /// the message says; [`ErrorKind::TooLarge`]; the error of a message with a wrong checksum.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, no stream is opened.
+    pub async fn open(self) -> Result<Body, Error> {
+        match self.from? {
+            From::Message(body) => Ok(Body::whole(body)),
+            From::Store(payload, shared) => shared.stream(payload, self.options).await,
+        }
+    }
+}
+
+impl IntoFuture for BodyStream {
+    type Output = Result<Body, Error>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.open())
+    }
+}
+
+impl fmt::Debug for BodyStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("BodyStream");
+        match &self.from {
+            Ok(From::Message(body)) => debug.field("length", &body.len()),
+            Ok(From::Store(payload, _)) => debug.field("payload", payload),
+            Err(error) => debug.field("error", error),
+        };
+        debug.finish_non_exhaustive()
     }
 }

@@ -1,8 +1,17 @@
-//! Which payloads are stored. Pure.
+//! The sizes of messages, and which payloads are stored because of them. Pure.
 
 use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
 
-use crate::format::message::Sizes;
+/// The sizes of a message in bytes, as SQS counts them: body, and name, type and value of each attribute.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Sizes {
+    /// Without a pointer.
+    pub(crate) inline: usize,
+    /// With a pointer instead of the body; `None` if it is one already, or if there is no body, which SQS rejects.
+    pub(crate) offloaded: Option<usize>,
+    /// Whether there is room for the attribute of the pointer.
+    pub(crate) is_feasible: bool,
+}
 
 impl Sizes {
     /// Whether the payload is stored because of its own size. A `threshold` of `None` stores every payload. Too many
