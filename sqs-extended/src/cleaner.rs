@@ -14,7 +14,6 @@ use sqs_client::random;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
-use tokio_util::task::TaskTracker;
 
 use crate::error::Error;
 use crate::format::pointer::Pointer;
@@ -38,7 +37,6 @@ pub(crate) struct Cleaner {
     store: Bounded,
     tally: Arc<Tally>,
     events: EventSink,
-    tasks: TaskTracker,
     room: Arc<Semaphore>,
     turns: Arc<Semaphore>,
 }
@@ -52,17 +50,14 @@ enum Attempt {
 
 impl Cleaner {
     pub(crate) fn new(store: Bounded, tally: Arc<Tally>, events: EventSink) -> Self {
-        let tasks = TaskTracker::new();
-        // `wait` returns only for a closed tracker, which still accepts tasks.
-        tasks.close();
         let (room, turns) = (Arc::new(Semaphore::new(CAPACITY)), Arc::new(Semaphore::new(CONCURRENCY)));
-        Self { store, tally, events, tasks, room, turns }
+        Self { store, tally, events, room, turns }
     }
 
     /// Runs a task that [`finish`](Self::finish) awaits. Without a runtime, it does not run.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         if let Ok(runtime) = Handle::try_current() {
-            self.tasks.spawn_on(task, &runtime);
+            self.store.tasks().spawn_on(task, &runtime);
         }
     }
 
@@ -99,9 +94,9 @@ impl Cleaner {
         CAPACITY - self.room.available_permits().min(CAPACITY)
     }
 
-    /// Waits until no object waits to be deleted, and all other tasks have ended.
+    /// Waits until no object waits to be deleted, dropped uploads are aborted, and all other tasks have ended.
     pub(crate) async fn finish(&self) {
-        self.tasks.wait().await;
+        self.store.tasks().wait().await;
     }
 
     /// An object that is about to be written.

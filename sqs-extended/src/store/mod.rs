@@ -20,9 +20,11 @@ use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, stream};
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_util::task::TaskTracker;
 
 use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
+use crate::settings::DEFAULT_STORE_TIMEOUT;
 
 /// The bytes of an object in pieces. The stream ends after an error.
 pub type ByteStream = BoxStream<'static, Result<Bytes, Error>>;
@@ -126,6 +128,25 @@ pub struct Upload {
     pub length: Option<u64>,
     /// The media type, such as `text/plain; charset=utf-8`.
     pub content_type: Option<String>,
+    pub(crate) background: Background,
+}
+
+/// What the calls of an upload need after the upload was dropped.
+#[derive(Clone, Debug)]
+pub(crate) struct Background {
+    /// The tasks that [`finish_cleanup`](crate::client::ExtendedClient::finish_cleanup) awaits.
+    pub(crate) tasks: TaskTracker,
+    /// The time limit of a call.
+    pub(crate) timeout: Duration,
+}
+
+impl Background {
+    fn new(timeout: Duration) -> Self {
+        let tasks = TaskTracker::new();
+        // `wait` returns only for a closed tracker, which still accepts tasks.
+        tasks.close();
+        Self { tasks, timeout }
+    }
 }
 
 impl Upload {
@@ -135,7 +156,7 @@ impl Upload {
             UploadBody::Bytes(bytes) => u64::try_from(bytes.len()).ok(),
             UploadBody::Stream(_) => None,
         };
-        Self { body, length, content_type: None }
+        Self { body, length, content_type: None, background: Background::new(DEFAULT_STORE_TIMEOUT) }
     }
 }
 
@@ -180,12 +201,17 @@ fn maybe_written(error: Error) -> Error {
 #[derive(Clone)]
 pub(crate) struct Bounded {
     inner: Arc<dyn PayloadStore>,
-    timeout: Duration,
+    background: Background,
 }
 
 impl Bounded {
     pub(crate) fn new(inner: Arc<dyn PayloadStore>, timeout: Duration) -> Self {
-        Self { inner, timeout }
+        Self { inner, background: Background::new(timeout) }
+    }
+
+    /// The tasks of dropped uploads and of the cleanup.
+    pub(crate) fn tasks(&self) -> &TaskTracker {
+        &self.background.tasks
     }
 
     pub(crate) fn inner(&self) -> &Arc<dyn PayloadStore> {
@@ -193,7 +219,7 @@ impl Bounded {
     }
 
     pub(crate) fn timeout(&self) -> Duration {
-        self.timeout
+        self.background.timeout
     }
 
     pub(crate) fn bucket(&self) -> &str {
@@ -201,8 +227,9 @@ impl Bounded {
     }
 
     pub(crate) async fn put(&self, at: &Pointer, mut upload: Upload) -> Result<(), Error> {
-        let (pace, body) = Pace::of(self.timeout, self.inner.held_bytes(), upload.body);
+        let (pace, body) = Pace::of(self.timeout(), self.inner.held_bytes(), upload.body);
         upload.body = body;
+        upload.background = self.background.clone();
         tokio::select! {
             biased;
             result = self.inner.put(at, upload) => result,
@@ -221,7 +248,7 @@ impl Bounded {
     ) -> Result<Object, Error> {
         let what = || format!("reading {at}");
         let mut object = self.within(what, self.inner.get(at, range, tag)).await?;
-        object.body = flowing(object.body, what(), self.timeout);
+        object.body = flowing(object.body, what(), self.timeout());
         Ok(object)
     }
 
@@ -234,10 +261,16 @@ impl Bounded {
         what: impl FnOnce() -> String,
         call: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        timeout(self.timeout, call)
-            .await
-            .unwrap_or_else(|_| Err(late(&what(), "the store did not respond", self.timeout)))
+        within(self.timeout(), what, call).await
     }
+}
+
+async fn within<T>(
+    limit: Duration,
+    what: impl FnOnce() -> String,
+    call: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    timeout(limit, call).await.unwrap_or_else(|_| Err(late(&what(), "the store did not respond", limit)))
 }
 
 fn flowing(body: ByteStream, what: String, patience: Duration) -> ByteStream {

@@ -17,7 +17,7 @@ use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
-use crate::store::{ByteStream, StoreFuture, Upload, UploadBody};
+use crate::store::{Background, ByteStream, StoreFuture, Upload, UploadBody, within};
 
 /// The maximum number of parts of an object, as in S3.
 const MAX_PARTS: u32 = 10_000;
@@ -101,20 +101,22 @@ pub struct Parts {
     taken: u64,
     length: Option<u64>,
     content_type: Option<String>,
+    background: Background,
 }
 
 impl Parts {
     /// The body of an upload, in parts of `size` bytes; 0 counts as 1. If its length is known and it needs more than 10,000 of them,
     /// they are larger.
     pub fn new(upload: Upload, size: usize) -> Self {
-        let Upload { body, length, content_type } = upload;
+        let Upload { body, length, content_type, background } = upload;
         let body = match body {
             UploadBody::Bytes(bytes) => stream::iter([Ok(bytes)]).boxed(),
             UploadBody::Stream(body) => body,
         };
         let least = length.map_or(0, |length| length.div_ceil(u64::from(MAX_PARTS)));
         let size = usize::try_from(least).unwrap_or(usize::MAX).max(size);
-        Self { body: Some(body), buffer: PartBuffer::new(size), first: None, taken: 0, length, content_type }
+        let (body, buffer) = (Some(body), PartBuffer::new(size));
+        Self { body, buffer, first: None, taken: 0, length, content_type, background }
     }
 
     /// The media type, if it is known.
@@ -148,7 +150,8 @@ impl Parts {
         at: &Pointer,
         in_flight: usize,
     ) -> Result<(), Error> {
-        let mut begun = Begun::begin(store.clone(), at, self.content_type.take()).await?;
+        let (content_type, background) = (self.content_type.take(), self.background.clone());
+        let mut begun = Begun::begin(store.clone(), at, content_type, background).await?;
         let sent = match begun.send_all(&mut self, in_flight.max(1)).await {
             Ok(parts) => begun.complete(parts, self.taken).await,
             Err(error) => Err(error),
@@ -225,17 +228,28 @@ struct Begun<S: MultipartStore> {
     /// The parts with their numbers.
     tasks: JoinSet<Result<(u32, S::Part), Error>>,
     runtime: Handle,
+    background: Background,
 }
 
 impl<S: MultipartStore> Begun<S> {
     /// Runs in a separate task: if the caller is dropped, the task drops the new upload, which aborts it.
-    async fn begin(store: S, at: &Pointer, content_type: Option<String>) -> Result<Self, Error> {
+    async fn begin(
+        store: S,
+        at: &Pointer,
+        content_type: Option<String>,
+        background: Background,
+    ) -> Result<Self, Error> {
         let (runtime, place) = (Handle::current(), at.clone());
+        // Dropped after the upload, whose abort has a token of its own.
+        let token = background.tasks.token();
         let task = runtime.clone().spawn(async move {
-            let upload = store.begin(&place, content_type).await?;
-            Ok(Self { store, at: place, upload: Some(Arc::new(upload)), tasks: JoinSet::new(), runtime })
+            let beginning = store.begin(&place, content_type);
+            let upload = within(background.timeout, || format!("writing {place}"), beginning).await?;
+            let (upload, tasks) = (Some(Arc::new(upload)), JoinSet::new());
+            Ok((Self { store, at: place, upload, tasks, runtime, background }, token))
         });
-        task.await.map_err(|error| stopped(at, &error))?
+        let begun: Result<_, Error> = task.await.map_err(|error| stopped(at, &error))?;
+        begun.map(|(begun, _token)| begun)
     }
 
     async fn send_all(&mut self, parts: &mut Parts, in_flight: usize) -> Result<Vec<S::Part>, Error> {
@@ -285,10 +299,12 @@ impl<S: MultipartStore> Begun<S> {
 
     fn abort(&mut self) -> Option<JoinHandle<()>> {
         let (upload, store, at) = (self.upload.take()?, self.store.clone(), self.at.clone());
-        let mut tasks = std::mem::take(&mut self.tasks);
-        Some(self.runtime.spawn(async move {
+        let (mut tasks, limit) = (std::mem::take(&mut self.tasks), self.background.timeout);
+        let aborting = async move {
             tasks.shutdown().await;
-            if let Err(error) = store.abort(&upload).await {
+            let aborted =
+                within(limit, || format!("aborting the upload of {at}"), store.abort(&upload)).await;
+            if let Err(error) = aborted {
                 tracing::warn!(
                     bucket = at.bucket(),
                     key = at.key(),
@@ -296,7 +312,8 @@ impl<S: MultipartStore> Begun<S> {
                     "an upload could not be aborted"
                 );
             }
-        }))
+        };
+        Some(self.background.tasks.spawn_on(aborting, &self.runtime))
     }
 }
 
@@ -312,7 +329,7 @@ fn stopped(at: &Pointer, error: &JoinError) -> Error {
 }
 
 /// Shorter pieces are joined, because each piece has a cost of its own.
-const SHORT: usize = 16 << 10;
+const SHORT_PIECE: usize = 16 << 10;
 
 /// The length of joined pieces.
 const JOINED: usize = 256 << 10;
@@ -334,7 +351,7 @@ impl PartBuffer {
     /// Adds a piece of any length.
     fn push(&mut self, piece: Bytes) {
         self.length += piece.len();
-        if piece.len() < SHORT {
+        if piece.len() < SHORT_PIECE {
             self.join(&piece);
         } else {
             self.end_short();
@@ -415,7 +432,7 @@ mod part_buffer_tests {
 
     #[test]
     fn long_pieces_are_not_copied() {
-        let piece = Bytes::from(vec![7; SHORT]);
+        let piece = Bytes::from(vec![7; SHORT_PIECE]);
         let mut part_buffer = PartBuffer::new(1 << 20);
         part_buffer.push(piece.clone());
         assert_eq!(part_buffer.rest().unwrap().pieces()[0].as_ptr(), piece.as_ptr());

@@ -8,6 +8,7 @@ mod buffered;
 mod cleanup;
 mod copies;
 mod damaged;
+mod dropped_uploads;
 mod elsewhere;
 mod faulty_store;
 mod generated_ids;
