@@ -7,16 +7,13 @@
 
 #[cfg(feature = "s3")]
 mod bucket;
-#[cfg(feature = "config-file")]
 mod file;
 mod queue;
 mod rules;
 mod source;
-#[cfg(feature = "sns")]
 mod subscription;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "sns")]
 mod topic;
 
 use std::collections::BTreeMap;
@@ -36,9 +33,7 @@ use crate::sqs::front::QueueUrlStyle;
 pub(crate) use bucket::BucketDefinition;
 pub(crate) use queue::QueueDefinition;
 pub(crate) use source::{Problem, Source};
-#[cfg(feature = "sns")]
 pub(crate) use subscription::SubscriptionDefinition;
-#[cfg(feature = "sns")]
 pub(crate) use topic::{TopicDefinition, reason};
 
 /// The settings of a server, with the fields of a config file. `docs/config-file.md` has an example of each.
@@ -46,7 +41,7 @@ pub(crate) use topic::{TopicDefinition, reason};
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[cfg(feature = "config-file")] {
+/// # {
 /// use sqs_mock_server::{Config, MockSqsBuilder};
 ///
 /// let mut config = Config::parse("port = 9324\n[[queues]]\nname = \"orders\"", "orders.toml")?;
@@ -113,7 +108,6 @@ pub struct Config {
     /// [`MockSqsBuilder::admin_token`](crate::MockSqsBuilder::admin_token).
     pub admin_token: Option<Secret>,
     /// [`MockSqsBuilder::console`](crate::MockSqsBuilder::console).
-    #[cfg(feature = "console")]
     pub console: Option<bool>,
     /// How many of the latest requests are recorded. The default is 1,000.
     pub journal: Option<usize>,
@@ -133,9 +127,7 @@ pub struct Config {
     #[cfg(feature = "s3")]
     pub(crate) buckets: Vec<BucketDefinition>,
     pub(crate) queues: Vec<QueueDefinition>,
-    #[cfg(feature = "sns")]
     pub(crate) topics: Vec<TopicDefinition>,
-    #[cfg(feature = "sns")]
     pub(crate) subscriptions: Vec<SubscriptionDefinition>,
     /// The positions of all values in the file.
     #[serde(skip)]

@@ -12,11 +12,11 @@ macro_rules! pages {
             #[doc = "[testing in Rust]: crate::guide::testing_in_rust"]
             #[doc = "[scoreboard]: crate::guide::scoreboard\n[strict mode]: crate::guide::strict"]
             #[doc = "[access policies]: crate::guide::differences#access-policies"]
-            #[cfg_attr(feature = "console", doc = "[console]: crate::guide::console")]
-            #[cfg_attr(feature = "config-file", doc = "[config file]: crate::guide::config_file")]
+            #[doc = "[console]: crate::guide::console"]
+            #[doc = "[config file]: crate::guide::config_file"]
             #[cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3\n[S3 events]: crate::guide::s3#events")]
             #[cfg_attr(feature = "durable", doc = "[data directory]: crate::guide::durable")]
-            #[cfg_attr(feature = "sns", doc = "[SNS topics]: crate::guide::topics")]
+            #[doc = "[SNS topics]: crate::guide::topics"]
             #[doc = ""]
             #[doc = include_str!(concat!("../docs/", $file))]
             pub mod $module {}
@@ -30,16 +30,13 @@ pages! {
     clock "clock.md"
     faults "faults.md"
     inspecting "inspecting.md"
-    #[cfg(feature = "console")]
     console "console.md"
-    #[cfg(feature = "config-file")]
     config_file "config-file.md"
     fifo "fifo.md"
     dead_letters "dead-letters.md"
     #[cfg(feature = "s3")]
     s3 "s3.md"
     strict "strict.md"
-    #[cfg(feature = "sns")]
     topics "topics.md"
     #[cfg(feature = "durable")]
     durable "durable.md"

@@ -10,7 +10,7 @@
 //! [performance]: crate::guide::operating#performance
 //! [differences]: crate::guide::differences
 //! [scoreboard]: crate::guide::scoreboard
-#![cfg_attr(feature = "config-file", doc = "[config file]: crate::guide::config_file")]
+#![doc = "[config file]: crate::guide::config_file"]
 #![cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3")]
 #![cfg_attr(feature = "durable", doc = "[data directory]: crate::guide::durable")]
 #![doc = "[strict mode]: crate::guide::strict"]
@@ -23,26 +23,22 @@ mod config;
 pub mod guide;
 mod http;
 mod mock;
-#[cfg(feature = "sns")]
 mod query;
 mod router;
 #[cfg(feature = "s3")]
 pub mod s3;
 mod service;
 mod services;
-#[cfg(feature = "sns")]
 mod sns;
 mod sqs;
 #[cfg(feature = "durable")]
 mod store;
-#[cfg(feature = "sns")]
 mod sts;
 mod table;
 mod units;
 
 pub use crate::config::{Auth, Compat, Config, LogFormat};
 pub use crate::http::Limits;
-#[cfg(feature = "sns")]
 pub use crate::mock::TopicView;
 pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};
 pub use crate::router::InProcess;
@@ -82,12 +78,10 @@ pub use crate::units::{ByteSize, NotASize};
 /// ```
 pub mod inspect {
     pub use crate::mock::{Leftover, LeftoverKind, Leftovers};
-    #[cfg(feature = "sns")]
     pub use crate::query::QueryRequest;
     pub use crate::service::arn::{QueueArn, TopicArn};
     pub use crate::service::journal::Ending;
     pub use crate::service::seed::Uuid;
-    #[cfg(feature = "sns")]
     pub use crate::sns::ops::{PublishedMessage, SubscriptionDescription};
     pub use crate::sqs::engine::{
         Counts, Payload, PeekedMessage, QueueDescription, SequenceNumber, Visibility, WhyEmpty,

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use std::sync::{OnceLock, Weak};
 
 use crate::http::Guard;
-#[cfg(feature = "sns")]
 use crate::query::Front;
 #[cfg(feature = "s3")]
 use crate::s3;
 use crate::service::journal::Journal;
 use crate::service::metrics::Exposition;
-#[cfg(feature = "sns")]
 use crate::sns::ops::Sns;
 use crate::sqs::front::Endpoint;
 
@@ -20,14 +18,12 @@ use crate::sqs::front::Endpoint;
 #[derive(Debug)]
 pub(crate) struct Services {
     pub(crate) sqs: Endpoint,
-    #[cfg(feature = "sns")]
     pub(crate) topics: Topics,
     /// The requests to all services.
     pub(crate) journal: Arc<Journal>,
     /// Whether it answers the readiness checks of `LocalStack`.
     pub(crate) is_localstack: bool,
     /// Whether the console is served.
-    #[cfg(feature = "console")]
     pub(crate) has_console: bool,
     /// Each reset creates it.
     pub(crate) initial: InitialState,
@@ -37,7 +33,6 @@ pub(crate) struct Services {
 }
 
 /// SNS and STS, with the HTTP layer that they share.
-#[cfg(feature = "sns")]
 #[derive(Debug)]
 pub(crate) struct Topics {
     pub(crate) front: Front,
@@ -81,7 +76,6 @@ impl Services {
         if let Some(s3) = self.s3() {
             s3.discard_events();
         }
-        #[cfg(feature = "sns")]
         self.topics.sns.reset();
         self.sqs.service().reset();
         (self.initial.0)(self);
@@ -97,12 +91,7 @@ impl Services {
     /// # Cancel safety
     /// Dropping the future changes nothing.
     pub(crate) async fn metrics(&self) -> Exposition {
-        #[cfg_attr(
-            not(any(feature = "s3", feature = "sns")),
-            expect(unused_mut, reason = "only they add to it")
-        )]
         let mut text = self.sqs.metrics().await;
-        #[cfg(feature = "sns")]
         {
             self.topics.front.write_metrics(&mut text);
             self.topics.sns.write_metrics(&mut text);

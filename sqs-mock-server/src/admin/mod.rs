@@ -15,7 +15,6 @@ mod ask;
 #[cfg(feature = "s3")]
 mod buckets;
 mod clock;
-#[cfg(feature = "console")]
 mod console;
 mod events;
 mod faults;
@@ -25,7 +24,6 @@ mod quotas;
 mod requests;
 mod routes;
 mod server;
-#[cfg(feature = "sns")]
 mod topics;
 
 use std::sync::Arc;
@@ -40,7 +38,6 @@ use answer::Refusal;
 use ask::Ask;
 use routes::{Handler, ROUTES};
 
-#[cfg(feature = "console")]
 pub(crate) use console::{is_of_address_bar, to_console};
 
 /// Whether a path belongs to the admin API. Paths of SQS start with an account, a queue name or nothing, so that the
@@ -93,7 +90,6 @@ fn check(guard: &Guard, head: &Parts) -> Result<(), Refusal> {
         return Ok(());
     }
     guard.check_admin(head).map_err(|error| Refusal::new(StatusCode::FORBIDDEN, error))?;
-    #[cfg(feature = "console")]
     if is_at_or_under(console::ROOT, path) {
         return Ok(());
     }
@@ -104,7 +100,6 @@ async fn route(services: &Arc<Services>, head: &Parts, body: &[u8]) -> Result<An
     check(services.guard(), head)?;
     let path = head.uri.path();
     let method = if head.method == Method::HEAD { &Method::GET } else { &head.method };
-    #[cfg(feature = "console")]
     if method == Method::GET && is_at_or_under(console::ROOT, path) {
         return console::file(services, head).map(Answer::from);
     }

@@ -114,9 +114,6 @@ fn service(ask: &Ask<'_>, name: &str) -> Result<ServiceName, Refusal> {
         Some(ServiceName::S3) if !ask.services.has_s3() => {
             Err(Refusal::not_found("this server has no S3; --with-s3 DIR starts it"))
         }
-        Some(ServiceName::Sns | ServiceName::Sts) if !cfg!(feature = "sns") => {
-            Err(Refusal::not_found(format!("this build has no {name}; it requires the cargo feature `sns`")))
-        }
         Some(service) => Ok(service),
         None => {
             let all = ServiceName::ALL.map(ServiceName::as_str).join(", ");

@@ -7,7 +7,6 @@ use super::answer::{Answered, Refusal, json};
 use super::ask::{Ask, Parameters};
 #[cfg(feature = "s3")]
 use super::buckets;
-#[cfg(feature = "sns")]
 use super::topics;
 use super::{clock, faults, messages, queues, quotas, requests, server};
 
@@ -98,9 +97,7 @@ pub(super) const ROUTES: &[Route] = &[
         messages::remove,
         "deletes a message by its id, without a receipt handle",
     ),
-    #[cfg(feature = "sns")]
     get("/_mock/topics?skip&limit", topics::list, "all topics with their subscriptions"),
-    #[cfg(feature = "sns")]
     get(
         "/_mock/topics/{name}/published?region&account&skip&limit",
         topics::published,

@@ -14,12 +14,10 @@ use super::source::{Node, invalid};
 use super::{Config, Problem, Source};
 
 /// Settings that need a feature: whether this build has it, and what it lacks otherwise.
-const FEATURES: [(&str, bool, &str); 5] = [
+const FEATURES: [(&str, bool, &str); 3] = [
     ("s3", cfg!(feature = "s3"), "S3; enable the cargo feature s3"),
     ("buckets", cfg!(feature = "s3"), "S3; enable the cargo feature s3"),
     ("data", cfg!(feature = "durable"), "data directories; enable the cargo feature durable"),
-    ("topics", cfg!(feature = "sns"), "SNS; enable the cargo feature sns"),
-    ("subscriptions", cfg!(feature = "sns"), "SNS; enable the cargo feature sns"),
 ];
 
 impl Config {

@@ -80,11 +80,9 @@ impl Config {
         for (at, queue) in self.queues.iter().enumerate() {
             found.extend(queue.problems(&format!("queues[{at}]")));
         }
-        #[cfg(feature = "sns")]
         for (at, topic) in self.topics.iter().enumerate() {
             found.extend(topic.problems(&format!("topics[{at}]")));
         }
-        #[cfg(feature = "sns")]
         for (at, subscription) in self.subscriptions.iter().enumerate() {
             found.extend(subscription.problems(&format!("subscriptions[{at}]")));
         }

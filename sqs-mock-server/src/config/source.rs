@@ -27,7 +27,6 @@ pub(crate) struct Source {
 }
 
 /// A value of the file.
-#[cfg_attr(not(feature = "config-file"), expect(dead_code, reason = "only files have values"))]
 pub(super) struct Node {
     pub(super) key: Range<usize>,
     pub(super) value: Range<usize>,

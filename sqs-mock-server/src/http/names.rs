@@ -41,7 +41,6 @@ impl Names {
     }
 
     /// The URL of the server for callers that use this host, without a slash at the end.
-    #[cfg(feature = "sns")]
     pub(crate) fn base_url(&self, host: &str) -> String {
         self.public_url.clone().unwrap_or_else(|| format!("http://{host}"))
     }

@@ -12,21 +12,17 @@ use super::service::{self, Kept};
 use super::{MockSqs, Verification};
 use crate::config::{Auth, Compat, Config};
 use crate::http::{Guard, Names, name_of};
-#[cfg(feature = "sns")]
 use crate::query::Front;
-#[cfg(feature = "sns")]
 use crate::service::delivery::Queues;
 use crate::service::journal::{DEFAULT_CAPACITY, Journal};
 use crate::service::keys::Keys;
-#[cfg(feature = "sns")]
 use crate::services::Topics;
 use crate::services::{InitialState, Services};
-#[cfg(feature = "sns")]
 use crate::sns::ops::{Sns, Start};
 use crate::sqs::engine::{QuotaScope, QuotaTable};
 use crate::sqs::front::Endpoint;
 use crate::sqs::ops::Service;
-#[cfg(all(feature = "durable", feature = "sns"))]
+#[cfg(feature = "durable")]
 use crate::store::Store;
 
 impl MockSqs {
@@ -44,7 +40,6 @@ impl MockSqs {
         config: &Config,
         url: String,
         verification: Option<Verification>,
-        #[cfg_attr(not(feature = "sns"), expect(unused_mut, reason = "only topics are taken from it"))]
         mut kept: Kept,
     ) -> io::Result<Self> {
         let service = Arc::new(service);
@@ -61,9 +56,7 @@ impl MockSqs {
             keys,
         });
         let journal = Arc::new(Journal::new(journal_capacity(config)));
-        #[cfg(feature = "sns")]
         let topics = topics(&service, &names, &journal, config, &mut kept);
-        #[cfg(feature = "sns")]
         super::topics::create(&topics.sns, config)?;
         let endpoint = Endpoint::new(
             Arc::clone(&service),
@@ -74,11 +67,9 @@ impl MockSqs {
         let configured_queues = queues::urls(config, |region| endpoint.base_url(&names.own_host, region));
         let services = Services {
             sqs: endpoint,
-            #[cfg(feature = "sns")]
             topics,
             journal,
             is_localstack: config.compat == Some(Compat::LocalStack),
-            #[cfg(feature = "console")]
             has_console: config.console.unwrap_or(true),
             initial: initial_state(config.clone()),
             #[cfg(feature = "s3")]
@@ -90,7 +81,6 @@ impl MockSqs {
             url,
             credentials,
             configured_queues,
-            #[cfg(feature = "sns")]
             configured_topics: super::topics::arns(config),
             server: None,
             #[cfg(feature = "s3")]
@@ -102,7 +92,6 @@ impl MockSqs {
 }
 
 /// SNS and STS, with the defaults of SQS.
-#[cfg(feature = "sns")]
 #[cfg_attr(not(feature = "durable"), expect(unused_variables, reason = "no directory, no topics in it"))]
 fn topics(
     service: &Arc<Service>,
@@ -148,7 +137,6 @@ fn initial_state(config: Config) -> InitialState {
     InitialState(Box::new(move |services| {
         let created = [
             create_initial_state(services.sqs.service(), &config),
-            #[cfg(feature = "sns")]
             super::topics::create(&services.topics.sns, &config),
         ];
         for error in created.into_iter().filter_map(Result::err) {
@@ -164,7 +152,6 @@ fn create_initial_state(service: &Service, config: &Config) -> io::Result<()> {
         service.faults().inject(fault.clone());
     }
     let problems = queues::problems(config).into_iter();
-    #[cfg(feature = "sns")]
     let problems = problems.chain(super::topics::problems(config));
     #[cfg(feature = "s3")]
     let problems = problems.chain(super::s3::problems(config));

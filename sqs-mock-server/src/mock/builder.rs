@@ -202,7 +202,6 @@ impl MockSqsBuilder {
     }
 
     /// Whether a page at `/_mock/console/` shows the server in a browser. The default is true.
-    #[cfg(feature = "console")]
     pub fn console(mut self, console: bool) -> Self {
         self.config.console = Some(console);
         self
@@ -253,7 +252,6 @@ impl MockSqsBuilder {
     ///
     /// # Errors
     /// As [`Config::read`].
-    #[cfg(feature = "config-file")]
     pub fn from_file(path: impl AsRef<std::path::Path>) -> io::Result<Self> {
         Config::read(path).map(Self::from)
     }
@@ -262,7 +260,6 @@ impl MockSqsBuilder {
     ///
     /// # Errors
     /// As [`Config::parse`].
-    #[cfg(feature = "config-file")]
     pub fn from_toml(text: &str) -> io::Result<Self> {
         Config::parse(text, "config").map(Self::from)
     }

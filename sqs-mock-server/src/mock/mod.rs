@@ -7,7 +7,6 @@ mod queues;
 #[cfg(feature = "s3")]
 mod s3;
 mod service;
-#[cfg(feature = "sns")]
 mod topics;
 mod verification;
 
@@ -30,7 +29,6 @@ use crate::sqs::ops::Service;
 pub use builder::MockSqsBuilder;
 pub use queue::{QueueView, Unmet};
 use service::Kept;
-#[cfg(feature = "sns")]
 pub use topics::TopicView;
 pub use verification::{Leftover, LeftoverKind, Leftovers, Verification};
 
@@ -63,7 +61,6 @@ pub struct MockSqs {
     url: String,
     credentials: Credentials,
     configured_queues: Vec<String>,
-    #[cfg(feature = "sns")]
     configured_topics: Vec<crate::service::arn::TopicArn>,
     server: Option<Server>,
     #[cfg(feature = "s3")]
@@ -125,7 +122,6 @@ impl MockSqs {
     /// service that it has, region, and credentials.
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         let mut variables = vec![("AWS_ENDPOINT_URL_SQS", self.url.clone())];
-        #[cfg(feature = "sns")]
         variables
             .extend(["AWS_ENDPOINT_URL_SNS", "AWS_ENDPOINT_URL_STS"].map(|name| (name, self.url.clone())));
         variables.extend([

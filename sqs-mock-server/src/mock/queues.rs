@@ -102,7 +102,6 @@ fn context(arn: &QueueArn) -> Context {
 }
 
 /// The ARNs of the queues of the settings.
-#[cfg(feature = "sns")]
 pub(super) fn arns(config: &Config) -> BTreeSet<QueueArn> {
     plan(config).into_iter().map(|(_, arn, _)| arn).collect()
 }

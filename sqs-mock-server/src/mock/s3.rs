@@ -9,10 +9,8 @@ use super::MockSqs;
 use super::queues::duplicates;
 use crate::config::{BucketDefinition, Config, Problem};
 use crate::s3::{Configuration, Front, Host, MockS3, S3, Targets};
-#[cfg(feature = "sns")]
 use crate::service::delivery::Publisher;
 use crate::service::delivery::Queues;
-#[cfg(feature = "sns")]
 use crate::sns::ops::TopicPublisher;
 use crate::sqs::ops::Service;
 
@@ -43,13 +41,10 @@ impl MockSqs {
     ) -> io::Result<Arc<Front>> {
         let (settings, notifications) = initial(settings, config);
         let names = Arc::clone(self.services.sqs.names());
-        #[cfg(feature = "sns")]
         let topics: Option<Arc<dyn Publisher>> = Some(Arc::new(TopicPublisher::new(
             Arc::clone(&self.services.topics.sns),
             names.base_url(&names.own_host),
         )));
-        #[cfg(not(feature = "sns"))]
-        let topics = None;
         let queues: Arc<dyn Queues> = Arc::<Service>::clone(&self.service);
         let targets = Targets { queues, topics, account: names.account.clone() };
         let host = Host {

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::config::Config;
-#[cfg(all(feature = "durable", feature = "sns"))]
+#[cfg(feature = "durable")]
 use crate::sns::ops::Restored;
 use crate::sqs::engine::Settings;
 use crate::sqs::ops::changes::ChangeReader;
@@ -18,10 +18,10 @@ pub(super) struct Kept {
     #[cfg(feature = "durable")]
     pub(super) store: Option<Store>,
     /// The topics of the directory, until they are restored.
-    #[cfg(all(feature = "durable", feature = "sns"))]
+    #[cfg(feature = "durable")]
     pub(super) topics: Restored,
     /// The number of earlier processes.
-    #[cfg(all(feature = "durable", feature = "sns"))]
+    #[cfg(feature = "durable")]
     pub(super) starts: u64,
 }
 
@@ -32,20 +32,13 @@ pub(super) fn service(config: &Config) -> io::Result<(Service, Kept)> {
     if let Some(data) = &config.data {
         let (store, contents) = Store::open(data)?;
         let service = empty_service(config, Some(store.reader()));
-        #[cfg(feature = "sns")]
         let (topics, starts) = (contents.topics, contents.sqs.starts);
         service.restore(contents.sqs)?;
         if config.clock_frozen {
             service.clock().freeze();
         }
         store.follow(service.clock());
-        let kept = Kept {
-            store: Some(store),
-            #[cfg(feature = "sns")]
-            topics,
-            #[cfg(feature = "sns")]
-            starts,
-        };
+        let kept = Kept { store: Some(store), topics, starts };
         return Ok((service, kept));
     }
     Ok((empty_service(config, None), Kept::default()))

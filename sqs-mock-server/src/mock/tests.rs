@@ -6,7 +6,6 @@ use sqs_client::transport::{Transport as _, TransportError, TransportErrorKind};
 use tokio::task::JoinHandle;
 
 use super::*;
-#[cfg(feature = "config-file")]
 use crate::config::Config;
 
 async fn request(transport: &InProcess) -> Result<u16, TransportError> {
@@ -91,7 +90,6 @@ async fn drop_ends_a_move_task() {
     assert_eq!(service.counts(&other).unwrap().available, 1);
 }
 
-#[cfg(all(feature = "config-file", feature = "sns"))]
 #[test]
 fn topics_that_exist_are_kept_if_they_are_equal() {
     let file = |name: &str, raw: bool| {
@@ -119,7 +117,6 @@ fn topics_that_exist_are_kept_if_they_are_equal() {
     }
 }
 
-#[cfg(feature = "config-file")]
 #[tokio::test]
 async fn queue_that_a_request_creates_during_a_reset_does_not_prevent_later_ones() {
     let text = "auto_create = true\n[[queues]]\nname = 'a'\ndelay = 5\n[[queues]]\nname = 'b'\n\

@@ -14,11 +14,7 @@ use crate::http::form_text;
 use crate::service::operation::{Operation, ServiceName};
 
 /// The services of this port, except for S3.
-const SERVED: &[ServiceName] = if cfg!(feature = "sns") {
-    &[ServiceName::Sqs, ServiceName::Sns, ServiceName::Sts]
-} else {
-    &[ServiceName::Sqs]
-};
+const SERVED: [ServiceName; 3] = [ServiceName::Sqs, ServiceName::Sns, ServiceName::Sts];
 
 /// The services with REST and XML, by their names in the credential scope.
 const REST_XML: [&str; 3] = ["cloudfront", "route53", "s3"];
@@ -28,7 +24,6 @@ const REST_XML: [&str; 3] = ["cloudfront", "route53", "s3"];
 pub(super) enum Destination {
     Service(ServiceName),
     /// The certificate of notifications.
-    #[cfg(feature = "sns")]
     Certificate,
     /// No service of this port.
     Unknown(Foreign),
@@ -133,7 +128,6 @@ fn named(name: &str) -> Destination {
 
 /// A request without a signature in its headers.
 fn unsigned(head: &Parts, body: &[u8]) -> Destination {
-    #[cfg(feature = "sns")]
     if crate::sns::certificate::is_asked_for(head) {
         return Destination::Certificate;
     }

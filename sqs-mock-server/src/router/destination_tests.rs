@@ -123,7 +123,6 @@ fn request_without_evidence_is_for_sqs() {
     }
 }
 
-#[cfg(feature = "sns")]
 #[test]
 fn scope_host_version_and_action_name_the_service_in_this_order() {
     let table = [

@@ -27,7 +27,6 @@ use crate::s3::Front;
 use crate::service::caller;
 use crate::service::operation::ServiceName;
 use crate::services::Services;
-#[cfg(feature = "sns")]
 use crate::sts::Sts;
 
 use destination::Destination;
@@ -118,7 +117,6 @@ async fn answer(services: &Arc<Services>, request: Request<Bytes>) -> Reply {
             }
         }
     } else {
-        #[cfg(feature = "console")]
         if admin::is_of_address_bar(services, &head) {
             return admin::to_console().into();
         }
@@ -140,13 +138,10 @@ async fn answer_action(services: &Services, head: &Parts, body: &[u8]) -> Reply 
 /// Answers a request that is not for SQS.
 async fn answer_other(services: &Services, destination: Destination, head: &Parts, body: &[u8]) -> Reply {
     match destination {
-        #[cfg(feature = "sns")]
         Destination::Service(ServiceName::Sns) => {
             services.topics.front.answer(&*services.topics.sns, head, body).await
         }
-        #[cfg(feature = "sns")]
         Destination::Service(ServiceName::Sts) => services.topics.front.answer(&Sts, head, body).await,
-        #[cfg(feature = "sns")]
         Destination::Certificate => crate::sns::certificate::response().into(),
         Destination::Service(_) => services.sqs.answer(head, body).await,
         Destination::Unknown(foreign) => {

@@ -102,7 +102,6 @@ impl TopicArn {
     }
 
     /// The topic of an ARN, or of the ARN of a subscription to it.
-    #[cfg(feature = "sns")]
     pub(crate) fn of(text: &str) -> Option<Self> {
         let mut parts = text.strip_prefix("arn:aws:sns:")?.split(':');
         let (region, account, name) = (parts.next()?, parts.next()?, parts.next()?);

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-#[cfg(feature = "sns")]
 use parking_lot::RwLockReadGuard;
 use parking_lot::{RwLock, RwLockWriteGuard};
 use tokio::sync::watch;
@@ -64,7 +63,6 @@ impl Commits {
     }
 
     /// All changes that are recorded before the guard is dropped are stored together, or not at all.
-    #[cfg(feature = "sns")]
     pub(crate) fn together(&self) -> RwLockReadGuard<'_, ()> {
         self.together.read()
     }

@@ -2,15 +2,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
-#[cfg(feature = "sns")]
 use std::future::Future;
-#[cfg(feature = "sns")]
 use std::pin::Pin;
 
-#[cfg(feature = "sns")]
 use parking_lot::RwLockReadGuard;
 use sqs_client::types::MessageAttributeValue;
-#[cfg(feature = "sns")]
 use sqs_client::wire::checksum::message_size;
 use sqs_client::wire::service_error::ServiceError;
 
@@ -72,7 +68,6 @@ impl fmt::Display for Undelivered {
 }
 
 /// A copy of a [`Delivery`], for a later attempt.
-#[cfg(feature = "sns")]
 #[derive(Clone, Debug)]
 pub(crate) struct KeptDelivery {
     pub(crate) queue: QueueArn,
@@ -88,7 +83,6 @@ pub(crate) struct KeptDelivery {
     pub(crate) keeps_size_limit: bool,
 }
 
-#[cfg(feature = "sns")]
 impl KeptDelivery {
     pub(crate) fn of(delivery: Delivery<'_>) -> Self {
         let Delivery { queue, source, body, attributes, group, deduplication_id, .. } = delivery;
@@ -129,11 +123,9 @@ impl KeptDelivery {
 }
 
 /// The result of waiting for the store.
-#[cfg(feature = "sns")]
 pub(crate) type Settled<'a> = Pin<Box<dyn Future<Output = Result<(), ServiceError>> + Send + 'a>>;
 
 /// While it exists, all changes are stored together. `None` without a store.
-#[cfg(feature = "sns")]
 pub(crate) type Whole<'a> = Option<RwLockReadGuard<'a, ()>>;
 
 /// All queues of a server, for other services.
@@ -147,7 +139,6 @@ pub(crate) trait Queues: fmt::Debug + Send + Sync {
 
     /// Makes deliveries whole: until the guard is dropped, the store keeps all of them or none. It also delays commits, so
     /// hold it only while messages enter queues.
-    #[cfg(feature = "sns")]
     fn whole(&self) -> Whole<'_>;
 
     /// Checks that a queue would take deliveries from a source, without one. Returns the same as
@@ -162,20 +153,17 @@ pub(crate) trait Queues: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// `ServiceUnavailable`, which SDKs retry.
-    #[cfg(feature = "sns")]
     fn check_store(&self) -> Result<(), ServiceError>;
 
     /// Waits until all deliveries so far are stored.
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.
-    #[cfg(feature = "sns")]
     fn settled(&self) -> Settled<'_>;
 }
 
 /// A message for a topic.
 #[cfg(feature = "s3")]
-#[cfg_attr(not(feature = "sns"), expect(dead_code, reason = "only SNS reads it"))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Announcement<'a> {
     /// The ARN of the topic.

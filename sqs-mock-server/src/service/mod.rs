@@ -7,7 +7,6 @@ pub mod clock;
 #[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "only a store commits"))]
 pub(crate) mod commits;
 pub(crate) mod delays;
-#[cfg(any(feature = "s3", feature = "sns"))]
 pub(crate) mod delivery;
 pub mod faults;
 pub(crate) mod journal;
@@ -15,7 +14,6 @@ pub(crate) mod keys;
 pub(crate) mod metrics;
 pub(crate) mod operation;
 pub(crate) mod policies;
-#[cfg(feature = "sns")]
 pub(crate) mod query_error;
 pub(crate) mod resource;
 pub(crate) mod seed;

@@ -105,18 +105,17 @@ impl<'de> Deserialize<'de> for Operation {
     }
 }
 
-/// Declares an enum of operations and their names, which is exported with a feature.
+/// Declares an enum of operations and their names.
 macro_rules! actions {
-    ($(#[$meta:meta])* $type:ident if $feature:tt { $( $name:ident )* }) => {
+    ($(#[$meta:meta])* $type:ident { $( $name:ident )* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-        #[cfg_attr(not(feature = $feature), allow(unreachable_pub, reason = "only the feature exports it"))]
         #[non_exhaustive]
         pub enum $type {
             $( #[doc = concat!("`", stringify!($name), "`.")] $name, )*
         }
 
-        #[cfg_attr(not(feature = $feature), allow(unreachable_pub, reason = "only the feature exports it"))]
+        #[cfg_attr(not(feature = "s3"), allow(unreachable_pub, reason = "S3 is exported with its feature"))]
         impl $type {
             /// All operations, ordered by name.
             pub const ALL: &'static [Self] = &[ $( Self::$name, )* ];
@@ -133,7 +132,8 @@ macro_rules! actions {
 
 actions! {
     /// An operation of S3 that the server implements.
-    S3Action if "s3" {
+    #[cfg_attr(not(feature = "s3"), allow(unreachable_pub, reason = "S3 is exported with its feature"))]
+    S3Action {
         AbortMultipartUpload
         CompleteMultipartUpload
         CreateBucket
@@ -157,7 +157,7 @@ actions! {
 
 actions! {
     /// An action of SNS that the server implements.
-    SnsAction if "sns" {
+    SnsAction {
         AddPermission
         ConfirmSubscription
         CreateTopic

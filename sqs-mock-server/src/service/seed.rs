@@ -23,7 +23,7 @@ impl Seed {
     }
 
     /// The seed of a process after this number of earlier ones, whose random values it must not repeat.
-    #[cfg(all(feature = "durable", feature = "sns"))]
+    #[cfg(feature = "durable")]
     pub(crate) fn after(self, starts: u64) -> Self {
         if starts == 0 { self } else { Self(scramble(self.0 ^ scramble(starts))) }
     }

@@ -1,10 +1,8 @@
 //! Findings of strict mode: requests that work here but are mistakes on AWS.
 
 use std::collections::HashMap;
-#[cfg(any(feature = "s3", feature = "sns"))]
 use std::collections::HashSet;
 use std::fmt;
-#[cfg(any(feature = "s3", feature = "sns"))]
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
@@ -20,7 +18,6 @@ use crate::service::text_enum::text_enum;
 /// The number of findings that are kept. Further ones are only counted.
 const MOST: usize = 1000;
 /// The number of pairs of source and queue whose denial is reported only once.
-#[cfg(any(feature = "s3", feature = "sns"))]
 const MOST_PAIRS: usize = 10_000;
 
 text_enum! {
@@ -163,7 +160,6 @@ pub(crate) struct DeniedDeliveries(Mutex<Denied>);
 #[derive(Debug, Default)]
 struct Denied {
     /// The reported pairs of source and queue, as hashes: a collision loses one report.
-    #[cfg(any(feature = "s3", feature = "sns"))]
     reported: HashSet<u64>,
     /// The latest delivery that is not in a queue: the ARN of its source, and why.
     lost: HashMap<QueueArn, (Box<str>, Arc<str>)>,
@@ -171,7 +167,6 @@ struct Denied {
 
 impl DeniedDeliveries {
     /// Adds a pair, and returns whether it is new. Beyond the limit, earlier pairs are forgotten.
-    #[cfg(any(feature = "s3", feature = "sns"))]
     pub(crate) fn is_new(&self, source_arn: &str, queue: &QueueArn) -> bool {
         let reported = &mut self.0.lock().reported;
         let pair = reported.hasher().hash_one((source_arn, queue));
@@ -182,7 +177,6 @@ impl DeniedDeliveries {
     }
 
     /// Keeps why a delivery is not in a queue.
-    #[cfg(any(feature = "s3", feature = "sns"))]
     pub(crate) fn lost(&self, queue: &QueueArn, source_arn: &str, why: &str) {
         let lost = &mut self.0.lock().lost;
         if lost.len() >= MOST_PAIRS {
@@ -197,7 +191,6 @@ impl DeniedDeliveries {
     }
 
     /// Forgets why a delivery is not in a queue, since a later one of the same source is.
-    #[cfg(any(feature = "s3", feature = "sns"))]
     pub(crate) fn arrived(&self, queue: &QueueArn, source_arn: &str) {
         let lost = &mut self.0.lock().lost;
         if lost.get(queue).is_some_and(|(source, _)| **source == *source_arn) {
@@ -253,7 +246,6 @@ mod tests {
         assert_eq!(texts, [text(one, "2 times"), text(other, "once")]);
     }
 
-    #[cfg(any(feature = "s3", feature = "sns"))]
     #[test]
     fn pair_of_topic_and_queue_is_new_once_until_it_is_forgotten() {
         let denied = DeniedDeliveries::default();

@@ -8,7 +8,6 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use super::Durability;
 use crate::service::clock::{Clock, ClockSetting};
 use crate::service::commits::Commits;
-#[cfg(feature = "sns")]
 use crate::sns::engine::{TopicChange, TopicNumber, TopicReader, WaitingChange};
 use crate::sqs::ops::changes::{Change, ChangeReader};
 
@@ -38,9 +37,7 @@ struct Waiting {
 #[derive(Debug)]
 pub(super) enum Recorded {
     Sqs(Change),
-    #[cfg(feature = "sns")]
     Topic(TopicNumber, TopicChange),
-    #[cfg(feature = "sns")]
     Waiting(WaitingChange),
 }
 
@@ -153,7 +150,6 @@ impl ChangeReader for Inbox {
     }
 }
 
-#[cfg(feature = "sns")]
 impl TopicReader for Inbox {
     fn read(&self, topic: TopicNumber, change: TopicChange) {
         self.add(&mut self.waiting.lock(), Recorded::Topic(topic, change));

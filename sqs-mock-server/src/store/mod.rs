@@ -15,7 +15,7 @@
 //! confirmed.
 
 mod inbox;
-#[cfg(all(test, feature = "sns"))]
+#[cfg(test)]
 mod inbox_tests;
 mod messages;
 #[cfg(test)]
@@ -25,11 +25,9 @@ mod queues;
 mod restore;
 mod row;
 mod tasks;
-#[cfg(feature = "sns")]
 mod topics;
-#[cfg(all(test, feature = "sns"))]
+#[cfg(test)]
 mod topics_tests;
-#[cfg(feature = "sns")]
 mod waiting;
 mod writer;
 
@@ -41,9 +39,7 @@ use std::{fmt, io};
 use serde::Deserialize;
 
 use crate::service::clock::Clock;
-#[cfg(feature = "sns")]
 use crate::sns::engine::TopicReader;
-#[cfg(feature = "sns")]
 use crate::sns::ops::Restored as RestoredTopics;
 use crate::sqs::ops::Restored;
 use crate::sqs::ops::changes::ChangeReader;
@@ -137,7 +133,6 @@ pub(crate) struct Store {
 #[derive(Debug)]
 pub(crate) struct Contents {
     pub(crate) sqs: Restored,
-    #[cfg(feature = "sns")]
     pub(crate) topics: RestoredTopics,
 }
 
@@ -154,7 +149,6 @@ impl Store {
         let inbox = Arc::new(Inbox::new(sqs.clock, data.durability));
         let contents = Contents {
             sqs,
-            #[cfg(feature = "sns")]
             topics: RestoredTopics {
                 topics: topics::read(&connection).map_err(explained)?,
                 waiting: waiting::read(&connection).map_err(explained)?,
@@ -172,7 +166,6 @@ impl Store {
     }
 
     /// Reads the changes of topics.
-    #[cfg(feature = "sns")]
     pub(crate) fn topic_reader(&self) -> Arc<dyn TopicReader> {
         Arc::clone(&self.inbox) as Arc<dyn TopicReader>
     }

@@ -9,7 +9,6 @@ use super::inbox::{Batch, Committed, Inbox, Recorded};
 use super::queues::{QueueWriter, Queues};
 use super::row::{execute, millis};
 use super::tasks;
-#[cfg(feature = "sns")]
 use super::{topics, waiting};
 use crate::service::clock::ClockSetting;
 use crate::service::stopwatch::Stopwatch;
@@ -82,7 +81,6 @@ impl Writer {
     fn attempt(&mut self, batch: &Batch) -> Result<()> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut queues = QueueWriter::new(&transaction, &mut self.queues);
-        #[cfg(feature = "sns")]
         let mut messages = topics::PublishedCounts::new();
         for change in &batch.changes {
             match change {
@@ -92,13 +90,10 @@ impl Writer {
                 Recorded::Sqs(Change::MoveTask(change)) => tasks::apply(&transaction, change)?,
                 Recorded::Sqs(Change::ClockSet(setting)) => set_clock(&transaction, *setting)?,
                 Recorded::Sqs(Change::Reset) => queues.reset()?,
-                #[cfg(feature = "sns")]
                 Recorded::Topic(topic, change) => topics::apply(&transaction, *topic, change, &mut messages)?,
-                #[cfg(feature = "sns")]
                 Recorded::Waiting(change) => waiting::apply(&transaction, change)?,
             }
         }
-        #[cfg(feature = "sns")]
         topics::finish(&transaction, &messages)?;
         let deleted = queues.finish()?;
         transaction.commit()?;

@@ -302,7 +302,6 @@ async fn redelivery_waits_for_the_next_receive_if_a_client_aborts_its_long_poll(
     assert_eq!(injected.hits(), 1);
 }
 
-#[cfg(feature = "config-file")]
 #[tokio::test]
 async fn redelivery_affects_neither_fifo_queues_nor_dead_letters() {
     let toml = "[[queues]]\nname = 'dead'\n[[queues]]\nname = 'q'\ndead_letter_queue = 'dead'\nmax_receive_count = 1\n\
@@ -380,7 +379,6 @@ async fn delayed_request_does_not_affect_queues_created_after_a_reset() {
     server.requests().of(Action::ReceiveMessage).expect(0);
 }
 
-#[cfg(feature = "config-file")]
 #[tokio::test]
 async fn reset_restores_initial_queues_and_faults() {
     let fault = Fault::throttle().on(Action::ListQueues).times(1);

@@ -17,7 +17,6 @@ mod command_line;
 mod compat;
 #[cfg(feature = "cli")]
 mod config_file;
-#[cfg(feature = "console")]
 mod console;
 mod contract;
 #[rustfmt::skip]
@@ -55,7 +54,6 @@ mod s3;
 mod sdk;
 mod session;
 mod signatures;
-#[cfg(feature = "sns")]
 mod sns;
 mod strict;
 mod verification;

@@ -148,7 +148,6 @@ async fn version_and_limits_are_exposed() {
     assert!(samples.contains_key("sqs_mock_uptime_seconds") && samples["sqs_mock_clock_seconds"] > 1.7e9);
 }
 
-#[cfg(feature = "config-file")]
 #[tokio::test]
 async fn requests_run_while_thousands_of_queues_are_scraped() {
     let queues = (0..5000).map(|queue| format!("[[queues]]\nname = 'q-{queue}'"));

@@ -69,7 +69,6 @@ async fn strict_mode_keeps_denials_as_findings() {
     assert_eq!(found, [(FindingKind::AccessDenied, WARNING)]);
 }
 
-#[cfg(feature = "config-file")]
 #[tokio::test]
 async fn config_file_sets_what_policies_do() {
     use sqs_mock_server::MockSqsBuilder;

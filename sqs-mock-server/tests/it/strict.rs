@@ -386,7 +386,6 @@ async fn aborted_request_has_its_warnings() {
     assert!(matches!(warnings, [warning] if warning.starts_with("not_deleted: ")), "{warnings:?}");
 }
 
-#[cfg(feature = "config-file")]
 #[tokio::test]
 async fn config_file_enables_strict_mode() {
     for (text, is_rejected) in [("strict = true", true), ("strict = false", false)] {

@@ -21,17 +21,14 @@ impl Queues for Recorder {
         Ok(None)
     }
 
-    #[cfg(feature = "sns")]
     fn whole(&self) -> crate::service::delivery::Whole<'_> {
         None
     }
 
-    #[cfg(feature = "sns")]
     fn check_store(&self) -> Result<(), sqs_client::wire::service_error::ServiceError> {
         Ok(())
     }
 
-    #[cfg(feature = "sns")]
     fn settled(&self) -> crate::service::delivery::Settled<'_> {
         Box::pin(std::future::ready(Ok(())))
     }

@@ -9,7 +9,6 @@ use sqs_client::wire::service_error::ErrorCode;
 
 use super::effect::{Effect, Millis};
 use super::request::{Condition, Entry, Filter, Request};
-#[cfg(any(feature = "s3", feature = "sns"))]
 use crate::service::operation::ServiceName;
 
 /// What goes wrong, for which requests, and how often. By default it affects every request to SQS.
@@ -268,7 +267,6 @@ impl Fault {
 
 /// For SNS. A fault affects SQS unless it names SNS or a topic. Faults of entries, and conditions on messages, work as
 /// for SQS. Deliveries to queues have the faults of `SendMessage`.
-#[cfg(feature = "sns")]
 impl Fault {
     /// SNS rejects the request and does not apply it. The code is an SNS error code, such as `NotFound`,
     /// `AuthorizationError` or `Throttled`, and determines the status; unknown codes have status 400.

@@ -156,9 +156,6 @@ impl Fault {
             None if service == ServiceName::S3 && !cfg!(feature = "s3") => {
                 Err("this build has no S3; it requires the cargo feature `s3`".to_owned())
             }
-            None if matches!(service, ServiceName::Sns | ServiceName::Sts) && !cfg!(feature = "sns") => {
-                Err(format!("this build has no {service}; it requires the cargo feature `sns`"))
-            }
             None => Ok(()),
         }
     }

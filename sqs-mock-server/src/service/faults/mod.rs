@@ -38,13 +38,11 @@ mod registry;
 mod request;
 
 pub use super::operation::ServiceName;
-#[cfg(feature = "sns")]
 pub use super::operation::SnsAction;
 pub use super::resource::Resource;
 pub(crate) use effect::Damage;
 pub use fault::Fault;
 pub use json::InvalidFault;
-#[cfg(any(test, feature = "s3", feature = "sns"))]
 pub(crate) use plan::Plan;
 pub(crate) use plan::{FailingEntry, Failure, Rejection};
 pub(crate) use registry::Rule;

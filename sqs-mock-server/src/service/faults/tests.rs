@@ -277,7 +277,6 @@ fn invalid_fault_is_rejected_with_the_field_and_what_is_allowed() {
     }
 }
 
-#[cfg(feature = "sns")]
 #[test]
 fn invalid_fault_of_sns_is_rejected_with_the_reason() {
     let long = format!(r#"{{"effect":"error","service":"sns","code":"{}"}}"#, "x".repeat(257));
@@ -296,7 +295,6 @@ fn invalid_fault_of_sns_is_rejected_with_the_reason() {
     }
 }
 
-#[cfg(feature = "sns")]
 #[test]
 fn action_that_sqs_and_sns_share_belongs_to_the_service_of_the_fault() {
     let is_hit = |fault: Fault, service, resource| {

@@ -24,10 +24,6 @@ pub(crate) struct Context<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Principal<'a> {
     /// A service that delivers for a resource of an account, such as SNS for a topic.
-    #[cfg_attr(
-        not(any(test, feature = "s3", feature = "sns")),
-        expect(dead_code, reason = "only S3 and SNS deliver to queues")
-    )]
     Service {
         /// Such as `sns.amazonaws.com`.
         name: &'a str,

@@ -10,10 +10,8 @@ use super::Service;
 use super::shared::SharedQueue;
 #[cfg(feature = "s3")]
 use crate::service::arn::QueueArn;
-#[cfg(feature = "sns")]
 use crate::service::commits::Commits;
 use crate::service::delivery::{Delivery, Queues, Source, Undelivered};
-#[cfg(feature = "sns")]
 use crate::service::delivery::{Settled, Whole};
 use crate::service::faults::{Damage, Entry, Failure, Rejection, Request};
 use crate::service::operation::ServiceName;
@@ -67,7 +65,6 @@ impl Queues for Service {
         Ok(denial)
     }
 
-    #[cfg(feature = "sns")]
     fn whole(&self) -> Whole<'_> {
         self.commits().map(Commits::together)
     }
@@ -78,12 +75,10 @@ impl Queues for Service {
         self.check_delivery(source, &queue)
     }
 
-    #[cfg(feature = "sns")]
     fn check_store(&self) -> Result<(), ServiceError> {
         Self::check_store(self)
     }
 
-    #[cfg(feature = "sns")]
     fn settled(&self) -> Settled<'_> {
         Box::pin(Self::settled(self))
     }

@@ -29,7 +29,6 @@ mod attributes;
 mod auto_create;
 mod batch;
 pub(crate) mod changes;
-#[cfg(any(feature = "s3", feature = "sns"))]
 mod deliver;
 mod inspect;
 mod limits;

@@ -3,11 +3,9 @@
 #[cfg(feature = "cli")]
 mod binary;
 mod browsers;
-#[cfg(feature = "config-file")]
 mod bucket_settings;
 mod conditions;
 mod events;
-#[cfg(feature = "sns")]
 mod events_over_topics;
 mod faults;
 mod files;

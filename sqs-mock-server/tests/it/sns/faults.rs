@@ -112,7 +112,6 @@ async fn fault_affects_messages_with_a_text() {
     sns.publish(&topic, "tea").await;
 }
 
-#[cfg(feature = "config-file")]
 #[tokio::test]
 async fn fault_of_a_topic_can_be_in_a_config_file() {
     let text = "[[topics]]\nname = 'a'\n[[faults]]\neffect = 'reset_after'\nservice = 'sns'\nactions = ['Publish']\ntimes = 1";

@@ -1,6 +1,5 @@
 //! SNS and STS over real HTTP. Quotes and numbers of sections are of the contract with SNS.
 
-#[cfg(feature = "config-file")]
 mod config_file;
 mod delivery;
 mod faults;

@@ -5,7 +5,6 @@ mod batches;
 mod bounds;
 mod changes;
 mod dead_letters;
-#[cfg(any(feature = "s3", feature = "sns"))]
 mod deliveries;
 mod fortnight;
 mod lists;
