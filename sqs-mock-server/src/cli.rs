@@ -160,15 +160,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MODE", value_parser = word::<Durability>(&DURABILITIES), help_heading = "Data")]
     durability: Option<Durability>,
     /// Also starts S3, with objects in this directory. The directory is created if it is missing.
-    #[cfg(feature = "s3")]
     #[arg(long, value_name = "DIR", help_heading = "S3")]
     with_s3: Option<PathBuf>,
     /// Port of S3; 0 takes a free port and prints it [default: 9325].
-    #[cfg(feature = "s3")]
     #[arg(long, value_name = "PORT", help_heading = "S3")]
     s3_port: Option<u16>,
     /// An initial bucket. Repeat the flag for more buckets, or separate them by commas [default: payloads].
-    #[cfg(feature = "s3")]
     #[arg(long = "s3-bucket", value_name = "NAME", value_delimiter = ',', help_heading = "S3")]
     s3_buckets: Vec<String>,
     /// How many of the latest requests are recorded; 0 records none. GET /_mock/requests shows 100 of them, or up to

@@ -17,7 +17,6 @@ pub(crate) fn greet(server: &MockSqs, compat: Option<Compat>) -> io::Result<()> 
     let mut out = io::stdout().lock();
     writeln!(out, "sqs-mock-server {} listens on {}\n", env!("CARGO_PKG_VERSION"), server.endpoint_url())?;
     out.write_all(exports(&server.environment()).as_bytes())?;
-    #[cfg(feature = "s3")]
     if let Some(url) = server.s3_endpoint_url() {
         let (directory, buckets) = (server.s3().directory().display(), server.s3().buckets().join(", "));
         writeln!(out, "\nS3 listens on {url}\n  directory: {directory}\n  buckets: {buckets}")?;

@@ -20,6 +20,7 @@
 
 mod admin;
 mod config;
+mod control;
 pub mod guide;
 mod http;
 mod mock;
@@ -27,30 +28,31 @@ mod query;
 mod router;
 #[cfg(feature = "s3")]
 pub mod s3;
-mod service;
 mod services;
 mod sns;
 mod sqs;
 #[cfg(feature = "durable")]
 mod store;
 mod sts;
-mod table;
-mod units;
 
+pub use crate::config::units::{ByteSize, NotASize};
 pub use crate::config::{Auth, Compat, Config, LogFormat};
-pub use crate::http::Limits;
-pub use crate::mock::TopicView;
-pub use crate::mock::{MockSqs, MockSqsBuilder, QueueView, Unmet, Verification};
+pub use crate::control::caller::Secret;
+pub use crate::control::policies::Policies;
+pub use crate::control::{clock, faults};
+pub use crate::http::body::Limits;
+pub use crate::mock::MockSqs;
+pub use crate::mock::builder::MockSqsBuilder;
+pub use crate::mock::queue::{QueueView, Unmet};
+pub use crate::mock::topics::TopicView;
+pub use crate::mock::verification::Verification;
 pub use crate::router::InProcess;
-pub use crate::service::keys::Secret;
-pub use crate::service::policies::Policies;
-pub use crate::service::{clock, faults};
-pub use crate::sqs::engine::{DeliveryMode, QuotaScope, ThroughputQuotas};
-pub use crate::sqs::front::QueueUrlStyle;
+pub use crate::sqs::engine::DeliveryMode;
+pub use crate::sqs::engine::throughput::{QuotaScope, ThroughputQuotas};
 pub use crate::sqs::journal::Requests;
+pub use crate::sqs::queue_url::QueueUrlStyle;
 #[cfg(feature = "durable")]
 pub use crate::store::{Data, Durability};
-pub use crate::units::{ByteSize, NotASize};
 
 /// Types that [`QueueView`], [`Requests`] and [`Verification`] return: messages in a queue, recorded requests and
 /// leftover messages.
@@ -77,15 +79,14 @@ pub use crate::units::{ByteSize, NotASize};
 /// # }
 /// ```
 pub mod inspect {
-    pub use crate::mock::{Leftover, LeftoverKind, Leftovers};
+    pub use crate::control::arn::{QueueArn, TopicArn};
+    pub use crate::control::journal::Ending;
+    pub use crate::control::seed::Uuid;
+    pub use crate::mock::verification::{Leftover, LeftoverKind, Leftovers};
     pub use crate::query::QueryRequest;
-    pub use crate::service::arn::{QueueArn, TopicArn};
-    pub use crate::service::journal::Ending;
-    pub use crate::service::seed::Uuid;
-    pub use crate::sns::ops::{PublishedMessage, SubscriptionDescription};
-    pub use crate::sqs::engine::{
-        Counts, Payload, PeekedMessage, QueueDescription, SequenceNumber, Visibility, WhyEmpty,
-    };
+    pub use crate::sns::inspect::{PublishedMessage, SubscriptionDescription};
+    pub use crate::sqs::engine::inspect::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
+    pub use crate::sqs::engine::messages::{Counts, Payload, SequenceNumber};
     pub use crate::sqs::findings::{Finding, FindingKind};
     pub use crate::sqs::journal::{NotThisInput, RecordedRequest, Times};
 }

@@ -87,7 +87,7 @@ async fn stop(server: MockSqs, signals: &mut Signals) {
 
 fn start_log(config: &Config) -> Result<(), String> {
     // s3s logs rejected requests as errors.
-    let default = if cfg!(feature = "s3") { "warn,s3s=off" } else { "warn" };
+    let default = "warn,s3s=off";
     let directives = config.log.as_deref().unwrap_or(default);
     let targets: Targets = directives.parse().map_err(|error| format!("--log {directives}: {error}"))?;
     let log = tracing_subscriber::registry().with(targets);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 #[cfg(feature = "s3")]
 use std::sync::{OnceLock, Weak};
 
-use crate::http::Guard;
+use crate::control::journal::Journal;
+use crate::control::metrics::Exposition;
+use crate::http::guard::Guard;
 use crate::query::Front;
 #[cfg(feature = "s3")]
 use crate::s3;
-use crate::service::journal::Journal;
-use crate::service::metrics::Exposition;
-use crate::sns::ops::Sns;
+use crate::sns::Sns;
 use crate::sqs::front::Endpoint;
 
 /// SQS, SNS with STS if they are compiled, and S3 if it is started.

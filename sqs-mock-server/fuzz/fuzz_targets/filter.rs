@@ -5,14 +5,18 @@
 #![no_main]
 
 // Only these modules: the server does not export them.
-#[path = "../../src/service/text_enum.rs"]
-mod text_enum;
-mod service {
-    pub(crate) use super::text_enum;
+#[path = "../../src/control/text.rs"]
+#[expect(unused, reason = "the server uses more of it")]
+mod text;
+mod control {
+    pub(crate) use super::text;
 }
 #[path = "../../src/sns/filter/mod.rs"]
 #[expect(dead_code, reason = "the server uses more of it")]
 mod filter;
+mod sns {
+    pub(crate) use super::filter;
+}
 
 use std::collections::HashMap;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::json;
 
-use super::answer::{Answered, Refusal, json};
-use super::ask::Ask;
+use crate::admin::Ask;
+use crate::admin::{Answered, Refusal, answer_json};
 use crate::s3::Content;
 
 /// The most bytes of an object that are shown.
@@ -18,22 +18,22 @@ fn s3(ask: &Ask<'_>) -> Result<Arc<Content>, Refusal> {
 }
 
 /// `GET /_mock/buckets`.
-pub(super) fn list(ask: &Ask<'_>) -> Answered {
-    json(&json!({ "buckets": s3(ask)?.describe_buckets() }))
+pub(crate) fn list(ask: &Ask<'_>) -> Answered {
+    answer_json(&json!({ "buckets": s3(ask)?.describe_buckets() }))
 }
 
 /// `GET /_mock/objects`.
-pub(super) fn objects(ask: &Ask<'_>) -> Answered {
+pub(crate) fn objects(ask: &Ask<'_>) -> Answered {
     let parameters = &ask.parameters;
     let bucket = parameters.required("bucket", "")?;
     let (prefix, after) = (parameters.get("prefix").unwrap_or_default(), parameters.get("after"));
     let page = s3(ask)?.describe_objects(bucket, prefix, after, parameters.page()?.limit);
     let unknown = || format!("there is no bucket {bucket:?}; GET /_mock/buckets lists all buckets");
-    json(&page.ok_or_else(|| Refusal::not_found(unknown()))?)
+    answer_json(&page.ok_or_else(|| Refusal::not_found(unknown()))?)
 }
 
 /// `GET /_mock/objects/content`.
-pub(super) async fn content(ask: &Ask<'_>) -> Answered {
+pub(crate) async fn content(ask: &Ask<'_>) -> Answered {
     let (bucket, key) = (ask.parameters.required("bucket", "")?, ask.parameters.required("key", "")?);
     let read = s3(ask)?.beginning(bucket, key, MAX_SHOWN).await;
     let failed =
@@ -41,7 +41,7 @@ pub(super) async fn content(ask: &Ask<'_>) -> Answered {
     let absent = || Refusal::not_found(format!("bucket {bucket:?} has no object {key:?}"));
     let (length, bytes) = read.map_err(failed)?.ok_or_else(absent)?;
     let whole = length == u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    json(&json!({ "length": length, "text": text(bytes, whole) }))
+    answer_json(&json!({ "length": length, "text": text(bytes, whole) }))
 }
 
 /// UTF-8 text; the last character may be cut off if there is more.

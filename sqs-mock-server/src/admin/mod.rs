@@ -10,35 +10,31 @@
 //! admin token, everyone who can reach the server can inspect it and change its clock. Responses are JSON. Errors are
 //! `{"error": "what is wrong, and what is allowed"}` with status 400, 401, 403, 404, 405, 409, 500 or 503.
 
-mod answer;
-mod ask;
 #[cfg(feature = "s3")]
-mod buckets;
-mod clock;
-mod console;
-mod events;
-mod faults;
-mod messages;
-mod queues;
-mod quotas;
-mod requests;
-mod routes;
-mod server;
-mod topics;
+pub(crate) mod buckets;
+pub(crate) mod console;
+pub(crate) mod queues;
+pub(crate) mod server;
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use sqs_client::wire::service_error::ServiceError;
 
-use crate::http::{Guard, Reply};
+use crate::control::metrics::Exposition;
+use crate::http::guard::Guard;
+use crate::http::reply::Reply;
 use crate::services::Services;
-use answer::Refusal;
-use ask::Ask;
-use routes::{Handler, ROUTES};
-
-pub(crate) use console::{is_of_address_bar, to_console};
+use crate::sqs::service::Service;
 
 /// Whether a path belongs to the admin API. Paths of SQS start with an account, a queue name or nothing, so that the
 /// first byte decides for almost all of them.
@@ -68,7 +64,7 @@ pub(crate) enum Answer {
 /// # Cancel safety
 /// Dropping the future loses nothing.
 pub(crate) async fn answer(services: &Arc<Services>, head: &Parts, body: &[u8]) -> Answer {
-    route(services, head, body).await.unwrap_or_else(|refusal| refusal.into_response().into())
+    dispatch(services, head, body).await.unwrap_or_else(|refusal| refusal.into_response().into())
 }
 
 impl From<Response<Bytes>> for Answer {
@@ -96,7 +92,7 @@ fn check(guard: &Guard, head: &Parts) -> Result<(), Refusal> {
     if path == "/metrics" || guard.has_token(head) { Ok(()) } else { Err(Refusal::no_token()) }
 }
 
-async fn route(services: &Arc<Services>, head: &Parts, body: &[u8]) -> Result<Answer, Refusal> {
+async fn dispatch(services: &Arc<Services>, head: &Parts, body: &[u8]) -> Result<Answer, Refusal> {
     check(services.guard(), head)?;
     let path = head.uri.path();
     let method = if head.method == Method::HEAD { &Method::GET } else { &head.method };
@@ -121,9 +117,9 @@ async fn route(services: &Arc<Services>, head: &Parts, body: &[u8]) -> Result<An
     let answered = match route.handler {
         // These do not wait for a slow disk.
         Handler::Now(answer) if is_health(path) => return answer(&ask).map(Answer::from),
-        Handler::Metrics => return Ok(answer::metrics(services.metrics().await).into()),
+        Handler::Metrics => return Ok(metrics(services.metrics().await).into()),
         Handler::Action => return Ok(Answer::Action),
-        Handler::Events => return events::stream(services).map(|live| Answer::Reply(Reply::Live(live))),
+        Handler::Events => return console::stream(services).map(|live| Answer::Reply(Reply::Live(live))),
         Handler::Now(answer) => answer(&ask),
         Handler::Wait => queues::wait(&ask).await,
         #[cfg(feature = "s3")]
@@ -131,4 +127,463 @@ async fn route(services: &Arc<Services>, head: &Parts, body: &[u8]) -> Result<An
     };
     service.settled().await.map_err(Refusal::not_stored)?;
     answered.map(Answer::from)
+}
+
+/// A route of the admin API.
+pub(crate) struct Route {
+    pub(crate) method: &'static Method,
+    /// One segment may be `{name}`, for example of a queue. After `?` follow the names of the parameters that a request
+    /// may have, such as `skip&limit`, or `*` if it may have any.
+    path: &'static str,
+    about: &'static str,
+    pub(crate) handler: Handler,
+}
+
+/// The handler of a route.
+#[derive(Clone, Copy)]
+pub(crate) enum Handler {
+    /// A function that does not wait.
+    Now(fn(&Ask<'_>) -> Answered),
+    /// [`wait`](queues::wait), which waits.
+    Wait,
+    /// The metrics, which are collected queue by queue.
+    Metrics,
+    /// The [stream of changes](super::events).
+    Events,
+    /// An action of a service, which needs no signature.
+    Action,
+    /// The content of an object, which is read from disk.
+    #[cfg(feature = "s3")]
+    Content,
+}
+
+const fn route(method: &'static Method, path: &'static str, handler: Handler, about: &'static str) -> Route {
+    Route { method, path, about, handler }
+}
+
+const fn get(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
+    route(&Method::GET, path, Handler::Now(answer), about)
+}
+
+const fn post(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
+    route(&Method::POST, path, Handler::Now(answer), about)
+}
+
+const fn delete(path: &'static str, answer: fn(&Ask<'_>) -> Answered, about: &'static str) -> Route {
+    route(&Method::DELETE, path, Handler::Now(answer), about)
+}
+
+/// All routes.
+pub(crate) const ROUTES: &[Route] = &[
+    get("/health?*", server::health, "reports that the server is running"),
+    get(
+        "/_localstack/health?*",
+        server::localstack_health,
+        "the same for tools of LocalStack, with --compat localstack",
+    ),
+    route(&Method::GET, "/metrics?*", Handler::Metrics, "counters and gauges for Prometheus"),
+    get("/_mock", index, "version, seed and this list"),
+    get("/_mock/clock", server::show_clock, "the time of the clock"),
+    post("/_mock/clock", server::turn, "changes the clock: {advance, now, frozen}"),
+    get("/_mock/faults", server::list_faults, "faults and their hits"),
+    post("/_mock/faults", server::inject, "injects a fault: {effect, ..}, see docs/faults.md"),
+    delete("/_mock/faults", server::clear_faults, "removes all faults"),
+    delete("/_mock/faults/{name}", server::remove_fault, "removes a fault by its id"),
+    get("/_mock/quotas", queues::list_quotas, "throughput quotas of FIFO queues"),
+    post(
+        "/_mock/quotas",
+        queues::set,
+        "sets quotas: {quotas: true, false or {calls, ..}, queue, region, account}",
+    ),
+    delete("/_mock/quotas?queue&region&account", queues::remove_quotas, "removes all quotas, or one"),
+    get("/_mock/findings", server::findings, "the findings of strict mode"),
+    delete("/_mock/findings", server::forget_findings, "removes all findings"),
+    get("/_mock/queues?skip&limit", queues::list_queues, "all queues"),
+    get("/_mock/queues/{name}?region&account", queues::show_queue, "a queue"),
+    get(
+        "/_mock/queues/{name}/why-empty?region&account",
+        queues::why_empty,
+        "why a receive would return nothing",
+    ),
+    get("/_mock/queues/{name}/move-tasks?region&account", queues::move_tasks, "its latest move tasks"),
+    get(
+        "/_mock/messages?queue&region&account&state&skip&limit",
+        queues::peek,
+        "messages of a queue (name, URL, ARN), without receiving them; state: available, in_flight or delayed",
+    ),
+    delete(
+        "/_mock/messages/{name}?queue&region&account",
+        queues::remove_message,
+        "deletes a message by its id, without a receipt handle",
+    ),
+    get("/_mock/topics?skip&limit", server::list_topics, "all topics with their subscriptions"),
+    get(
+        "/_mock/topics/{name}/published?region&account&skip&limit",
+        server::published,
+        "the latest messages of a topic",
+    ),
+    #[cfg(feature = "s3")]
+    get("/_mock/buckets", buckets::list, "all buckets of S3 with their notification rules"),
+    #[cfg(feature = "s3")]
+    get(
+        "/_mock/objects?bucket&prefix&after&limit",
+        buckets::objects,
+        "the objects of a bucket (after: a key)",
+    ),
+    #[cfg(feature = "s3")]
+    route(
+        &Method::GET,
+        "/_mock/objects/content?bucket&key",
+        Handler::Content,
+        "the beginning of an object as text",
+    ),
+    route(
+        &Method::GET,
+        "/_mock/events?*",
+        Handler::Events,
+        "a stream of server-sent events that tells what changed",
+    ),
+    route(&Method::POST, "/_mock/aws?*", Handler::Action, "an action of SQS, SNS or STS without a signature"),
+    route(
+        &Method::GET,
+        "/_mock/wait?queue&region&account&timeout&available&in_flight&delayed&total",
+        Handler::Wait,
+        "waits for counts of messages (timeout: seconds)",
+    ),
+    get(
+        "/_mock/requests?service&action&queue&bucket&topic&matching&status&after&skip&limit",
+        server::list_requests,
+        "the latest requests (matching: part of a name; status none: no response; after: number)",
+    ),
+    get("/_mock/requests/{name}", server::one, "a request by its number, with its response"),
+    delete("/_mock/requests", server::clear_requests, "removes all recorded requests"),
+    post(
+        "/_mock/reset",
+        server::reset,
+        "removes queues, topics, move tasks, faults and recorded requests, ends long polls, restarts the clock",
+    ),
+    // It ignores the other parameters of ReceiveMessage.
+    get(
+        "/_aws/sqs/messages?*",
+        queues::as_received,
+        "messages in the format of ReceiveMessage ?QueueUrl= &ShowInvisible= &ShowDelayed=",
+    ),
+    post("/_aws/sqs/messages?*", queues::as_received, "the same, with a form or AWS JSON"),
+];
+
+/// `GET /_mock`.
+fn index(ask: &Ask<'_>) -> Answered {
+    let entry = |route: &Route| {
+        let (path, parameters) = route.parts();
+        let parameters: Vec<_> = parameters.split('&').filter(|name| !["", "*"].contains(name)).collect();
+        json!({ "method": route.method.as_str(), "path": path, "parameters": parameters, "about": route.about })
+    };
+    answer_json(&json!({
+        "name": env!("CARGO_PKG_NAME"),
+        "version": env!("CARGO_PKG_VERSION"),
+        // As text, since JSON parsers may round 64-bit numbers.
+        "seed": ask.sqs().seed().to_string(),
+        "routes": ROUTES.iter().map(entry).collect::<Vec<_>>(),
+    }))
+}
+
+impl Route {
+    fn parts(&self) -> (&'static str, &'static str) {
+        self.path.split_once('?').unwrap_or((self.path, ""))
+    }
+
+    /// The segment at `{name}`, or an empty text, if the path is one of this route.
+    pub(crate) fn matches<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let mut name = "";
+        let mut given = path.trim_end_matches('/').split('/');
+        for expected in self.parts().0.split('/') {
+            let given = given.next()?;
+            if expected == "{name}" && !given.is_empty() {
+                name = given;
+            } else if expected != given {
+                return None;
+            }
+        }
+        given.next().is_none().then_some(name)
+    }
+
+    /// The parameters of a request. Fails for parameters that this route does not have, and for repeated ones.
+    pub(crate) fn parameters<'q>(&self, query: &'q str) -> Result<Parameters<'q>, Refusal> {
+        match self.parts().1 {
+            "*" => Ok(Parameters::default()),
+            allowed => Parameters::parse(query.as_bytes(), allowed),
+        }
+    }
+}
+
+/// The maximum and the default number of entries on a page.
+const MOST: usize = 1000;
+
+const DEFAULT: usize = 100;
+
+/// A request whose route is known.
+pub(crate) struct Ask<'a> {
+    pub(crate) services: &'a Services,
+    pub(crate) head: &'a Parts,
+    pub(crate) body: &'a [u8],
+    /// The segment of the path at `{name}`.
+    pub(crate) name: &'a str,
+    pub(crate) parameters: Parameters<'a>,
+}
+
+impl<'a> Ask<'a> {
+    pub(crate) fn sqs(&self) -> &'a Service {
+        self.services.sqs.service()
+    }
+
+    /// The body as JSON; an empty body counts as `{}`.
+    pub(crate) fn content<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+        let body = if self.body.is_empty() { b"{}" } else { self.body };
+        if body.trim_ascii_start().first() != Some(&b'{') {
+            return Err(Refusal::bad("the body must be a JSON object"));
+        }
+        serde_json::from_slice(body).map_err(|error| Refusal::bad(format!("the body: {error}")))
+    }
+
+    /// The account and region of the parameters; the server's own by default.
+    pub(crate) fn home(&self) -> (&str, &str) {
+        let names = self.services.sqs.names();
+        let region = self.parameters.get("region").unwrap_or(&names.region);
+        (region, self.parameters.get("account").unwrap_or(&names.account))
+    }
+}
+
+/// The decoded parameters of a URL.
+#[derive(Debug, Default)]
+pub(crate) struct Parameters<'a>(BTreeMap<Cow<'a, str>, Cow<'a, str>>);
+
+impl<'a> Parameters<'a> {
+    /// Fails for repeated parameters, and for parameters that are not in `allowed`, such as `skip&limit`.
+    pub(crate) fn parse(text: &'a [u8], allowed: &str) -> Result<Self, Refusal> {
+        let mut all = BTreeMap::new();
+        for (name, value) in form_urlencoded::parse(text) {
+            if name.is_empty() || !allowed.split('&').any(|known| known == name) {
+                let allowed = if allowed.is_empty() { "none".to_owned() } else { allowed.replace('&', ", ") };
+                return Err(Refusal::bad(format!("unknown parameter {name:?}; allowed: {allowed}")));
+            }
+            if all.contains_key(&name) {
+                return Err(Refusal::bad(format!("the parameter {name:?} is repeated")));
+            }
+            all.insert(name, value);
+        }
+        Ok(Self(all))
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|value| &**value)
+    }
+
+    /// A parameter that must not be empty; `hint` says what it can be.
+    pub(crate) fn required(&self, name: &str, hint: &str) -> Result<&str, Refusal> {
+        let given = self.get(name).filter(|value| !value.is_empty());
+        given.ok_or_else(|| Refusal::bad(format!("the parameter {name} is missing{hint}")))
+    }
+
+    /// A number within a range.
+    pub(crate) fn number(&self, name: &str, range: RangeInclusive<usize>) -> Result<Option<usize>, Refusal> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.map(Some).ok_or_else(|| {
+            let (least, most) = range.into_inner();
+            Refusal::bad(format!("{name} must be a number from {least} to {most}, not {text:?}"))
+        })
+    }
+
+    /// The page of `skip` and `limit`.
+    pub(crate) fn page(&self) -> Result<Page, Refusal> {
+        let skip = self.number("skip", 0..=usize::MAX)?.unwrap_or(0);
+        Ok(Page { skip, limit: self.number("limit", 1..=MOST)?.unwrap_or(DEFAULT) })
+    }
+}
+
+/// A part of a list.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Page {
+    pub(crate) skip: usize,
+    pub(crate) limit: usize,
+}
+
+impl Page {
+    /// The entries of this page.
+    pub(crate) fn of<T>(self, all: &[T]) -> impl Iterator<Item = &T> {
+        all.iter().skip(self.skip).take(self.limit)
+    }
+
+    /// The entries of this page, counted back from the latest one, which is the last of `all`. The oldest comes first.
+    pub(crate) fn latest<T>(self, all: &[T]) -> impl Iterator<Item = &T> {
+        let end = all.len().saturating_sub(self.skip);
+        all.iter().take(end).skip(end.saturating_sub(self.limit))
+    }
+
+    /// The response with this page of a list that has `total` entries on all pages. `next` is the `skip` of the next page;
+    /// it is absent on the last page.
+    pub(crate) fn part<T: Serialize>(
+        self,
+        list: &str,
+        total: usize,
+        entries: impl Iterator<Item = T>,
+    ) -> Value {
+        let mut part = json!({ "total": total, (list): entries.collect::<Vec<_>>() });
+        let next = self.skip.saturating_add(self.limit);
+        if next < total {
+            part["next"] = next.into();
+        }
+        part
+    }
+}
+
+/// Parses a boolean.
+pub(crate) fn truth(name: &str, text: &str) -> Result<bool, Refusal> {
+    match text {
+        _ if text.eq_ignore_ascii_case("true") || text == "1" => Ok(true),
+        _ if text.eq_ignore_ascii_case("false") || text == "0" => Ok(false),
+        _ => Err(Refusal::bad(format!("{name} must be true or false, not {text:?}"))),
+    }
+}
+
+/// The result of an admin request.
+pub(crate) type Answered = Result<Response<Bytes>, Refusal>;
+
+/// An error response.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    error: String,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+/// A response with status 200.
+pub(crate) fn answer_json(content: &impl Serialize) -> Answered {
+    let body = serde_json::to_vec(content).map_err(|error| {
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, format!("cannot serialize the response: {error}"))
+    })?;
+    Ok(response(StatusCode::OK, body))
+}
+
+/// The response to `GET /metrics`.
+pub(crate) fn metrics(text: Exposition) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(text.into_text()));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(crate::control::metrics::CONTENT_TYPE));
+    response
+}
+
+impl Refusal {
+    pub(crate) fn new(status: StatusCode, error: impl Into<String>) -> Self {
+        Self { status, error: error.into(), header: None }
+    }
+
+    /// The request is invalid. The text says why, and what is allowed.
+    pub(crate) fn bad(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, error)
+    }
+
+    /// The requested object does not exist.
+    pub(crate) fn not_found(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, error)
+    }
+
+    /// The admin token is missing or wrong.
+    pub(crate) fn no_token() -> Self {
+        let error = "the header `Authorization: Bearer` with the admin token is required";
+        let header = Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
+        Self { header, ..Self::new(StatusCode::UNAUTHORIZED, error) }
+    }
+
+    /// The server is shutting down, so a wait ends.
+    pub(crate) fn stopping() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down")
+    }
+
+    /// The change may not be stored.
+    pub(crate) fn not_stored(error: ServiceError) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.message.unwrap_or_default())
+    }
+
+    pub(crate) fn method(method: &Method, allowed: &[&str]) -> Self {
+        let allowed = allowed.join(", ");
+        let header = HeaderValue::from_str(&allowed).ok().map(|allowed| (ALLOW, allowed));
+        let error = format!("{method} is not allowed here; allowed: {allowed}");
+        Self { header, ..Self::new(StatusCode::METHOD_NOT_ALLOWED, error) }
+    }
+
+    pub(crate) fn into_response(self) -> Response<Bytes> {
+        let body = serde_json::json!({ "error": self.error }).to_string();
+        let mut response = response(self.status, body.into_bytes());
+        response.headers_mut().extend(self.header);
+        response
+    }
+}
+
+fn response(status: StatusCode, mut body: Vec<u8>) -> Response<Bytes> {
+    // A line end for terminals.
+    body.push(b'\n');
+    let mut response = Response::new(Bytes::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+#[cfg(test)]
+mod routes_tests {
+    use super::*;
+
+    #[test]
+    fn path_matches_segment_by_segment() {
+        let route = |path| get(path, index, "");
+        let table = [
+            ("/_mock", "/_mock", Some("")),
+            ("/_mock", "/_mock/", Some("")),
+            ("/_mock", "/_mock/clock", None),
+            ("/_mock/queues/{name}", "/_mock/queues/orders.fifo", Some("orders.fifo")),
+            ("/_mock/queues/{name}?region", "/_mock/queues/q", Some("q")),
+            ("/_mock/queues/{name}", "/_mock/queues", None),
+            ("/_mock/queues/{name}", "/_mock/queues//", None),
+            ("/_mock/queues/{name}/why-empty", "/_mock/queues/q/why-empty", Some("q")),
+            ("/_mock/queues/{name}/why-empty", "/_mock/queues/q/why", None),
+        ];
+        for (pattern, path, expected) in table {
+            assert_eq!(route(pattern).matches(path), expected, "{pattern} {path}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod ask_tests {
+    use http::StatusCode;
+
+    use super::*;
+
+    fn refusal<T: std::fmt::Debug>(result: Result<T, Refusal>) -> String {
+        let response = result.unwrap_err().into_response();
+        assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+        String::from_utf8(response.into_body().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn parameters_are_decoded_and_checked() {
+        let parameters = Parameters::parse(b"queue=a%2Bb&limit=7&deep=TRUE", "queue&limit&deep");
+        let parameters = parameters.unwrap();
+        assert_eq!(parameters.get("queue"), Some("a+b"));
+        assert_eq!(parameters.number("limit", 1..=10).unwrap(), Some(7));
+        assert_eq!(parameters.number("skip", 0..=10).unwrap(), None);
+        assert!(refusal(parameters.number("limit", 1..=6)).contains("from 1 to 6, not \\\"7\\\""));
+        assert!(truth("deep", "TRUE").unwrap() && !truth("deep", "0").unwrap());
+        assert!(refusal(truth("deep", "very")).contains("deep must be true or false, not"));
+    }
+
+    #[test]
+    fn unknown_and_repeated_parameters_are_rejected_by_name() {
+        assert!(refusal(Parameters::parse(b"quue=a", "queue&limit")).contains("allowed: queue, limit"));
+        assert!(refusal(Parameters::parse(b"a=1&a=2", "a")).contains("repeated"));
+        for text in ["a=1", "=1"] {
+            assert!(refusal(Parameters::parse(text.as_bytes(), "")).contains("allowed: none"), "{text}");
+        }
+    }
 }

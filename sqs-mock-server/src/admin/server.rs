@@ -1,12 +1,45 @@
 //! The whole server: its health, its reset, and the findings of strict mode.
+//!
+//! The clock over HTTP.
+//!
+//! ```text
+//! POST /_mock/clock {"advance": 90}                    seconds, may be fractional
+//! POST /_mock/clock {"advance": "14days"}              also "90s", "1h 30m", in the syntax of the crate humantime
+//! POST /_mock/clock {"now": "2030-01-01T00:00:00Z"}    or milliseconds since the epoch; not back in time
+//! POST /_mock/clock {"frozen": true}                   false resumes it
+//! ```
+//! Several fields apply in this order: freeze, set, advance, resume. The response is that of the GET.
+//!
+//! Faults over HTTP.
+//!
+//! ```text
+//! POST   /_mock/faults {"effect": "fail_entries", "code": "InternalFailure", "probability": 0.05}
+//! GET    /_mock/faults          each with its id and hits
+//! DELETE /_mock/faults/3        or all, without the number
+//! ```
+//! The `FromStr` of [`Fault`] documents the fields.
 
-use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::answer::{Answered, Refusal, json};
-use super::ask::Ask;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sqs_client::wire::protocol::Protocol;
+use sqs_client::wire::service_error::ErrorCode;
+
+use crate::admin::Ask;
+use crate::admin::{Answered, Refusal, answer_json};
+use crate::control::arn::{Resource, TopicArn};
+use crate::control::clock::Clock;
+use crate::control::clock::Timestamp;
+use crate::control::faults::InjectedFault;
+use crate::control::faults::fault::Fault;
+use crate::control::journal::Record;
+use crate::control::operation::{Operation, ServiceName};
+use crate::sqs::journal::RecordedRequest;
 
 /// `GET /health`; status 503 while changes cannot be stored. Unknown parameters are accepted: some load balancers add their own.
-pub(super) fn health(ask: &Ask<'_>) -> Answered {
+pub(crate) fn health(ask: &Ask<'_>) -> Answered {
     let service = ask.sqs();
     service.check_store().map_err(Refusal::not_stored)?;
     let mut health = json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") });
@@ -20,40 +53,328 @@ pub(super) fn health(ask: &Ask<'_>) -> Answered {
             "mean_commit_seconds": mean,
         });
     }
-    json(&health)
+    answer_json(&health)
 }
 
 /// `GET /_localstack/health`.
-pub(super) fn localstack_health(ask: &Ask<'_>) -> Answered {
+pub(crate) fn localstack_health(ask: &Ask<'_>) -> Answered {
     let services = ask.services;
     if !services.is_localstack {
         return Err(Refusal::not_found("this path needs --compat localstack; GET /health has no condition"));
     }
     let s3 = if services.has_s3() { "running" } else { "disabled" };
     let states = json!({ "sqs": "running", "sns": "running", "sts": "running", "s3": s3 });
-    json(&json!({ "services": states, "edition": "community", "version": env!("CARGO_PKG_VERSION") }))
+    answer_json(&json!({ "services": states, "edition": "community", "version": env!("CARGO_PKG_VERSION") }))
 }
 
 /// `POST /_mock/reset`.
-pub(super) fn reset(ask: &Ask<'_>) -> Answered {
+pub(crate) fn reset(ask: &Ask<'_>) -> Answered {
     ask.services.reset();
-    json(&json!({ "reset": true }))
+    answer_json(&json!({ "reset": true }))
 }
 
 /// `GET /_mock/findings`.
-pub(super) fn findings(ask: &Ask<'_>) -> Answered {
+pub(crate) fn findings(ask: &Ask<'_>) -> Answered {
     let (findings, omitted) = ask.sqs().all_findings().ok_or_else(not_strict)?;
     let findings: Vec<_> = findings.iter().map(|finding| &**finding).collect();
-    json(&json!({ "findings": findings, "omitted": omitted }))
+    answer_json(&json!({ "findings": findings, "omitted": omitted }))
 }
 
 /// `DELETE /_mock/findings`.
-pub(super) fn forget_findings(ask: &Ask<'_>) -> Answered {
+pub(crate) fn forget_findings(ask: &Ask<'_>) -> Answered {
     let (kept, omitted) = ask.sqs().all_findings().ok_or_else(not_strict)?;
     ask.sqs().forget_findings();
-    json(&json!({ "forgotten": kept.len() + omitted }))
+    answer_json(&json!({ "forgotten": kept.len() + omitted }))
 }
 
 fn not_strict() -> Refusal {
     Refusal::not_found("strict mode is off; start the server with --strict")
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Turn {
+    advance: Option<Value>,
+    now: Option<Value>,
+    frozen: Option<bool>,
+}
+
+/// `GET /_mock/clock`.
+pub(crate) fn show_clock(ask: &Ask<'_>) -> Answered {
+    answer_json(&state(ask.sqs().clock()))
+}
+
+/// `POST /_mock/clock`.
+pub(crate) fn turn(ask: &Ask<'_>) -> Answered {
+    let Turn { advance, now, frozen } = ask.content()?;
+    if advance.is_none() && now.is_none() && frozen.is_none() {
+        return Err(Refusal::bad("no change; set advance, now or frozen"));
+    }
+    let clock = ask.sqs().clock();
+    // All fields are validated before the clock is changed.
+    let advance = advance.map(|advance| duration(&advance)).transpose()?.unwrap_or_default();
+    let now = now.map(|now| moment(&now)).transpose()?;
+    let start = clock.now();
+    if let Some(now) = now.filter(|now| *now < start) {
+        return Err(Refusal::bad(format!("the clock cannot go back: it shows {start}, later than {now}")));
+    }
+    if now.unwrap_or(start) + advance > Timestamp::END_OF_9999 {
+        return Err(Refusal::bad("the clock cannot pass the year 9999"));
+    }
+    if frozen == Some(true) {
+        clock.freeze();
+    }
+    if let Some(now) = now {
+        clock.advance_to(now);
+    }
+    if !advance.is_zero() {
+        clock.advance(advance);
+    }
+    if frozen == Some(false) {
+        clock.resume();
+    }
+    answer_json(&state(clock))
+}
+
+/// The time and how it runs. `offset_ms` is the difference to the system time.
+pub(crate) fn state(clock: &Clock) -> Value {
+    let now = clock.now();
+    json!({
+        "now": now,
+        "now_ms": now.as_millis(),
+        "frozen": clock.is_frozen(),
+        "offset_ms": clock.offset_millis(),
+    })
+}
+
+fn duration(value: &Value) -> Result<Duration, Refusal> {
+    let read = match value {
+        Value::Number(seconds) => {
+            seconds.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        }
+        Value::String(text) => humantime::parse_duration(text).ok(),
+        _ => None,
+    };
+    read.ok_or_else(|| {
+        Refusal::bad(format!(
+            "advance must be seconds, not negative, or text like \"90s\", \"1h 30m\" or \"14days\", not {value}"
+        ))
+    })
+}
+
+fn moment(value: &Value) -> Result<Timestamp, Refusal> {
+    let read = match value {
+        Value::Number(millis) => millis.as_u64().map(Timestamp::from_millis),
+        Value::String(text) => humantime::parse_rfc3339(text).ok().map(Timestamp::from),
+        _ => None,
+    };
+    read.ok_or_else(|| {
+        Refusal::bad(format!(
+            "now must be milliseconds since the epoch or text like \"2030-01-01T00:00:00Z\", not {value}"
+        ))
+    })
+}
+
+/// The maximum number of faults, since each request checks all of them.
+const AT_MOST: usize = 1000;
+
+fn shown(injected: &InjectedFault) -> Value {
+    json!({
+        "id": injected.id(),
+        "hits": injected.hits(),
+        "spent": injected.is_spent(),
+        "fault": injected.fault(),
+    })
+}
+
+/// `GET /_mock/faults`.
+pub(crate) fn list_faults(ask: &Ask<'_>) -> Answered {
+    answer_json(&ask.sqs().faults().list().iter().map(shown).collect::<Value>())
+}
+
+/// `POST /_mock/faults`.
+pub(crate) fn inject(ask: &Ask<'_>) -> Answered {
+    let text = std::str::from_utf8(ask.body).map_err(|_| Refusal::bad("the body is not UTF-8"))?;
+    let fault: Fault = text.parse().map_err(|error| Refusal::bad(format!("the body: {error}")))?;
+    let faults = ask.sqs().faults();
+    faults.forget_spent(AT_MOST);
+    if faults.list().len() >= AT_MOST {
+        return Err(Refusal::bad(format!("there are already {AT_MOST} faults; DELETE some first")));
+    }
+    answer_json(&shown(&faults.inject(fault)))
+}
+
+/// `DELETE /_mock/faults`.
+pub(crate) fn clear_faults(ask: &Ask<'_>) -> Answered {
+    let faults = ask.sqs().faults();
+    let removed = faults.list().len();
+    faults.clear();
+    answer_json(&json!({ "removed": removed }))
+}
+
+/// `DELETE /_mock/faults/{name}`.
+pub(crate) fn remove_fault(ask: &Ask<'_>) -> Answered {
+    let all = ask.sqs().faults().list();
+    let found = all.iter().find(|injected| injected.id().to_string() == ask.name);
+    let unknown =
+        || Refusal::not_found(format!("there is no fault {}; GET /_mock/faults lists them", ask.name));
+    found.ok_or_else(unknown)?.remove();
+    answer_json(&json!({ "removed": 1 }))
+}
+
+/// `GET /_mock/requests`. Pages count back from the latest request. Each page lists its oldest request first.
+pub(crate) fn list_requests(ask: &Ask<'_>) -> Answered {
+    let page = ask.parameters.page()?;
+    let given = |name: &str| ask.parameters.get(name);
+    let after = ask.parameters.number("after", 0..=usize::MAX)?;
+    let after = after.map(|after| u64::try_from(after).unwrap_or(u64::MAX));
+    let service = given("service").map(|name| service(ask, name)).transpose()?;
+    let action = given("action").map(|name| Operation::find(service, name)).transpose();
+    let action = action.map_err(Refusal::bad)?;
+    let text = given("matching").map(str::to_lowercase);
+    let status = given("status").map(status).transpose()?;
+    let is_on = |record: &Arc<Record>, queue: &str| {
+        RecordedRequest::of(record).is_some_and(|request| request.is_on(queue))
+    };
+    let mut records = ask.services.journal.records();
+    records.retain(|record| {
+        let resource = record.resource.as_ref();
+        after.is_none_or(|after| record.number > after)
+            && service.is_none_or(|service| record.service == service)
+            && action.is_none_or(|action| {
+                record.service == action.service && record.operation.as_deref() == Some(action.name)
+            })
+            && given("queue").is_none_or(|queue| is_on(record, queue))
+            && given("bucket").is_none_or(|bucket| resource.and_then(Resource::bucket) == Some(bucket))
+            && given("topic").is_none_or(|topic| resource.and_then(Resource::topic) == Some(topic))
+            && text.as_ref().is_none_or(|text| matches(record, text))
+            && status.is_none_or(|status| record.ending.status() == status)
+    });
+    answer_json(&page.part("requests", records.len(), page.latest(&records).map(show_request)))
+}
+
+/// `GET /_mock/requests/{name}`. `answer` is `null` without a complete response, and for S3.
+pub(crate) fn one(ask: &Ask<'_>) -> Answered {
+    let records = ask.services.journal.records();
+    let found = records.iter().find(|record| record.number.to_string() == ask.name);
+    let unknown =
+        || Refusal::not_found(format!("no request {} is kept; GET /_mock/requests lists all", ask.name));
+    let record = found.ok_or_else(unknown)?;
+    let mut shown = show_request(record);
+    shown["answer"] = json!(record.answer.as_ref().map(|answer| String::from_utf8_lossy(answer)));
+    answer_json(&shown)
+}
+
+/// `DELETE /_mock/requests`.
+pub(crate) fn clear_requests(ask: &Ask<'_>) -> Answered {
+    answer_json(&json!({ "forgotten": ask.services.journal.clear() }))
+}
+
+/// Whether the action, the resource or the key contains a text in lower case.
+fn matches(record: &Arc<Record>, text: &str) -> bool {
+    let queue = RecordedRequest::of(record).and_then(|request| request.queue());
+    let resource = record.resource.as_ref();
+    let names = [
+        record.operation.as_deref(),
+        queue.as_ref().map(|queue| &*queue.name),
+        resource.and_then(Resource::topic),
+        resource.and_then(Resource::bucket),
+        resource.and_then(Resource::key),
+    ];
+    names.into_iter().flatten().any(|name| name.to_lowercase().contains(text))
+}
+
+fn show_request(record: &Arc<Record>) -> Value {
+    let mut shown = json!({
+        "number": record.number,
+        "service": record.service,
+        "id": record.request_id,
+        "time": record.time,
+        "action": record.operation,
+        "status": record.ending.status(),
+        "warnings": record.warnings,
+        "elapsed_us": u64::try_from(record.elapsed.as_micros()).unwrap_or(u64::MAX),
+    });
+    let resource = record.resource.as_ref();
+    if record.service == ServiceName::S3 {
+        shown["bucket"] = json!(resource.and_then(Resource::bucket));
+        shown["key"] = json!(resource.and_then(Resource::key));
+        return shown;
+    }
+    shown["account"] = json!(record.caller.as_ref().map(|caller| &caller.account));
+    shown["region"] = json!(record.caller.as_ref().map(|caller| &caller.region));
+    shown["error"] = json!(record.ending.error_code().map(ErrorCode::shape));
+    shown["content"] = json!(String::from_utf8_lossy(record.content()));
+    if let Some(request) = RecordedRequest::of(record) {
+        shown["protocol"] = json!(match request.protocol() {
+            Protocol::AwsJson => "json",
+            Protocol::Query => "query",
+        });
+        shown["queue"] = json!(request.queue().map(|queue| queue.name));
+    } else {
+        shown["topic"] = json!(resource.and_then(Resource::topic));
+    }
+    shown
+}
+
+/// Parses the name of a service that this server runs.
+fn service(ask: &Ask<'_>, name: &str) -> Result<ServiceName, Refusal> {
+    match ServiceName::ALL.into_iter().find(|service| service.as_str() == name) {
+        Some(ServiceName::S3) if !ask.services.has_s3() => {
+            Err(Refusal::not_found("this server has no S3; --with-s3 DIR starts it"))
+        }
+        Some(service) => Ok(service),
+        None => {
+            let all = ServiceName::ALL.map(ServiceName::as_str).join(", ");
+            Err(Refusal::bad(format!("unknown service {name:?}; there are {all}")))
+        }
+    }
+}
+
+/// A status, or `none` for requests without a complete response.
+fn status(text: &str) -> Result<Option<u16>, Refusal> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let status = text.parse().ok().filter(|status| (100..=999).contains(status));
+    let wrong = || Refusal::bad(format!("status must be a number from 100 to 999, or none, not {text:?}"));
+    status.map(Some).ok_or_else(wrong)
+}
+
+/// `GET /_mock/topics`.
+pub(crate) fn list_topics(ask: &Ask<'_>) -> Answered {
+    let page = ask.parameters.page()?;
+    let arns = ask.services.topics.sns.topics();
+    let topics = page.of(&arns).filter_map(|arn| topic(ask, arn));
+    answer_json(&page.part("topics", arns.len(), topics))
+}
+
+/// `GET /_mock/topics/{name}/published`. Pages count back from the latest message. Each page lists its oldest first.
+pub(crate) fn published(ask: &Ask<'_>) -> Answered {
+    let page = ask.parameters.page()?;
+    let (region, account) = ask.home();
+    let arn = TopicArn::new(region, account, ask.name);
+    let sns = &ask.services.topics.sns;
+    if !sns.has(&arn) {
+        let error = format!("there is no topic {arn}; GET /_mock/topics lists all topics");
+        return Err(Refusal::not_found(error));
+    }
+    let all = sns.published_to(&arn);
+    answer_json(&page.part("messages", all.len(), page.latest(&all).map(|message| &**message)))
+}
+
+/// `None` if the topic was deleted in the meantime.
+fn topic(ask: &Ask<'_>, arn: &TopicArn) -> Option<Value> {
+    let sns = &ask.services.topics.sns;
+    let (attributes, tags) = sns.settings_of(arn)?;
+    Some(json!({
+        "name": arn.name,
+        "arn": arn,
+        "fifo": arn.is_fifo(),
+        "subscriptions": sns.subscriptions_of(arn),
+        // How many of its latest messages are kept.
+        "published": sns.published_to(arn).len(),
+        "attributes": attributes,
+        "tags": tags,
+    }))
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-#[cfg(feature = "s3")]
 use sqs_mock_server::s3::S3;
 use sqs_mock_server::{ByteSize, Compat, Config, Data, Durability, Secret};
 
@@ -12,7 +11,6 @@ use super::values::{Faults, Quotas};
 /// The port of ElasticMQ, which many projects have configured.
 pub(crate) const PORT: u16 = 9324;
 /// The port of S3.
-#[cfg(feature = "s3")]
 pub(super) const S3_PORT: u16 = 9325;
 
 impl Arguments {
@@ -54,7 +52,6 @@ impl Arguments {
         set(&mut config.log, self.log.map(Some));
         set(&mut config.log_format, self.log_format);
         data(self.data, self.durability, &mut config.data)?;
-        #[cfg(feature = "s3")]
         s3(self.with_s3, self.s3_port, self.s3_buckets, &mut config.s3)?;
         if !self.keys.is_empty() {
             config.keys = self.keys.iter().map(|text| key(text)).collect::<Result<_, _>>()?;
@@ -91,7 +88,6 @@ fn data(
 }
 
 /// Overrides the settings of S3 with flags.
-#[cfg(feature = "s3")]
 fn s3(
     directory: Option<PathBuf>,
     port: Option<u16>,

@@ -3,8 +3,9 @@
 use serde::Deserialize;
 use sqs_client::wire::validate;
 
-use super::Problem;
-use crate::s3::{RequestedRule, SELECTABLE, TargetKind, problem_of_bucket_name};
+use crate::config::file::Problem;
+use crate::s3::notifications::{RequestedRule, SELECTABLE, TargetKind};
+use crate::s3::problem_of_bucket_name;
 
 /// An initial bucket of S3.
 #[derive(Clone, Debug, Deserialize)]
@@ -31,12 +32,12 @@ pub(crate) struct NotificationDefinition {
 fn some_of_each<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<NotificationDefinition>>, D::Error> {
-    super::each(deserializer).map(Some)
+    crate::config::each(deserializer).map(Some)
 }
 
 impl BucketDefinition {
     /// The problems of this bucket, whose path in the file is `at`.
-    pub(super) fn problems(&self, at: &str) -> Vec<Problem> {
+    pub(crate) fn problems(&self, at: &str) -> Vec<Problem> {
         let name = problem_of_bucket_name(&self.name);
         let name = name.map(|text| Problem::new(format!("{at}.name"), text));
         let rules = self.notifications.iter().flatten().enumerate();

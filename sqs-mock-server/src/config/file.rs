@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::{fs, io};
+use std::{fmt, fs, io};
 
 use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
-use super::source::{Node, invalid};
-use super::{Config, Problem, Source};
+use crate::config::Config;
 
 /// Settings that need a feature: whether this build has it, and what it lacks otherwise.
 const FEATURES: [(&str, bool, &str); 3] = [
@@ -145,6 +144,36 @@ impl Source {
             _ => message.to_owned(),
         }
     }
+
+    /// File, line and column of a value.
+    pub(crate) fn line(&self, path: &str) -> String {
+        self.place(self.start(path))
+    }
+
+    fn start(&self, path: &str) -> usize {
+        self.nodes.get(path).map_or(0, |node| node.value.start)
+    }
+
+    /// File, line and column. Both count from 1, and columns count characters, as editors do.
+    pub(crate) fn place(&self, at: usize) -> String {
+        let before = self.text.get(..at).unwrap_or(&self.text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        format!("{}:{line}:{column}", self.name)
+    }
+
+    /// Fails if there are problems.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`], with a line for each problem in the order of the file, and its position.
+    pub(crate) fn check(&self, mut problems: Vec<Problem>) -> io::Result<()> {
+        if problems.is_empty() {
+            return Ok(());
+        }
+        problems.sort_by_key(|problem| self.start(&problem.path));
+        let line = |Problem { path, text }: &Problem| format!("{}: {path}: {text}", self.line(path));
+        Err(invalid(problems.iter().map(line).collect::<Vec<_>>().join("\n")))
+    }
 }
 
 /// Names the setting with a similar name, or else lists all settings.
@@ -163,5 +192,120 @@ fn bare(name: &str) -> String {
     name.to_ascii_lowercase().replace(['_', '-'], "").trim_end_matches("seconds").to_owned()
 }
 
+/// An invalid setting.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    /// Such as `queues[2].visibility_timeout`.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+impl Problem {
+    pub(crate) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { path: path.into(), text: text.into() }
+    }
+}
+
+/// The text of a config file, and its values by path. It is empty without a file.
+#[derive(Default)]
+pub(crate) struct Source {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) nodes: HashMap<String, Node>,
+}
+
+/// A value of the file.
+pub(crate) struct Node {
+    pub(crate) key: Range<usize>,
+    pub(crate) value: Range<usize>,
+    pub(crate) kind: &'static str,
+}
+
+/// Hides the text, which may contain secrets.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
+}
+
+pub(crate) fn invalid(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, text)
+}
+
+/// Rows under a head. Columns are as wide as their widest cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<const COLUMNS: usize> {
+    head: [&'static str; COLUMNS],
+    rows: Vec<[String; COLUMNS]>,
+    left_out: usize,
+}
+
+impl<const COLUMNS: usize> Table<COLUMNS> {
+    /// Shows at most `at_most` rows, and the number of further ones.
+    pub(crate) fn new(
+        head: [&'static str; COLUMNS],
+        rows: impl ExactSizeIterator<Item = [String; COLUMNS]>,
+        at_most: usize,
+    ) -> Self {
+        let left_out = rows.len().saturating_sub(at_most);
+        Self { head, rows: rows.take(at_most).collect(), left_out }
+    }
+
+    fn widths(&self) -> [usize; COLUMNS] {
+        let mut widths = self.head.map(|cell| cell.chars().count());
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        widths
+    }
+}
+
+impl<const COLUMNS: usize> fmt::Display for Table<COLUMNS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let widths = self.widths();
+        let mut line = |cells: [&str; COLUMNS]| {
+            let padded = cells.iter().zip(widths).map(|(cell, width)| format!("  {cell:width$}"));
+            writeln!(f, "{}", padded.collect::<String>().trim_end())
+        };
+        line(self.head)?;
+        for row in &self.rows {
+            line(row.each_ref().map(String::as_str))?;
+        }
+        match self.left_out {
+            0 => Ok(()),
+            left_out => writeln!(f, "  .. and {left_out} more"),
+        }
+    }
+}
+
+/// The start of a text, quoted and on one line.
+pub(crate) fn excerpt(text: &str, at_most: usize) -> String {
+    match text.char_indices().nth(at_most) {
+        Some((end, _)) => format!("{:?}..", text.get(..end).unwrap_or_default()),
+        None => format!("{text:?}"),
+    }
+}
+
 #[cfg(test)]
-mod tests;
+#[path = "file_tests.rs"]
+mod file_tests;
+
+#[cfg(test)]
+mod table_tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_and_rows_bounded() {
+        let rows = [["tea", "1"], ["coffee", "22"], ["water", "3"]].map(|row| row.map(str::to_owned));
+        let table = Table::new(["drink", "cups"], rows.into_iter(), 2);
+        assert_eq!(table.to_string(), "  drink   cups\n  tea     1\n  coffee  22\n  .. and 1 more\n");
+    }
+
+    #[test]
+    fn excerpt_cuts_between_characters() {
+        assert_eq!(excerpt("a\nb", 3), r#""a\nb""#);
+        assert_eq!(excerpt("äöü", 2), "\"äö\"..");
+    }
+}

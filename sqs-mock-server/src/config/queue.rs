@@ -5,17 +5,15 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use sqs_client::types::QueueAttributeName as Name;
-use sqs_client::wire::limits;
 use sqs_client::wire::service_error::ServiceError;
-use sqs_client::wire::validate;
+use sqs_client::wire::{limits, validate};
 
-use super::Problem;
-use super::rules::problems_of_home;
-use crate::service::arn::is_fifo_name;
-use crate::sqs::engine::QuotaSetting;
-use crate::sqs::engine::attributes::{DeduplicationScope, ThroughputLimit};
-use crate::sqs::engine::{Attributes, Tags};
-use crate::units::{ByteSize, duration};
+use crate::config::file::Problem;
+use crate::config::problems_of_home;
+use crate::config::units::{ByteSize, duration};
+use crate::control::arn::is_fifo_name;
+use crate::sqs::engine::attributes::{Attributes, DeduplicationScope, Tags, ThroughputLimit};
+use crate::sqs::engine::throughput::QuotaSetting;
 
 /// An initial queue. Durations and sizes have units; all other values are as in `CreateQueue`.
 #[derive(Clone, Debug, Deserialize)]
@@ -99,7 +97,7 @@ impl QueueDefinition {
     }
 
     /// The problems of this queue, whose path in the file is `at`.
-    pub(super) fn problems(&self, at: &str) -> Vec<Problem> {
+    pub(crate) fn problems(&self, at: &str) -> Vec<Problem> {
         let problem = |key: &str, text: String| Problem::new(format!("{at}.{key}"), text);
         let mut found = problems_of_home(at, self.region.as_deref(), self.account.as_deref());
         if let Err(refusal) = validate::queue::name(&self.name) {

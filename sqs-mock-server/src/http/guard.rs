@@ -24,21 +24,37 @@
 //!   local network is trusted;
 //! - `localhost.localstack.cloud` and its subdomains, which resolve to the loopback address;
 //! - the host that the server listens on, the host of the public URL, hosts of `--allow-host`, and their subdomains.
+//!
+//! CORS headers for pages of listed origins.
+//!
+//! Source: <https://fetch.spec.whatwg.org/#http-cors-protocol>
 
 use std::net::IpAddr;
 
-use http::Method;
-use http::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue, ORIGIN, USER_AGENT};
+use bytes::Bytes;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
+    ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+    USER_AGENT, VARY,
+};
 use http::request::Parts;
+use http::{Method, Response, StatusCode};
+use sqs_client::wire::sign::{Claim, VerifyError, verify_for};
 
-use crate::service::keys::Secret;
+use crate::control::caller::{Keys, Secret, verifiable};
+use crate::control::operation::ServiceName;
+use crate::control::{caller, clock};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
 /// The admin token, for clients that need `Authorization` for their signature.
 const TOKEN: HeaderName = HeaderName::from_static("x-sqs-mock-token");
+
 /// Top-level domains that public DNS never resolves.
 const PRIVATE_TOPS: [&str; 8] =
     [".localhost", ".internal", ".local", ".test", ".svc", ".lan", ".home.arpa", ".consul"];
+
 /// A public name that resolves to the loopback address. Only its owner can change that.
 const LOCALSTACK: &str = "localhost.localstack.cloud";
 
@@ -139,6 +155,55 @@ impl Guard {
             || is_below(LOCALSTACK)
             || self.hosts.iter().any(|known| name == *known || is_below(known))
     }
+
+    /// The response to a CORS preflight; `None` for other requests.
+    pub(crate) fn preflight(&self, head: &Parts) -> Option<Response<Bytes>> {
+        let asks = head.method == Method::OPTIONS && head.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
+        let (true, Some(_)) = (asks, head.headers.get(ORIGIN)) else { return None };
+        let mut response = Response::new(Bytes::new());
+        if self.listed_origin(head).is_none() {
+            *response.status_mut() = StatusCode::FORBIDDEN;
+            *response.body_mut() = Bytes::from(foreign(head) + "\n");
+            return Some(response);
+        }
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        let headers = response.headers_mut();
+        headers
+            .insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD, POST, PUT, DELETE"));
+        if let Some(names) = head.headers.get(ACCESS_CONTROL_REQUEST_HEADERS) {
+            headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
+        }
+        if head.headers.contains_key(REQUEST_PRIVATE_NETWORK) {
+            headers.insert(ALLOW_PRIVATE_NETWORK, HeaderValue::from_static("true"));
+        }
+        headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(PREFLIGHT_SECONDS));
+        self.allow_reading(head, headers);
+        Some(response)
+    }
+
+    /// Adds the headers that allow a listed page to read the response.
+    pub(crate) fn allow_reading(&self, head: &Parts, answer: &mut HeaderMap) {
+        self.allow_reader(self.listed_origin(head).cloned(), answer);
+    }
+
+    /// Like [`allow_reading`](Self::allow_reading), for the listed origin of a request, if there is one.
+    pub(crate) fn allow_reader(&self, origin: Option<HeaderValue>, answer: &mut HeaderMap) {
+        if self.cors_origins.is_empty() {
+            return;
+        }
+        // Responses to other pages too: a cache must not give them to this one.
+        answer.append(VARY, HeaderValue::from_static("origin"));
+        if let Some(origin) = origin {
+            answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+        }
+    }
+
+    /// The origin of a request, if it is listed.
+    pub(crate) fn listed_origin<'h>(&self, head: &'h Parts) -> Option<&'h HeaderValue> {
+        let origin = head.headers.get(ORIGIN)?;
+        self.cors_origins.iter().any(|listed| listed.as_bytes() == origin.as_bytes()).then_some(origin)
+    }
 }
 
 fn only_reads(head: &Parts) -> bool {
@@ -169,7 +234,7 @@ pub(crate) fn name_of(host: &str) -> &str {
 }
 
 /// The error text for a page of another site.
-pub(super) fn foreign(head: &Parts) -> String {
+pub(crate) fn foreign(head: &Parts) -> String {
     match head.headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()) {
         Some(origin) if origin != "null" => {
             format!("Pages of {origin} cannot use this server; --cors-origin {origin} allows them.")
@@ -196,4 +261,67 @@ pub(crate) fn is_origin(text: &str) -> bool {
 pub(crate) fn is_host(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     text.parse::<IpAddr>().is_ok() || (!text.is_empty() && text.bytes().all(legal))
+}
+
+const REQUEST_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-request-private-network");
+
+const ALLOW_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
+
+/// Scripts in browsers may read all headers: ids, error codes, dates, checksums and metadata of objects.
+const EXPOSED: &str = "*";
+
+/// The maximum time that Chromium caches a preflight.
+const PREFLIGHT_SECONDS: &str = "7200";
+
+/// Defaults for requests to all services, and the rules for callers.
+#[derive(Debug)]
+pub(crate) struct Names {
+    /// Account of callers whose access key is not an account number.
+    pub(crate) account: String,
+    /// Region of callers that do not sign and whose host does not name a region.
+    pub(crate) region: String,
+    /// The configured URL of this server; by default the host that the caller used.
+    pub(crate) public_url: Option<String>,
+    /// Host for callers that send no `Host`.
+    pub(crate) own_host: String,
+    /// The accepted access keys; `None` accepts any caller.
+    pub(crate) keys: Option<Keys>,
+    /// The rules for requests of browsers.
+    pub(crate) guard: Guard,
+}
+
+/// Why a request is not admitted.
+#[derive(Debug)]
+pub(crate) enum Denied {
+    /// A page of another site makes it; the text says more.
+    Guard(String),
+    /// Its signature is missing or wrong.
+    Signature(VerifyError),
+}
+
+impl Names {
+    /// The host that a caller used.
+    pub(crate) fn host<'h>(&'h self, head: &'h Parts) -> &'h str {
+        caller::host(head).unwrap_or(&self.own_host)
+    }
+
+    /// The URL of the server for callers that use this host, without a slash at the end.
+    pub(crate) fn base_url(&self, host: &str) -> String {
+        self.public_url.clone().unwrap_or_else(|| format!("http://{host}"))
+    }
+
+    /// Rejects pages of other sites, and wrong signatures if signatures are required. Signatures are checked with the
+    /// system time, not the mock clock, since callers sign with theirs.
+    pub(crate) fn admit(
+        &self,
+        service: ServiceName,
+        head: &Parts,
+        body: &[u8],
+        changes: bool,
+    ) -> Result<Option<Claim>, Denied> {
+        self.guard.check_action(head, changes).map_err(Denied::Guard)?;
+        let Some(keys) = self.keys.as_ref().filter(|_| !caller::is_trusted(head)) else { return Ok(None) };
+        let claim = verify_for(service.as_str(), verifiable(head, body), keys, clock::system_time());
+        claim.map(Some).map_err(Denied::Signature)
+    }
 }

@@ -12,7 +12,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Either, Full};
 use hyper::body::{Body, Frame};
 
-use crate::service::faults::Damage;
+use crate::control::faults::fault::Damage;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 

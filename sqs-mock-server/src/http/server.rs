@@ -25,11 +25,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_io_timeout::TimeoutStream;
 
-use super::Limits;
-use super::reply::Break;
+use crate::http::body::Limits;
+use crate::http::reply::Break;
 
 /// Read buffer of a connection, which is also the maximum size of a body frame.
 const BUFFER: usize = 128 << 10;
+
 /// Pause after a failed accept, for example when file descriptors run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 

@@ -3,19 +3,38 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+#[cfg(feature = "s3")]
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
+use aws_credential_types::Credentials;
 use tokio::net::TcpListener;
 
-use super::{IN_PROCESS_URL, MockSqs, Verification};
 use crate::config::{Auth, Compat, Config};
-use crate::http::{Limits, Server};
+use crate::control::caller::{Keys, Secret};
+use crate::control::delivery::Queues;
+use crate::control::faults::fault::Fault;
+use crate::control::journal::{DEFAULT_CAPACITY, Journal};
+use crate::control::policies::Policies;
+use crate::http::body::Limits;
+use crate::http::guard::{Guard, Names, name_of};
+use crate::http::server::Server;
+use crate::mock::verification::Verification;
+use crate::mock::{IN_PROCESS_URL, MockSqs, queues};
+use crate::query::Front;
 use crate::router::Router;
-use crate::service::faults::Fault;
-use crate::service::keys::Secret;
-use crate::service::policies::Policies;
-use crate::sqs::engine::{DeliveryMode, QuotaScope, ThroughputQuotas};
-use crate::sqs::front::QueueUrlStyle;
+use crate::services::{InitialState, Services, Topics};
+#[cfg(feature = "durable")]
+use crate::sns::Restored;
+use crate::sns::{self, Sns};
+use crate::sqs::engine::throughput::{QuotaScope, QuotaTable, ThroughputQuotas};
+use crate::sqs::engine::{DeliveryMode, Settings};
+use crate::sqs::front::Endpoint;
+use crate::sqs::locked_queue::ChangeReader;
+use crate::sqs::queue_url::QueueUrlStyle;
+use crate::sqs::service::{Service, Start};
+#[cfg(feature = "durable")]
+use crate::store::Store;
 
 /// Builds a [`MockSqs`] from its settings.
 ///
@@ -160,7 +179,7 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Freezes the clock: only [`Clock::advance`](crate::clock::Clock::advance) and its siblings change it.
+    /// Freezes the clock: only [`Clock::advance`](crate::control::clock::Clock::advance) and its siblings change it.
     pub fn clock_frozen(mut self) -> Self {
         self.config.clock_frozen = true;
         self
@@ -265,13 +284,13 @@ impl MockSqsBuilder {
     }
 
     /// Keeps queues, messages and topics in a directory, and restores those of an earlier server. The directory is created
-    /// if it is missing. Pass its path, or [`Data`](crate::Data) for other settings.
+    /// if it is missing. Pass its path, or [`Data`](crate::store::Data) for other settings.
     ///
     /// A response is sent when its changes are stored. Changes by methods, such as [`MockSqs::reset`], are stored with
     /// the next request or at the stop. The clock is restored, too; [`clock_start`](Self::clock_start) has an effect only
     /// in an empty directory. Reading a directory with a million messages blocks the thread for seconds. Do not pause the clock of tokio. Outside of a runtime, restored move tasks do not continue.
     #[cfg(feature = "durable")]
-    pub fn data_dir(mut self, data: impl Into<crate::Data>) -> Self {
+    pub fn data_dir(mut self, data: impl Into<crate::store::Data>) -> Self {
         self.config.data = Some(data.into());
         self
     }
@@ -338,4 +357,208 @@ fn reachable_url(address: SocketAddr) -> String {
         ip => ip,
     };
     format!("http://{}", SocketAddr::new(loopback, address.port()))
+}
+
+impl MockSqs {
+    /// A service with its initial queues and faults.
+    pub(crate) fn service(config: &Config) -> io::Result<(Service, Kept)> {
+        let (service, kept) = service(config)?;
+        create_initial_state(&service, config)?;
+        Ok((service, kept))
+    }
+
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`]: a topic of the data directory differs from that of the config file.
+    pub(crate) fn assemble(
+        service: Service,
+        config: &Config,
+        url: String,
+        verification: Option<Verification>,
+        mut kept: Kept,
+    ) -> io::Result<Self> {
+        let service = Arc::new(service);
+        let keys = (config.auth == Auth::Sigv4).then(|| Keys(config.keys.clone()));
+        let key = keys.as_ref().and_then(Keys::first).unwrap_or(("test", "test"));
+        let credentials = Credentials::new(key.0, key.1, None, None, "mock");
+        let own_host = host_of(&url).to_owned();
+        let names = Arc::new(Names {
+            account: config.account().to_owned(),
+            region: config.region().to_owned(),
+            public_url: config.public_url.clone(),
+            guard: guard(config, &own_host),
+            own_host,
+            keys,
+        });
+        let journal = Arc::new(Journal::new(journal_capacity(config)));
+        let topics = topics(&service, &names, &journal, config, &mut kept);
+        crate::mock::topics::create(&topics.sns, config)?;
+        let endpoint = Endpoint::new(
+            Arc::clone(&service),
+            Arc::clone(&names),
+            config.queue_url_style,
+            Arc::clone(&journal),
+        );
+        let configured_queues = queues::urls(config, |region| endpoint.base_url(&names.own_host, region));
+        let services = Services {
+            sqs: endpoint,
+            topics,
+            journal,
+            is_localstack: config.compat == Some(Compat::LocalStack),
+            has_console: config.console.unwrap_or(true),
+            initial: initial_state(config.clone()),
+            #[cfg(feature = "s3")]
+            s3: OnceLock::new(),
+        };
+        Ok(Self {
+            service,
+            services: Arc::new(services),
+            url,
+            credentials,
+            configured_queues,
+            configured_topics: crate::mock::topics::arns(config),
+            server: None,
+            #[cfg(feature = "s3")]
+            s3: None,
+            verification,
+            kept,
+        })
+    }
+}
+
+/// SNS and STS, with the defaults of SQS.
+#[cfg_attr(not(feature = "durable"), expect(unused_variables, reason = "no directory, no topics in it"))]
+fn topics(
+    service: &Arc<Service>,
+    names: &Arc<Names>,
+    journal: &Arc<Journal>,
+    config: &Config,
+    kept: &mut Kept,
+) -> Topics {
+    let (clock, seed, faults) = (service.clock().clone(), service.seed(), service.faults().clone());
+    // Ids differ from those of earlier processes on the directory.
+    #[cfg(feature = "durable")]
+    let (seed, reader) = (seed.after(kept.starts), kept.store.as_ref().map(Store::topic_reader));
+    #[cfg(not(feature = "durable"))]
+    let reader = None;
+    let front = Front::new(Arc::clone(names), Arc::clone(journal), clock.clone(), faults, seed);
+    let queues: Arc<dyn Queues> = Arc::<Service>::clone(service);
+    let published = journal_capacity(config);
+    let sns = Sns::new(sns::Start { queues, clock, seed, journal: Arc::clone(journal), published, reader });
+    #[cfg(feature = "durable")]
+    sns.restore(std::mem::take(&mut kept.topics));
+    Topics { front, sns: Arc::new(sns) }
+}
+
+fn journal_capacity(config: &Config) -> usize {
+    config.journal.unwrap_or(DEFAULT_CAPACITY)
+}
+
+/// Also allows the hosts of the server itself.
+fn guard(config: &Config, own_host: &str) -> Guard {
+    let public = config.public_url.as_ref().and_then(|url| url.parse::<http::Uri>().ok());
+    let public = public.as_ref().and_then(http::Uri::host);
+    let own = [config.host(), own_host].into_iter().chain(public);
+    let hosts = own.chain(config.allow_hosts.iter().map(String::as_str));
+    Guard {
+        hosts: hosts.map(|host| name_of(host).to_ascii_lowercase()).collect(),
+        cors_origins: config.cors_origins.clone(),
+        admin_token: config.admin_token.clone(),
+    }
+}
+
+/// What each reset creates again.
+fn initial_state(config: Config) -> InitialState {
+    InitialState(Box::new(move |services| {
+        let created = [
+            create_initial_state(services.sqs.service(), &config),
+            crate::mock::topics::create(&services.topics.sns, &config),
+        ];
+        for error in created.into_iter().filter_map(Result::err) {
+            tracing::error!(%error, "cannot create all initial queues and topics again");
+        }
+    }))
+}
+
+/// Creates the initial queues and faults.
+fn create_initial_state(service: &Service, config: &Config) -> io::Result<()> {
+    service.change_quotas(|table| *table = quotas(config));
+    for fault in &config.faults {
+        service.faults().inject(fault.clone());
+    }
+    let problems = queues::problems(config).into_iter();
+    let problems = problems.chain(crate::mock::topics::problems(config));
+    #[cfg(feature = "s3")]
+    let problems = problems.chain(crate::mock::s3::problems(config));
+    config.source.check(problems.collect())?;
+    queues::create(service, config)
+}
+
+/// The initial throughput quotas.
+fn quotas(config: &Config) -> QuotaTable {
+    let mut table = QuotaTable::default();
+    table.set(QuotaScope::Server, config.throughput_quotas);
+    for (arn, quotas) in queues::quotas(config) {
+        table.set(QuotaScope::Queue(arn), quotas);
+    }
+    for (scope, quotas) in config.quota_overrides.iter() {
+        table.set(scope.clone(), quotas);
+    }
+    table
+}
+
+/// The host of a URL without a path.
+fn host_of(url: &str) -> &str {
+    url.strip_prefix("http://").unwrap_or(url)
+}
+
+/// Keeps a data directory open.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    #[cfg(feature = "durable")]
+    pub(crate) store: Option<Store>,
+    /// The topics of the directory, until they are restored.
+    #[cfg(feature = "durable")]
+    pub(crate) topics: Restored,
+    /// The number of earlier processes.
+    #[cfg(feature = "durable")]
+    pub(crate) starts: u64,
+}
+
+/// A service with the state of its data directory, or without queues.
+#[cfg_attr(not(feature = "durable"), expect(clippy::unnecessary_wraps, reason = "no directory, no errors"))]
+pub(crate) fn service(config: &Config) -> io::Result<(Service, Kept)> {
+    #[cfg(feature = "durable")]
+    if let Some(data) = &config.data {
+        let (store, contents) = Store::open(data)?;
+        let service = empty_service(config, Some(store.reader()));
+        let (topics, starts) = (contents.topics, contents.sqs.starts);
+        service.restore(contents.sqs)?;
+        if config.clock_frozen {
+            service.clock().freeze();
+        }
+        store.follow(service.clock());
+        let kept = Kept { store: Some(store), topics, starts };
+        return Ok((service, kept));
+    }
+    Ok((empty_service(config, None), Kept::default()))
+}
+
+/// A service without queues.
+fn empty_service(config: &Config, reader: Option<Arc<dyn ChangeReader>>) -> Service {
+    let start = Start {
+        seed: config.seed,
+        time: config.clock_start.map(Into::into),
+        frozen: config.clock_frozen,
+        auto_create: config.auto_create,
+    };
+    let settings = Settings {
+        relaxed_timing: config.relaxed_timing,
+        delivery: config.delivery,
+        strict: config.strict,
+        policies: config.policies,
+        max_memory: config.limits.max_memory,
+        max_queues: config.limits.max_queues,
+        ..Settings::default()
+    };
+    Service::new(start, settings, reader)
 }

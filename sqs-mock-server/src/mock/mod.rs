@@ -1,14 +1,12 @@
 //! The embedded server: start, inspect, reset, stop.
 
-mod assemble;
-mod builder;
-mod queue;
-mod queues;
+pub(crate) mod builder;
+pub(crate) mod queue;
+pub(crate) mod queues;
 #[cfg(feature = "s3")]
-mod s3;
-mod service;
-mod topics;
-mod verification;
+pub(crate) mod s3;
+pub(crate) mod topics;
+pub(crate) mod verification;
 
 use std::sync::Arc;
 
@@ -16,21 +14,19 @@ use aws_credential_types::Credentials;
 use sqs_client::Client;
 use sqs_client::config::{Config as ClientConfig, Region};
 
-use crate::http::{Names, Server};
+use crate::control::arn::QueueArn;
+use crate::control::clock::Clock;
+use crate::control::faults::Faults;
+use crate::http::guard::Names;
+use crate::http::server::Server;
+use crate::mock::builder::{Kept, MockSqsBuilder};
+use crate::mock::queue::QueueView;
+use crate::mock::verification::Verification;
 use crate::router::InProcess;
-use crate::service::arn::QueueArn;
-use crate::service::clock::Clock;
-use crate::service::faults::Faults;
 use crate::services::Services;
 use crate::sqs::findings::Finding;
 use crate::sqs::journal::Requests;
-use crate::sqs::ops::Service;
-
-pub use builder::MockSqsBuilder;
-pub use queue::{QueueView, Unmet};
-use service::Kept;
-pub use topics::TopicView;
-pub use verification::{Leftover, LeftoverKind, Leftovers, Verification};
+use crate::sqs::service::Service;
 
 /// Base URL of a server without a socket. `.invalid` never resolves, so that requests to such a server cannot reach a
 /// real one.
@@ -61,7 +57,7 @@ pub struct MockSqs {
     url: String,
     credentials: Credentials,
     configured_queues: Vec<String>,
-    configured_topics: Vec<crate::service::arn::TopicArn>,
+    configured_topics: Vec<crate::control::arn::TopicArn>,
     server: Option<Server>,
     #[cfg(feature = "s3")]
     s3: Option<crate::s3::MockS3>,
@@ -136,7 +132,7 @@ impl MockSqs {
 
     /// The data directory, if the server has one.
     #[cfg(feature = "durable")]
-    pub fn data(&self) -> Option<&crate::Data> {
+    pub fn data(&self) -> Option<&crate::store::Data> {
         self.kept.store.as_ref().map(|store| &store.data)
     }
 
@@ -219,7 +215,7 @@ impl MockSqs {
     }
 
     /// Stops the server gracefully: it accepts no new connections, lets requests in progress finish, and ends long
-    /// polls with an empty response. Requests that take longer than [`Limits::grace`](crate::Limits::grace) are cut
+    /// polls with an empty response. Requests that take longer than [`Limits::grace`](crate::http::body::Limits::grace) are cut
     /// off.
     ///
     /// # Cancel safety
@@ -251,4 +247,5 @@ impl MockSqs {
 }
 
 #[cfg(test)]
+#[path = "mock_tests.rs"]
 mod tests;

@@ -3,20 +3,24 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::MockSqs;
-use crate::service::arn::QueueArn;
-use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, QuotaScope, ThroughputQuotas, WhyEmpty};
-use crate::sqs::ops::Service;
-use crate::table::{Table, excerpt};
+use crate::config::file::{Table, excerpt};
+use crate::control::arn::QueueArn;
+use crate::mock::MockSqs;
+use crate::sqs::engine::inspect::{PeekedMessage, QueueDescription, WhyEmpty};
+use crate::sqs::engine::messages::Counts;
+use crate::sqs::engine::throughput::{QuotaScope, ThroughputQuotas};
+use crate::sqs::service::Service;
 
 /// The maximum number of rows of a table of messages.
 const ROWS: usize = 20;
+
 /// The maximum number of characters of a body in it.
 const BODY: usize = 48;
+
 /// The default time limit of waits.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A view of one queue of a [`MockSqs`](crate::MockSqs). It shows messages without receiving or hiding them.
+/// A view of one queue of a [`MockSqs`](crate::mock::MockSqs). It shows messages without receiving or hiding them.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -70,7 +74,7 @@ pub struct QueueView<'s> {
 }
 
 impl<'s> QueueView<'s> {
-    pub(super) fn new(service: &'s Service, arn: QueueArn) -> Self {
+    pub(crate) fn new(service: &'s Service, arn: QueueArn) -> Self {
         Self { service, arn, timeout: DEFAULT_TIMEOUT }
     }
 
@@ -247,7 +251,7 @@ impl fmt::Debug for Unmet {
 impl std::error::Error for Unmet {}
 
 /// Shows messages, one per line.
-pub(super) struct Messages<'m>(pub(super) &'m [PeekedMessage]);
+pub(crate) struct Messages<'m>(pub(crate) &'m [PeekedMessage]);
 
 impl fmt::Display for Messages<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -271,7 +275,7 @@ impl fmt::Display for Messages<'_> {
 impl MockSqs {
     /// Sets throughput quotas of FIFO queues, or with `None` removes them. By default there are none. They apply
     /// immediately and until the next [reset](Self::reset), which restores those of the
-    /// [builder](super::MockSqsBuilder::throughput_quotas).
+    /// [builder](crate::mock::builder::MockSqsBuilder::throughput_quotas).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

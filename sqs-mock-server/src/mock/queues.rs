@@ -1,10 +1,11 @@
 //! Creates the queues of a config file with the rules of `CreateQueue`.
 
+use crate::sqs::ops::Serve as _;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::pin::pin;
-use std::task::{self, Poll, Waker};
+use std::task::{Poll, Waker};
+use std::{io, task};
 
 use serde_json::json;
 use sqs_client::operation::create_queue::{CreateQueue, CreateQueueInput};
@@ -12,10 +13,13 @@ use sqs_client::operation::set_queue_attributes::{SetQueueAttributes, SetQueueAt
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::service_error::ServiceError;
 
-use crate::config::{Config, Problem, QueueDefinition, Source};
-use crate::service::arn::QueueArn;
-use crate::sqs::engine::ThroughputQuotas;
-use crate::sqs::ops::{Context, Serve, Service};
+use crate::config::Config;
+use crate::config::file::{Problem, Source};
+use crate::config::queue::QueueDefinition;
+use crate::control::arn::QueueArn;
+use crate::sqs::engine::throughput::ThroughputQuotas;
+use crate::sqs::ops::Context;
+use crate::sqs::service::Service;
 
 /// The maximum number of names that an error suggests.
 const SUGGESTED: usize = 20;
@@ -29,7 +33,7 @@ type Planned<'c> = (String, QueueArn, &'c QueueDefinition);
 /// # Errors
 /// [`io::ErrorKind::InvalidInput`], with a line for each queue that differs from an existing one: that of an earlier
 /// server, or one that a request created during a reset.
-pub(super) fn create(service: &Service, config: &Config) -> io::Result<()> {
+pub(crate) fn create(service: &Service, config: &Config) -> io::Result<()> {
     let planned = plan(config);
     let (mut created, mut failed) = (Vec::new(), Vec::new());
     for queue in &planned {
@@ -76,13 +80,13 @@ fn redrive(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Pr
 }
 
 /// The URLs of the queues of the settings, for the base of each region.
-pub(super) fn urls(config: &Config, base: impl Fn(&str) -> String) -> Vec<String> {
+pub(crate) fn urls(config: &Config, base: impl Fn(&str) -> String) -> Vec<String> {
     let url = |arn: &QueueArn| format!("{}/{}/{}", base(&arn.region), arn.account, arn.name);
     plan(config).iter().map(|(_, arn, _)| url(arn)).collect()
 }
 
 /// The queues with their own throughput quotas.
-pub(super) fn quotas(config: &Config) -> Vec<(QueueArn, Option<ThroughputQuotas>)> {
+pub(crate) fn quotas(config: &Config) -> Vec<(QueueArn, Option<ThroughputQuotas>)> {
     let planned = plan(config).into_iter();
     planned.filter_map(|(_, arn, queue)| Some((arn, queue.throughput_quotas?.0))).collect()
 }
@@ -102,12 +106,12 @@ fn context(arn: &QueueArn) -> Context {
 }
 
 /// The ARNs of the queues of the settings.
-pub(super) fn arns(config: &Config) -> BTreeSet<QueueArn> {
+pub(crate) fn arns(config: &Config) -> BTreeSet<QueueArn> {
     plan(config).into_iter().map(|(_, arn, _)| arn).collect()
 }
 
 /// Conflicts between queues.
-pub(super) fn problems(config: &Config) -> Vec<Problem> {
+pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     let planned = plan(config);
     let mut found = duplicates("queue", planned.iter().map(|(path, arn, _)| (&**path, arn)), &config.source);
     let defined: BTreeSet<_> = planned.iter().map(|(_, arn, _)| arn).collect();
@@ -121,7 +125,7 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
 }
 
 /// Names that occur twice.
-pub(super) fn duplicates<'p, A: Ord>(
+pub(crate) fn duplicates<'p, A: Ord>(
     kind: &str,
     defined: impl Iterator<Item = (&'p str, A)>,
     source: &Source,
@@ -153,7 +157,7 @@ fn problem_of_target(source: &QueueArn, target: &QueueArn, defined: &BTreeSet<&Q
 }
 
 /// The text for a name that the file does not define.
-pub(super) fn absent<'n>(
+pub(crate) fn absent<'n>(
     kind: &str,
     name: &str,
     (region, account): (&str, &str),

@@ -5,20 +5,24 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
-use super::MockSqs;
-use super::queues::duplicates;
-use crate::config::{BucketDefinition, Config, Problem};
-use crate::s3::{Configuration, Front, Host, MockS3, S3, Targets};
-use crate::service::delivery::Publisher;
-use crate::service::delivery::Queues;
-use crate::sns::ops::TopicPublisher;
-use crate::sqs::ops::Service;
+use crate::config::Config;
+use crate::config::bucket::BucketDefinition;
+use crate::config::file::Problem;
+use crate::control::delivery::{Publisher, Queues};
+use crate::mock::MockSqs;
+use crate::mock::queues::duplicates;
+use crate::s3::front::Front;
+use crate::s3::notifications::Configuration;
+use crate::s3::outbox::Targets;
+use crate::s3::outbox::TopicPublisher;
+use crate::s3::{Host, MockS3, S3};
+use crate::sqs::service::Service;
 
 impl MockSqs {
     /// The S3 server.
     ///
     /// # Panics
-    /// The server was started without S3: call [`s3`](super::MockSqsBuilder::s3), and start it with a socket.
+    /// The server was started without S3: call [`s3`](crate::mock::builder::MockSqsBuilder::s3), and start it with a socket.
     pub fn s3(&self) -> &MockS3 {
         match &self.s3 {
             Some(s3) => s3,
@@ -32,7 +36,7 @@ impl MockSqs {
     }
 
     /// Starts S3. The result answers its requests on the connections of the SQS server.
-    pub(super) fn start_s3(
+    pub(crate) fn start_s3(
         &mut self,
         settings: S3,
         listener: TcpListener,
@@ -80,7 +84,7 @@ fn initial(mut settings: S3, config: &Config) -> (S3, Vec<Configured>) {
 }
 
 /// Conflicts between buckets, and notifications that S3 would reject.
-pub(super) fn problems(config: &Config) -> Vec<Problem> {
+pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     let paths: Vec<_> = (0..config.buckets.len()).map(|at| format!("buckets[{at}]")).collect();
     let buckets = || paths.iter().zip(&config.buckets);
     let names = buckets().map(|(path, bucket)| (path.as_str(), &bucket.name));

@@ -5,14 +5,17 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
-use super::MockSqs;
-use super::queues::{self, absent, duplicates};
-use crate::config::{Config, Problem, SubscriptionDefinition, TopicDefinition, reason};
+use crate::config::Config;
+use crate::config::file::Problem;
+use crate::config::topics::{SubscriptionDefinition, TopicDefinition, reason};
+use crate::control::arn::{QueueArn, TopicArn};
+use crate::control::operation::ServiceName;
+use crate::mock::queues::{absent, duplicates};
+use crate::mock::{MockSqs, queues};
 use crate::query::QueryRequest;
-use crate::service::arn::{QueueArn, TopicArn};
-use crate::service::operation::ServiceName;
-use crate::sns::engine::protocol::Endpoint;
-use crate::sns::ops::{PublishedMessage, Sns, SubscriptionDescription};
+use crate::sns::Sns;
+use crate::sns::engine::subscription::Endpoint;
+use crate::sns::inspect::{PublishedMessage, SubscriptionDescription};
 
 /// A view of one topic of a [`MockSqs`]. It changes nothing.
 ///
@@ -51,7 +54,7 @@ impl TopicView<'_> {
         self.sns.subscriptions_of(&self.arn)
     }
 
-    /// The [latest](crate::MockSqsBuilder::journal) messages that the topic took, oldest first, also if it was deleted
+    /// The [latest](crate::mock::builder::MockSqsBuilder::journal) messages that the topic took, oldest first, also if it was deleted
     /// since. Duplicates on FIFO topics are not among them.
     pub fn published(&self) -> Vec<Arc<PublishedMessage>> {
         self.sns.published_to(&self.arn)
@@ -70,12 +73,12 @@ impl MockSqs {
         TopicView { sns: &self.services.topics.sns, arn }
     }
 
-    /// The [latest](crate::MockSqsBuilder::journal) requests to SNS, oldest first.
+    /// The [latest](crate::mock::builder::MockSqsBuilder::journal) requests to SNS, oldest first.
     pub fn sns_requests(&self) -> Vec<QueryRequest> {
         QueryRequest::all(&self.services.journal, ServiceName::Sns)
     }
 
-    /// The [latest](crate::MockSqsBuilder::journal) requests to STS, oldest first.
+    /// The [latest](crate::mock::builder::MockSqsBuilder::journal) requests to STS, oldest first.
     pub fn sts_requests(&self) -> Vec<QueryRequest> {
         QueryRequest::all(&self.services.journal, ServiceName::Sts)
     }
@@ -85,7 +88,7 @@ impl MockSqs {
 ///
 /// # Errors
 /// [`io::ErrorKind::InvalidInput`], with a line for each topic of the data directory that differs from that of the file.
-pub(super) fn create(sns: &Sns, config: &Config) -> io::Result<()> {
+pub(crate) fn create(sns: &Sns, config: &Config) -> io::Result<()> {
     let topics = config.topics.iter().zip(arns(config)).enumerate();
     let topics = topics.map(|(at, (topic, arn))| {
         create_one(sns, topic, &arn).map_err(|text| Problem::new(format!("topics[{at}].name"), text))
@@ -123,7 +126,7 @@ fn pairs<'p>(attributes: &'p [(&'static str, String)]) -> Vec<(&'p str, &'p str)
 }
 
 /// The topics of the settings, in the order of the file.
-pub(super) fn arns(config: &Config) -> Vec<TopicArn> {
+pub(crate) fn arns(config: &Config) -> Vec<TopicArn> {
     let arn = |topic: &TopicDefinition| {
         let region = topic.region.as_deref().unwrap_or(config.region());
         TopicArn::new(region, topic.account.as_deref().unwrap_or(config.account()), &topic.name)
@@ -132,7 +135,7 @@ pub(super) fn arns(config: &Config) -> Vec<TopicArn> {
 }
 
 /// Conflicts between topics, and names that the file does not define. ARNs may be those of the data directory.
-pub(super) fn problems(config: &Config) -> Vec<Problem> {
+pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     let topics = arns(config);
     let paths: Vec<_> = (0..topics.len()).map(|at| format!("topics[{at}]")).collect();
     let mut found = duplicates("topic", paths.iter().map(String::as_str).zip(&topics), &config.source);

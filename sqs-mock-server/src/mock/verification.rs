@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::MockSqs;
-use super::queue::Messages;
-use crate::service::arn::QueueArn;
-use crate::sqs::engine::{PeekedMessage, Visibility};
+use crate::control::arn::QueueArn;
+use crate::mock::MockSqs;
+use crate::mock::queue::Messages;
+use crate::sqs::engine::inspect::{PeekedMessage, Visibility};
 use crate::sqs::findings::{Finding, FindingKind};
 use crate::sqs::journal::Latest;
-use crate::sqs::ops::Service;
+use crate::sqs::service::Service;
 
 /// The number of requests in the report of a failing test.
 const LAST_REQUESTS: usize = 10;
@@ -61,7 +61,7 @@ pub struct Leftover {
     pub messages: Vec<PeekedMessage>,
 }
 
-/// All leftover messages, and the findings of [strict mode](crate::MockSqsBuilder::strict). `Display` and `Debug` show
+/// All leftover messages, and the findings of [strict mode](crate::mock::builder::MockSqsBuilder::strict). `Display` and `Debug` show
 /// a report.
 #[derive(Clone)]
 pub struct Leftovers {
@@ -87,7 +87,7 @@ impl Verification {
         self.allow(LeftoverKind::Undelivered)
     }
 
-    /// Allows findings of this kind in [strict mode](crate::MockSqsBuilder::strict).
+    /// Allows findings of this kind in [strict mode](crate::mock::builder::MockSqsBuilder::strict).
     pub fn allow_finding(mut self, kind: FindingKind) -> Self {
         self.allowed_findings.push(kind);
         self
@@ -105,7 +105,7 @@ impl Verification {
     }
 
     /// Checks the queues of all accounts and regions.
-    pub(super) fn verify(&self, service: &Service) -> Result<(), Leftovers> {
+    pub(crate) fn verify(&self, service: &Service) -> Result<(), Leftovers> {
         let queues = service.queues().into_iter().filter(|queue| !self.is_ignored(queue));
         let messages: Vec<_> = queues.flat_map(|queue| self.left_in(service, &queue)).collect();
         let (mut findings, omitted) = service.all_findings().unwrap_or_default();
@@ -205,8 +205,8 @@ impl std::error::Error for Leftovers {}
 
 impl MockSqs {
     /// Checks for leftover messages in the queues of all accounts and regions. Applies the rules of
-    /// [`verify_on_drop`](super::MockSqsBuilder::verify_on_drop); without them, any message is an error. Each queue is
-    /// read as by [`QueueView::messages`](crate::QueueView::messages).
+    /// [`verify_on_drop`](crate::mock::builder::MockSqsBuilder::verify_on_drop); without them, any message is an error. Each queue is
+    /// read as by [`QueueView::messages`](crate::mock::queue::QueueView::messages).
     ///
     /// # Errors
     /// There are leftover messages. The error lists them by queue.

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sqs_client::wire::protocol::parameters;
 
-use crate::service::query_error::QueryError;
+use crate::query::QueryError;
 
 /// The decoded parameters of a request.
 #[derive(Debug, Default)]
-pub(crate) struct Form(pub(super) BTreeMap<String, String>);
+pub(crate) struct Form(pub(crate) BTreeMap<String, String>);
 
 impl Form {
     /// Parses `application/x-www-form-urlencoded` text. The last of several parameters with one name counts.

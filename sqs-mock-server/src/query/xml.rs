@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 
-use crate::service::query_error::QueryError;
+use crate::query::QueryError;
 
 const X_AMZN_REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
 
@@ -106,14 +106,14 @@ impl Xml {
 
 /// Writes the response to one request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Document<'a> {
-    pub(super) namespace: &'static str,
-    pub(super) request_id: &'a str,
+pub(crate) struct Document<'a> {
+    pub(crate) namespace: &'static str,
+    pub(crate) request_id: &'a str,
 }
 
 impl Document<'_> {
     /// The response of an action: its result element, if it has one, and the request id.
-    pub(super) fn answer(self, action: &str, result: Option<&Xml>) -> Response<Bytes> {
+    pub(crate) fn answer(self, action: &str, result: Option<&Xml>) -> Response<Bytes> {
         self.write(StatusCode::OK, &format!("{action}Response"), |root| {
             if let Some(result) = result {
                 root.element(&format!("{action}Result"), |inside| inside.0.push_str(&result.0));
@@ -123,7 +123,7 @@ impl Document<'_> {
     }
 
     /// An error.
-    pub(super) fn error(self, error: &QueryError) -> Response<Bytes> {
+    pub(crate) fn error(self, error: &QueryError) -> Response<Bytes> {
         let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         self.write(status, "ErrorResponse", |root| {
             root.element("Error", |inside| {

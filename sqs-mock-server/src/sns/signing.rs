@@ -6,22 +6,29 @@
 
 use std::sync::LazyLock;
 
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::request::Parts;
+use http::{Method, Response};
 use rsa::sha2::Sha256;
 use rsa::{BoxedUint, PrivateKey};
 use sha1::Sha1;
 
 /// The path of the certificate. Its name is the first half of the SHA-256 fingerprint, since consumers cache
 /// certificates by URL.
-pub(super) const PATH: &str = "/SimpleNotificationService-8552410081d1755dbb44968db8e7037f.pem";
+pub(crate) const PATH: &str = "/SimpleNotificationService-8552410081d1755dbb44968db8e7037f.pem";
 
 /// The bits of a prime factor of the key.
 const PRIME_BITS: u32 = 1024;
+
 const P: &str = "e17f1be4dcea36e8f985ba031df3432489e797c8028509e44084df2959a213b0783aaeb24c592cda0ea0d1\
     8448c65ea426b2d6a147b4bcea52540de348e186a9857bcf25928978ac9325e0d6da9eea04a670a576df5e\
     cbfc8503aa1b07d87d2fa81b207fba7d14b5f4bc4d656cce1028cb00afb4d720dc5fd5fc04e23f20f1c7";
+
 const Q: &str = "cb704b0d751270c41bdd4c9a5dc0e7d2f37dbaf600295bb843a48e3cda35df9b5291fcc0c35678eab2de88\
     9736f4316a5109aa3368f619f8b0cddbdf1bae61157e6907b6900fd7d23ef235dea471c392da9180880ae7\
     1f189108ec309a8168c9d56b135f196d33a323f05804bb736aa2fc858bc4e4b7de5da9deacfff70d8289";
+
 const EXPONENT: u64 = 65_537;
 
 /// Loaded when the first text is signed.
@@ -45,6 +52,21 @@ pub(crate) fn sign(text: &str, version: &str) -> String {
 /// The URL of the certificate, on the server with this URL.
 pub(crate) fn certificate_url(base_url: &str) -> String {
     format!("{base_url}{PATH}")
+}
+
+/// Valid until 2119.
+const CERTIFICATE: &str = include_str!("certificate.pem");
+
+/// Whether a request is for the certificate.
+pub(crate) fn is_asked_for(head: &Parts) -> bool {
+    head.uri.path() == PATH && (head.method == Method::GET || head.method == Method::HEAD)
+}
+
+/// The response with the certificate.
+pub(crate) fn response() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from_static(CERTIFICATE.as_bytes()));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-pem-file"));
+    response
 }
 
 #[cfg(test)]

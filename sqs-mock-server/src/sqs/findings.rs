@@ -1,22 +1,27 @@
 //! Findings of strict mode: requests that work here but are mistakes on AWS.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::Serialize;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-use crate::service::arn::QueueArn;
-use crate::service::clock::Timestamp;
-use crate::service::seed::Uuid;
-use crate::service::text::serialize_as_text;
-use crate::service::text_enum::text_enum;
+use crate::control::arn::QueueArn;
+use crate::control::clock::Timestamp;
+use crate::control::seed::Uuid;
+use crate::control::text::{serialize_as_text, text_enum};
+use crate::sqs::engine::handles::OldHandle;
+use crate::sqs::engine::queue::Queue;
+use crate::sqs::engine::send::Sent;
+use crate::sqs::ops::Context;
+use crate::sqs::service::Shared;
 
 /// The number of findings that are kept. Further ones are only counted.
 const MOST: usize = 1000;
+
 /// The number of pairs of source and queue whose denial is reported only once.
 const MOST_PAIRS: usize = 10_000;
 
@@ -38,7 +43,7 @@ text_enum! {
         /// A message was received, and its visibility timeout ended before it was deleted.
         NotDeleted => "not_deleted",
         /// The access policy of a queue denies a request, or deliveries from a topic, which have one finding for each pair of
-        /// topic and queue. Both fail if [policies](crate::Policies) are enforced.
+        /// topic and queue. Both fail if [policies](crate::control::policies::Policies) are enforced.
         AccessDenied => "access_denied",
     }
 }
@@ -51,7 +56,7 @@ impl fmt::Display for FindingKind {
 
 serialize_as_text!(FindingKind);
 
-/// A finding of [strict mode](crate::MockSqsBuilder::strict).
+/// A finding of [strict mode](crate::mock::builder::MockSqsBuilder::strict).
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
@@ -209,10 +214,66 @@ impl DeniedDeliveries {
     }
 }
 
+const NO_ID: &str = "a message was rejected: it has no MessageDeduplicationId, and the queue has no \
+                     ContentBasedDeduplication";
+
+/// Checks one request to one queue. Without strict mode, nothing is reported.
+pub(crate) struct Review<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) context: &'a Context,
+    pub(crate) now: Timestamp,
+}
+
+impl Review<'_> {
+    /// Reports a send without a deduplication id that is rejected or dropped.
+    pub(crate) fn send(&self, queue: &Queue, has_deduplication_id: bool, sent: Result<Sent, &ServiceError>) {
+        let rules = queue.rules();
+        if self.is_off() || has_deduplication_id || !rules.fifo {
+            return;
+        }
+        let needs_id = !rules.content_based_deduplication;
+        match sent {
+            Err(error) if needs_id && error.code == ErrorCode::InvalidParameterValue => {
+                self.report(queue, FindingKind::NoDeduplicationId, NO_ID.to_owned());
+            }
+            Ok(Sent { original: Some(original), id, .. }) if !self.context.is_retry => {
+                let age = self.now.saturating_since(original).as_secs();
+                let text = format!(
+                    "the message was not stored: message {id} with this deduplication id, the hash of the body, was sent \
+                     {age} s ago"
+                );
+                self.report(queue, FindingKind::DroppedDuplicate, text);
+            }
+            _ => {}
+        }
+    }
+
+    /// Reports a delete with the handle of an earlier receive.
+    pub(crate) fn delete(&self, queue: &Queue, handle: Option<OldHandle>) {
+        let Some(OldHandle { id, receive, receives }) = handle.filter(|_| !self.is_off()) else { return };
+        let text = format!(
+            "message {id} was deleted with the receipt handle of receive {receive} of {receives}; SQS may ignore such a \
+             delete"
+        );
+        self.report(queue, FindingKind::OldReceiptHandle, text);
+    }
+
+    fn is_off(&self) -> bool {
+        self.shared.findings.is_none()
+    }
+
+    fn report(&self, queue: &Queue, kind: FindingKind, text: String) {
+        let Some(findings) = &self.shared.findings else { return };
+        let queue = (**queue.arn()).clone();
+        let finding = findings.report(Finding { kind, queue, time: self.now, text });
+        self.context.trace.note_finding(finding);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::seed::{Seed, UuidSeries};
+    use crate::control::seed::{Seed, UuidSeries};
 
     fn finding(number: usize) -> Finding {
         let queue = QueueArn::new("eu-west-1", "000000000000", "orders");

@@ -5,8 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::Durability;
-use super::inbox::{Committed, Inbox};
-use crate::sns::engine::{TopicChange, TopicNumber, TopicReader};
+use crate::sns::engine::topic::{TopicChange, TopicNumber, TopicReader as _};
+use crate::store::topics::{Committed, Inbox};
 
 /// Long enough for another thread to take what it can.
 const A_WHILE: Duration = Duration::from_millis(50);

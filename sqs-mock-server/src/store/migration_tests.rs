@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::open::{MIGRATIONS, migrate};
+use crate::store::open::{MIGRATIONS, migrate};
 
 /// What a later version of the schema could do.
 const NEXT: &str = "ALTER TABLE queue ADD COLUMN note TEXT NOT NULL DEFAULT 'none'";

@@ -4,18 +4,23 @@ use std::path::Path;
 use std::{fs, io};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
+use rusqlite::types::Type;
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Params, Result, Row};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::{Data, Durability};
+use crate::control::arn::QueueArn;
+use crate::control::clock::Timestamp;
+use crate::store::{Data, Durability};
 
 /// Marks a file as a store.
 const APPLICATION: i32 = 0x5351_536d;
 
 /// The statements that lead from each version of the schema to the next. A new file has version 0.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("topics.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("topics.sql")];
 
 /// Opens the store of a directory for this process alone.
-pub(super) fn open(data: &Data) -> io::Result<Connection> {
+pub(crate) fn open(data: &Data) -> io::Result<Connection> {
     let (directory, path) = (&*data.directory, data.file());
     fs::create_dir_all(directory).map_err(|error| {
         let text = format!("cannot create the data directory {}: {error}", directory.display());
@@ -68,7 +73,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// The error of this file, with what to do.
-pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> io::Error {
+pub(crate) fn explain(path: &Path, error: &rusqlite::Error) -> io::Error {
     let path = path.display();
     let (kind, text) = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -106,7 +111,7 @@ fn damaged(path: &impl std::fmt::Display, reason: &impl std::fmt::Display) -> St
 }
 
 /// Sets up a file that was checked and read.
-pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+pub(crate) fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let synchronous = match durability {
@@ -141,7 +146,7 @@ fn check(path: &Path, connection: &Connection) -> rusqlite::Result<io::Result<()
 }
 
 /// Runs the statements of later versions than that of the file, in one transaction.
-pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
+pub(crate) fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
     for (number, statements) in (1..).zip(migrations).filter(|(number, _)| *number > version) {
@@ -150,4 +155,59 @@ pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusql
     }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.commit()
+}
+
+/// Runs a statement. It is parsed once for all transactions.
+pub(crate) fn execute(connection: &Connection, statement: &str, parameters: impl Params) -> Result<()> {
+    connection.prepare_cached(statement)?.execute(parameters).map(drop)
+}
+
+/// SQLite has no unsigned integers.
+pub(crate) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn millis(time: Timestamp) -> i64 {
+    integer(time.as_millis())
+}
+
+/// A value as JSON.
+pub(crate) fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| Error::ToSqlConversionFailure(error.into()))
+}
+
+pub(crate) fn arn(row: &Row<'_>, column: usize) -> Result<Option<QueueArn>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| parse_arn(&text, column)).transpose()
+}
+
+pub(crate) fn parse_arn(text: &str, column: usize) -> Result<QueueArn> {
+    text.parse().map_err(|_| damaged_column(column, format!("{text:?} is not an ARN")))
+}
+
+pub(crate) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<Option<T>> {
+    let text: Option<String> = row.get(column)?;
+    let parse =
+        |text: String| serde_json::from_str(&text).map_err(|error| damaged_column(column, error.to_string()));
+    text.map(parse).transpose()
+}
+
+pub(crate) fn unsigned(row: &Row<'_>, column: usize) -> Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| damaged_column(column, format!("{number} is negative")))
+}
+
+pub(crate) fn time(row: &Row<'_>, column: usize) -> Result<Timestamp> {
+    timestamp(row.get(column)?, column)
+}
+
+pub(crate) fn timestamp(millis: i64, column: usize) -> Result<Timestamp> {
+    let millis =
+        u64::try_from(millis).map_err(|_| damaged_column(column, format!("{millis} is not a time")))?;
+    Ok(Timestamp::from_millis(millis))
+}
+
+/// The error for a column with a value that this server did not write.
+pub(crate) fn damaged_column(column: usize, text: String) -> Error {
+    Error::FromSqlConversionFailure(column, Type::Null, text.into())
 }

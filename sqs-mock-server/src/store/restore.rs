@@ -7,16 +7,18 @@ use rusqlite::{Connection, OptionalExtension as _, Result, Row};
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::checksum;
 
-use super::messages::{SELECT_MESSAGES, Texts, message, queue_of};
-use super::queues::Queues;
-use super::row::{damaged, from_json, time, timestamp, unsigned};
-use super::tasks;
-use crate::service::arn::QueueArn;
-use crate::service::clock::ClockSetting;
-use crate::service::seed::Seed;
-use crate::sqs::engine::attributes::DeduplicationScope;
-use crate::sqs::engine::{Attributes, Creation, Known, Payload, QueueId, QueueState, Tags};
-use crate::sqs::ops::Restored;
+use crate::control::arn::QueueArn;
+use crate::control::clock::ClockSetting;
+use crate::control::seed::Seed;
+use crate::sqs::engine::attributes::{Attributes, DeduplicationScope, Tags};
+use crate::sqs::engine::change::{Creation, QueueId};
+use crate::sqs::engine::messages::Payload;
+use crate::sqs::engine::send::Known;
+use crate::sqs::engine::state::QueueState;
+use crate::sqs::ops::restore::Restored;
+use crate::store::open::{damaged_column, from_json, time, timestamp, unsigned};
+use crate::store::queues;
+use crate::store::queues::{Queues, SELECT_MESSAGES, Texts, message, queue_of};
 
 /// The number of bodies that another thread checks at once.
 const CHECKED_AT_ONCE: usize = 256;
@@ -25,13 +27,13 @@ const CHECKED_AT_ONCE: usize = 256;
 const CHECKED_AHEAD: usize = 16;
 
 /// Queues, move tasks and settings, and the numbers of the queues.
-pub(super) fn read(connection: &Connection) -> Result<(Restored, Queues)> {
+pub(crate) fn read(connection: &Connection) -> Result<(Restored, Queues)> {
     let mut queues = Queues::default();
     let mut restored = Restored {
         clock: clock(connection)?,
         deletions: setting(connection, "deletions")?.unwrap_or(0).cast_unsigned(),
         starts: setting(connection, "starts")?.unwrap_or(0).cast_unsigned(),
-        tasks: tasks::read(connection)?,
+        tasks: queues::read(connection)?,
         ..Restored::default()
     };
     let mut states = States::new();
@@ -66,15 +68,16 @@ type States = BTreeMap<i64, (QueueId, QueueState)>;
 fn state(row: &Row<'_>, name: &str) -> Result<QueueState> {
     let requested: HashMap<QueueAttributeName, String> = from_json(row, 10)?.unwrap_or_default();
     let attributes = Attributes::restore(name, requested)
-        .map_err(|error| damaged(10, error.message.clone().unwrap_or_default()))?;
+        .map_err(|error| damaged_column(10, error.message.clone().unwrap_or_default()))?;
     let tags: HashMap<String, String> = from_json(row, 12)?.unwrap_or_default();
-    let tags = Tags::new(tags).map_err(|error| damaged(12, error.message.clone().unwrap_or_default()))?;
+    let tags =
+        Tags::new(tags).map_err(|error| damaged_column(12, error.message.clone().unwrap_or_default()))?;
     let seed = Seed(row.get::<_, i64>(9)?.cast_unsigned());
     let mut state = QueueState::new(Creation { at: time(row, 5)?, seed, attributes, tags });
     state.modified = time(row, 6)?;
     state.purged = row.get::<_, Option<i64>>(7)?.map(|millis| timestamp(millis, 7)).transpose()?;
     let scope: String = row.get(11)?;
-    let unknown = || damaged(11, format!("{scope:?} is not a deduplication scope"));
+    let unknown = || damaged_column(11, format!("{scope:?} is not a deduplication scope"));
     state.deduplication_scope = DeduplicationScope::from_text(&scope).ok_or_else(unknown)?;
     state.next_ticket = unsigned(row, 13)?;
     Ok(state)
@@ -92,7 +95,7 @@ fn messages(connection: &Connection, states: &mut States) -> Result<()> {
     drop(bodies);
     let is_intact = checker.join().unwrap_or(false);
     read?;
-    let damage = || damaged(19, "the body of a message does not have its checksum".to_owned());
+    let damage = || damaged_column(19, "the body of a message does not have its checksum".to_owned());
     if is_intact { Ok(()) } else { Err(damage()) }
 }
 
@@ -144,6 +147,6 @@ fn setting(connection: &Connection, name: &str) -> Result<Option<i64>> {
 
 /// The queue that something belongs to.
 fn queue<'a>(states: &'a mut States, number: i64, what: &str) -> Result<&'a mut QueueState> {
-    let missing = || damaged(0, format!("a {what} belongs to queue {number}, which is not there"));
+    let missing = || damaged_column(0, format!("a {what} belongs to queue {number}, which is not there"));
     states.get_mut(&number).map(|(_, state)| state).ok_or_else(missing)
 }

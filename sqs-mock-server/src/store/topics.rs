@@ -1,24 +1,36 @@
 //! Topics in their tables.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
+use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rusqlite::{Connection, Result, Row, params};
 
-use super::row::{damaged, execute, from_json, integer, json, millis, time, unsigned};
-use crate::service::arn::TopicArn;
-use crate::service::query_error::QueryError;
-use crate::service::seed::Uuid;
-use crate::sns::engine::arn::SubscriptionArn;
-use crate::sns::engine::protocol::{Endpoint, Protocol};
-use crate::sns::engine::subscription::{State, Subscription};
-use crate::sns::engine::subscription_attributes::Attributes;
-use crate::sns::engine::{Known, TopicChange, TopicNumber, TopicSettings, TopicState};
+use crate::control::arn::TopicArn;
+use crate::control::clock::{Clock, ClockSetting};
+use crate::control::commits::Commits;
+use crate::control::delivery::KeptDelivery;
+use crate::control::seed::Uuid;
+use crate::query::QueryError;
+use crate::sns::engine::SubscriptionArn;
+use crate::sns::engine::backlog::Group;
+use crate::sns::engine::settings::TopicSettings;
+use crate::sns::engine::subscription::{Attributes, Endpoint, Protocol, State, Subscription};
+use crate::sns::engine::topic::{
+    Known, TopicChange, TopicNumber, TopicReader, TopicState, WaitingChange, WaitingDelivery,
+};
+use crate::sqs::locked_queue::{Change, ChangeReader};
+use crate::store::Durability;
+use crate::store::open::{
+    arn, damaged_column, execute, from_json, integer, json, millis, parse_arn, time, unsigned,
+};
 
 /// Topics with new messages: how many they ever had, and the number of the last that is forgotten.
-pub(super) type PublishedCounts = HashMap<i64, (u64, u64)>;
+pub(crate) type PublishedCounts = HashMap<i64, (u64, u64)>;
 
 /// Writes a change. Changes of deleted topics have no effect. [`finish`] writes the counts of messages.
-pub(super) fn apply(
+pub(crate) fn apply_topics(
     connection: &Connection,
     topic: TopicNumber,
     change: &TopicChange,
@@ -67,7 +79,7 @@ pub(super) fn apply(
 }
 
 /// Writes the counts of messages, once in a transaction.
-pub(super) fn finish(connection: &Connection, messages: &PublishedCounts) -> Result<()> {
+pub(crate) fn finish(connection: &Connection, messages: &PublishedCounts) -> Result<()> {
     for (topic, (number, forgotten)) in messages {
         let update = "UPDATE topic SET messages = ? WHERE number = ?";
         execute(connection, update, [integer(*number), *topic])?;
@@ -94,7 +106,7 @@ fn subscribe(connection: &Connection, topic: i64, subscription: &Subscription) -
 }
 
 /// All topics.
-pub(super) fn read(connection: &Connection) -> Result<Vec<(TopicNumber, TopicState)>> {
+pub(crate) fn read_topics(connection: &Connection) -> Result<Vec<(TopicNumber, TopicState)>> {
     let mut select = connection.prepare(
         "SELECT number, region, account, name, attributes, tags, subscriptions_deleted, messages FROM topic",
     )?;
@@ -138,7 +150,7 @@ fn owner<'a>(
     what: &str,
 ) -> Result<&'a mut TopicState> {
     let number = TopicNumber(unsigned(row, 0)?);
-    let missing = || damaged(0, format!("a {what} belongs to topic {}, which is not there", number.0));
+    let missing = || damaged_column(0, format!("a {what} belongs to topic {}, which is not there", number.0));
     topics.get_mut(&number).ok_or_else(missing)
 }
 
@@ -149,7 +161,7 @@ fn subscription(row: &Row<'_>, topic: &TopicArn) -> Result<Subscription> {
         ("pending", Some(token)) => State::Pending { token, since: time(row, 7)? },
         ("confirmed by signed request", Some(token)) => State::ConfirmedBy { token, is_signed: true },
         ("confirmed by token", Some(token)) => State::ConfirmedBy { token, is_signed: false },
-        (other, _) => return Err(damaged(5, format!("a subscription has the state {other:?}"))),
+        (other, _) => return Err(damaged_column(5, format!("a subscription has the state {other:?}"))),
     };
     let arn = SubscriptionArn { topic: topic.clone(), id: text(1)?.into() };
     let set: BTreeMap<String, String> = from_json(row, 8)?.unwrap_or_default();
@@ -160,7 +172,7 @@ fn subscription(row: &Row<'_>, topic: &TopicArn) -> Result<Subscription> {
         let attributes = Attributes::create(&endpoint, topic.is_fifo(), &set)?;
         Ok(Subscription { arn, endpoint, owner, state, attributes })
     };
-    read().map_err(|error: QueryError| damaged(8, error.message))
+    read().map_err(|error: QueryError| damaged_column(8, error.message))
 }
 
 fn known(row: &Row<'_>) -> Result<Known> {
@@ -170,4 +182,224 @@ fn known(row: &Row<'_>) -> Result<Known> {
         id: Uuid::from_bytes(row.get(4)?),
         until: time(row, 5)?,
     })
+}
+
+/// Writes a change.
+pub(crate) fn apply_waiting(transaction: &Connection, change: &WaitingChange) -> Result<()> {
+    match change {
+        WaitingChange::Added(waiting) => add(transaction, waiting),
+        WaitingChange::Ended(number) => {
+            execute(transaction, "DELETE FROM waiting_delivery WHERE number = ?", [integer(*number)])
+        }
+        WaitingChange::Cleared => execute(transaction, "DELETE FROM waiting_delivery", []),
+    }
+}
+
+fn add(transaction: &Connection, waiting: &WaitingDelivery) -> Result<()> {
+    let insert = "INSERT OR REPLACE INTO waiting_delivery (number, subscription, message_group, queue, dead_letter_queue, \
+                  service, source, source_account, sender, queue_group, deduplication_id, trace_header, keeps_size_limit, attributes, body) \
+                  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let WaitingDelivery { number, group, delivery, dead_letter_queue } = waiting;
+    execute(
+        transaction,
+        insert,
+        params![
+            integer(*number),
+            group.as_ref().map(|group| &*group.subscription),
+            group.as_ref().map(|group| &*group.name),
+            delivery.queue.to_string(),
+            dead_letter_queue.as_ref().map(ToString::to_string),
+            delivery.service,
+            delivery.source_arn,
+            delivery.source_account,
+            delivery.sender,
+            delivery.group,
+            delivery.deduplication_id,
+            delivery.trace_header,
+            delivery.keeps_size_limit,
+            delivery.attributes.as_ref().map(json).transpose()?,
+            delivery.body,
+        ],
+    )
+}
+
+/// All deliveries that wait, in the order of their numbers.
+pub(crate) fn read_waiting(connection: &Connection) -> Result<Vec<WaitingDelivery>> {
+    let mut select = connection.prepare(
+        "SELECT number, subscription, message_group, queue, dead_letter_queue, service, source, source_account, sender, \
+         queue_group, deduplication_id, trace_header, keeps_size_limit, attributes, body FROM waiting_delivery ORDER BY number",
+    )?;
+    select.query_map([], waiting)?.collect()
+}
+
+fn waiting(row: &Row<'_>) -> Result<WaitingDelivery> {
+    let group = row.get::<_, Option<Box<str>>>(1)?.zip(row.get::<_, Option<Box<str>>>(2)?);
+    let delivery = KeptDelivery {
+        queue: parse_arn(&row.get::<_, String>(3)?, 3)?,
+        service: row.get(5)?,
+        source_arn: row.get(6)?,
+        source_account: row.get(7)?,
+        sender: row.get(8)?,
+        group: row.get(9)?,
+        deduplication_id: row.get(10)?,
+        trace_header: row.get(11)?,
+        keeps_size_limit: row.get(12)?,
+        attributes: from_json(row, 13)?,
+        body: row.get(14)?,
+    };
+    Ok(WaitingDelivery {
+        number: unsigned(row, 0)?,
+        group: group.map(|(subscription, name)| Group { subscription, name }),
+        delivery,
+        dead_letter_queue: arn(row, 4)?,
+    })
+}
+
+/// The changes that wait for the writer. Bounded by the number of requests, since each waits for its changes, and by the
+/// number of messages, since background work changes each of them a few times only.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    waiting: Mutex<Waiting>,
+    /// The writer waits here.
+    arrived: Condvar,
+    pub(crate) commits: Commits,
+    pub(crate) clock: OnceLock<Clock>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    changes: Vec<Recorded>,
+    /// Number of changes so far.
+    recorded: u64,
+    clock: Option<ClockSetting>,
+    closed: bool,
+    /// The number of changes that the writer waits for.
+    wanted: usize,
+}
+
+/// A change of one of the services.
+#[derive(Debug)]
+pub(crate) enum Recorded {
+    Sqs(Change),
+    Topic(TopicNumber, TopicChange),
+    Waiting(WaitingChange),
+}
+
+/// Changes for one transaction.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) changes: Vec<Recorded>,
+    /// Number of changes so far, these included.
+    pub(crate) recorded: u64,
+}
+
+/// The maximum wait for further changes: a commit may have taken seconds, and its clients may have gone.
+const MAX_WAIT: Duration = Duration::from_millis(10);
+
+/// A commit that has succeeded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Committed {
+    /// The number of responses that waited at its end, for it or for the next one.
+    pub(crate) waiting: usize,
+    pub(crate) duration: Duration,
+}
+
+impl Inbox {
+    pub(crate) fn new(clock: Option<ClockSetting>, durability: Durability) -> Self {
+        Self {
+            waiting: Mutex::new(Waiting { clock, ..Waiting::default() }),
+            arrived: Condvar::new(),
+            commits: Commits::new(durability.as_str()),
+            clock: OnceLock::new(),
+        }
+    }
+
+    /// Waits for changes. `None` after the last.
+    ///
+    /// Clients often send again when they have their responses. So after the first change, this waits until there are as
+    /// many changes as responses waited at the end of the last commit, but at most as long as that commit took: commits
+    /// become fewer and larger, and a single client does not wait.
+    pub(crate) fn next(&self, last: Committed) -> Option<Batch> {
+        {
+            let mut waiting = self.waiting.lock();
+            self.wait(&mut waiting, 1, None);
+            if waiting.changes.is_empty() {
+                return None;
+            }
+            self.wait(&mut waiting, last.waiting, Some(last.duration.min(MAX_WAIT)));
+        }
+        let _between = self.commits.between();
+        let mut waiting = self.waiting.lock();
+        Some(Batch { changes: std::mem::take(&mut waiting.changes), recorded: waiting.recorded })
+    }
+
+    /// Waits for this number of changes, or until the inbox is closed or the time is over.
+    fn wait(&self, waiting: &mut MutexGuard<'_, Waiting>, wanted: usize, at_most: Option<Duration>) {
+        waiting.wanted = wanted;
+        let is_missing = |waiting: &mut Waiting| waiting.changes.len() < wanted && !waiting.closed;
+        match at_most {
+            Some(time) => drop(self.arrived.wait_while_for(waiting, is_missing, time)),
+            None => self.arrived.wait_while(waiting, is_missing),
+        }
+    }
+
+    /// Waits until the inbox is closed, at most this long. Returns whether it is.
+    pub(crate) fn closed_within(&self, time: Duration) -> bool {
+        let mut waiting = self.waiting.lock();
+        self.arrived.wait_while_for(&mut waiting, |waiting| !waiting.closed, time);
+        waiting.closed
+    }
+
+    /// Ends the writer after the changes so far. Later changes fail.
+    pub(crate) fn close(&self) {
+        self.note_clock();
+        let _between = self.commits.between();
+        self.waiting.lock().closed = true;
+        self.arrived.notify_one();
+    }
+
+    fn add(&self, waiting: &mut Waiting, change: Recorded) {
+        let recorded = self.commits.record();
+        if waiting.closed {
+            // The writer must not count it among those that it stores.
+            self.commits.end("the data directory is closed");
+            return;
+        }
+        waiting.recorded = recorded;
+        waiting.changes.push(change);
+        if waiting.changes.len() == waiting.wanted {
+            self.arrived.notify_one();
+        }
+    }
+}
+
+impl ChangeReader for Inbox {
+    fn read(&self, change: Change) {
+        self.add(&mut self.waiting.lock(), Recorded::Sqs(change));
+    }
+
+    fn note_clock(&self) {
+        let Some(clock) = self.clock.get() else { return };
+        let mut waiting = self.waiting.lock();
+        // Under the lock, so that a later setting is noted later.
+        let setting = clock.setting();
+        if waiting.clock != Some(setting) {
+            waiting.clock = Some(setting);
+            self.add(&mut waiting, Recorded::Sqs(Change::ClockSet(setting)));
+        }
+    }
+
+    fn commits(&self) -> Option<&Commits> {
+        Some(&self.commits)
+    }
+}
+
+impl TopicReader for Inbox {
+    fn read(&self, topic: TopicNumber, change: TopicChange) {
+        self.add(&mut self.waiting.lock(), Recorded::Topic(topic, change));
+    }
+
+    fn read_waiting(&self, change: WaitingChange) {
+        self.add(&mut self.waiting.lock(), Recorded::Waiting(change));
+    }
 }

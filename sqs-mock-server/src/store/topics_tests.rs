@@ -1,8 +1,8 @@
 //! Topics in a real file.
 
 use super::{Data, Store};
+use crate::sns::engine::topic::{TopicChange, TopicNumber, TopicState};
 use crate::sns::engine::topic_changes_tests::RandomTopic;
-use crate::sns::engine::{TopicChange, TopicNumber, TopicState};
 
 /// What a store in this directory has.
 fn stored(data: &Data) -> Vec<(TopicNumber, TopicState)> {

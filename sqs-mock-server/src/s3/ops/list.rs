@@ -8,8 +8,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use s3s::dto::{CommonPrefix, ETag, EncodingType, ListObjectsV2Input, ListObjectsV2Output, Object as Row};
 use s3s::{S3Request, S3Result, s3_error};
 
-use super::{Operations, timestamp};
-use crate::s3::store::{Object, StoredChecksum};
+use crate::s3::ops::{Operations, timestamp};
+use crate::s3::store::object::{Object, StoredChecksum};
 
 /// The largest page: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>.
 const MAX_KEYS: i32 = 1000;
@@ -78,7 +78,7 @@ impl Query<'_> {
 }
 
 impl Operations {
-    pub(super) fn list_objects_v2(
+    pub(crate) fn list_objects_v2(
         &self,
         request: S3Request<ListObjectsV2Input>,
     ) -> S3Result<ListObjectsV2Output> {

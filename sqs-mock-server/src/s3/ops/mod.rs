@@ -4,17 +4,10 @@
 //! s3s: HTTP, signatures, XML -> Gate (faults, owner) -> one method of `Operations` -> store
 //! ```
 
-mod body;
-mod buckets;
-mod chunks;
-mod complete;
-mod get;
-mod list;
-mod multipart;
-mod notifications;
-mod objects;
-#[cfg(test)]
-mod tests;
+pub(crate) mod list;
+pub(crate) mod multipart;
+pub(crate) mod notifications;
+pub(crate) mod objects;
 
 use std::io;
 use std::sync::Arc;
@@ -24,25 +17,23 @@ use std::time::{Duration, SystemTime};
 use s3s::dto::*;
 use s3s::{S3, S3Error, S3Request, S3Response, S3Result, s3_error};
 
-pub(super) use body::{BODY_TIMEOUT, ExpectedChecksum};
-pub(super) use list::Query;
-
-use super::outbox::Outbox;
-use super::store::{self, Store, no_such_bucket};
+use crate::s3::outbox::Outbox;
+use crate::s3::store::bucket::no_such_bucket;
+use crate::s3::store::{Store, bucket, object};
 
 /// Implements the S3 operations.
 #[derive(Clone, Debug)]
-pub(super) struct Operations {
-    pub(super) store: Arc<Store>,
-    pub(super) outbox: Arc<Outbox>,
+pub(crate) struct Operations {
+    pub(crate) store: Arc<Store>,
+    pub(crate) outbox: Arc<Outbox>,
 }
 
 impl Operations {
-    fn bucket(&self, name: &str) -> S3Result<Arc<store::Bucket>> {
+    fn bucket(&self, name: &str) -> S3Result<Arc<bucket::Bucket>> {
         self.store.bucket(name).ok_or_else(no_such_bucket)
     }
 
-    fn object(&self, bucket: &str, key: &str) -> S3Result<Arc<store::Object>> {
+    fn object(&self, bucket: &str, key: &str) -> S3Result<Arc<object::Object>> {
         self.bucket(bucket)?.object(key).ok_or_else(no_such_key)
     }
 
@@ -62,7 +53,7 @@ fn timestamp(millis: u64) -> Timestamp {
 }
 
 /// The error of S3 that the store returned. An I/O error becomes `InternalError` and is logged.
-fn refused(error: io::Error) -> S3Error {
+pub(crate) fn refused(error: io::Error) -> S3Error {
     error.downcast().unwrap_or_else(|error| {
         tracing::warn!(%error, "I/O error of S3");
         S3Error::internal_error(error)
@@ -80,7 +71,7 @@ macro_rules! move_fields {
     };
     ($from:expr => $to:expr; $($field:ident)+) => { $( $to.$field = $from.$field; )+ };
 }
-use move_fields;
+pub(crate) use move_fields;
 
 /// Implements each listed method of the [`S3`] trait with the method of the same name. `waits` marks async methods.
 /// Other operations fail with `NotImplemented`.
@@ -120,3 +111,65 @@ operations! {
     put_object: PutObjectInput -> PutObjectOutput, waits;
     upload_part: UploadPartInput -> UploadPartOutput, waits;
 }
+
+#[expect(
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    reason = "all operations have one signature"
+)]
+impl Operations {
+    pub(crate) fn create_bucket(
+        &self,
+        request: S3Request<CreateBucketInput>,
+    ) -> S3Result<CreateBucketOutput> {
+        let name = request.input.bucket;
+        if !self.store.create(&name, self.now()).map_err(refused)? {
+            let text = "Your previous request to create the named bucket succeeded and you already own it.";
+            return Err(s3_error!(BucketAlreadyOwnedByYou, "{text}"));
+        }
+        Ok(CreateBucketOutput { location: Some(format!("/{name}")) })
+    }
+
+    pub(crate) fn delete_bucket(
+        &self,
+        request: S3Request<DeleteBucketInput>,
+    ) -> S3Result<DeleteBucketOutput> {
+        let bucket = self.bucket(&request.input.bucket)?;
+        if !self.store.remove(&bucket).map_err(refused)? {
+            return Err(s3_error!(BucketNotEmpty, "The bucket you tried to delete is not empty"));
+        }
+        Ok(DeleteBucketOutput::default())
+    }
+
+    pub(crate) fn head_bucket(&self, request: S3Request<HeadBucketInput>) -> S3Result<HeadBucketOutput> {
+        self.bucket(&request.input.bucket)?;
+        Ok(HeadBucketOutput::default())
+    }
+
+    pub(crate) fn get_bucket_location(
+        &self,
+        request: S3Request<GetBucketLocationInput>,
+    ) -> S3Result<GetBucketLocationOutput> {
+        self.bucket(&request.input.bucket)?;
+        // The location of the first region is empty.
+        let region = Some(self.outbox.region.as_str()).filter(|region| *region != "us-east-1");
+        let location_constraint = region.map(|region| BucketLocationConstraint::from(region.to_owned()));
+        Ok(GetBucketLocationOutput { location_constraint })
+    }
+
+    pub(crate) fn list_buckets(&self, request: S3Request<ListBucketsInput>) -> S3Result<ListBucketsOutput> {
+        let prefix = request.input.prefix;
+        let start = prefix.as_deref().unwrap_or_default();
+        let all = self.store.buckets();
+        let rows = all.iter().filter(|bucket| bucket.name.starts_with(start)).map(|bucket| Bucket {
+            name: Some(bucket.name.clone()),
+            creation_date: Some(timestamp(bucket.created)),
+            ..Bucket::default()
+        });
+        Ok(ListBucketsOutput { buckets: Some(rows.collect()), prefix, ..ListBucketsOutput::default() })
+    }
+}
+
+#[cfg(test)]
+#[path = "ops_tests.rs"]
+mod tests;

@@ -1,22 +1,32 @@
 //! Multipart uploads.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::pin::pin;
 
+use futures_util::TryStreamExt as _;
+use s3s::crypto::{Checksum as _, Md5};
 use s3s::dto::{
     AbortMultipartUploadInput, AbortMultipartUploadOutput, ChecksumAlgorithm, ChecksumType,
-    CreateMultipartUploadInput, CreateMultipartUploadOutput, ETag, UploadPartInput, UploadPartOutput,
+    CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CompletedPart, CreateMultipartUploadInput,
+    CreateMultipartUploadOutput, ETag, UploadPartInput, UploadPartOutput,
 };
-use s3s::{S3Request, S3Result, s3_error};
+use s3s::{S3Error, S3Request, S3Result, s3_error};
 
-use super::body::ExpectedChecksum;
-use super::{Operations, move_fields, refused};
-use crate::s3::store::{Algorithm, Attributes, StoredChecksum, Upload, hex};
+use crate::s3::RequestContext;
+use crate::s3::body::ExpectedChecksum;
+use crate::s3::notifications::COMPLETE;
+use crate::s3::ops::objects::check_write;
+use crate::s3::ops::{Operations, move_fields, refused};
+use crate::s3::store::object::{
+    Algorithm, Attributes, Hashes, Object, StoredChecksum, Upload, Written, hex, read,
+};
 
 /// Valid part numbers: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
 const NUMBERS: std::ops::RangeInclusive<i32> = 1..=10_000;
 
 impl Operations {
-    pub(super) fn create_multipart_upload(
+    pub(crate) fn create_multipart_upload(
         &self,
         request: S3Request<CreateMultipartUploadInput>,
     ) -> S3Result<CreateMultipartUploadOutput> {
@@ -55,7 +65,7 @@ impl Operations {
         })
     }
 
-    pub(super) async fn upload_part(
+    pub(crate) async fn upload_part(
         &self,
         mut request: S3Request<UploadPartInput>,
     ) -> S3Result<UploadPartOutput> {
@@ -76,7 +86,7 @@ impl Operations {
         Ok(output)
     }
 
-    pub(super) fn abort_multipart_upload(
+    pub(crate) fn abort_multipart_upload(
         &self,
         request: S3Request<AbortMultipartUploadInput>,
     ) -> S3Result<AbortMultipartUploadOutput> {
@@ -85,4 +95,113 @@ impl Operations {
         bucket.abort(&input.upload_id, &input.key)?;
         Ok(AbortMultipartUploadOutput::default())
     }
+
+    pub(crate) async fn complete_multipart_upload(
+        &self,
+        request: S3Request<CompleteMultipartUploadInput>,
+    ) -> S3Result<CompleteMultipartUploadOutput> {
+        let context = RequestContext::of(&request.extensions);
+        let input = request.input;
+        let bucket = self.bucket(&input.bucket)?;
+        let upload = bucket.upload(&input.upload_id, &input.key, Upload::clone)?;
+        let wanted = input.multipart_upload.and_then(|parts| parts.parts).unwrap_or_default();
+        let parts = found_parts(&upload, &wanted)?;
+        let mut object = assembled(&upload, &parts);
+        if input.mpu_object_size.is_some_and(|size| u64::try_from(size) != Ok(object.size())) {
+            return Err(s3_error!(
+                InvalidRequest,
+                "The provided 'x-amz-mp-object-size' header does not match."
+            ));
+        }
+        if let Some(algorithm) = upload.algorithm {
+            object.checksum = if upload.whole {
+                Some(checksum_of(&object, algorithm).await.map_err(refused)?)
+            } else {
+                StoredChecksum::of_checksums(algorithm, parts.iter().map(|part| part.checksum.as_ref()))
+            };
+        }
+        let given = input.checksum_crc32.or(input.checksum_crc32c).or(input.checksum_crc64nvme);
+        let given = given.or(input.checksum_sha1).or(input.checksum_sha256);
+        if given.is_some() && given.as_ref() != object.checksum.as_ref().map(|checksum| &checksum.value) {
+            return Err(s3_error!(BadDigest, "The checksum you specified did not match what we received."));
+        }
+        let check = |before: Option<&Object>| {
+            check_write(before, input.if_match.as_ref(), input.if_none_match.as_ref())
+        };
+        let object = self.store(&context, &bucket, object, Some(&upload.id), check, COMPLETE)?;
+        let checksum = StoredChecksum::fields(object.checksum.as_ref());
+        let mut output = CompleteMultipartUploadOutput {
+            location: Some(format!("/{}/{}", input.bucket, input.key)),
+            bucket: Some(input.bucket),
+            key: Some(input.key),
+            e_tag: Some(ETag::Strong(object.etag.clone())),
+            checksum_type: checksum.checksum_type,
+            ..CompleteMultipartUploadOutput::default()
+        };
+        move_fields!(checksum => output; checksums);
+        Ok(output)
+    }
+}
+
+/// The smallest part, except for the last: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
+const MIN_PART: u64 = 5 << 20;
+
+/// The listed parts.
+fn found_parts<'u>(upload: &'u Upload, wanted: &[CompletedPart]) -> S3Result<Vec<&'u Written>> {
+    if wanted.is_empty() {
+        return Err(s3_error!(MalformedXML, "You must specify at least one part"));
+    }
+    if !wanted.is_sorted_by(|one, next| one.part_number < next.part_number) {
+        return Err(s3_error!(InvalidPartOrder, "The list of parts was not in ascending order."));
+    }
+    let mut parts = Vec::new();
+    for (number, part) in (1..).zip(wanted) {
+        let has_etag =
+            |found: &&Written| part.e_tag.as_ref().is_none_or(|etag| etag.value() == hex(found.md5));
+        let found = part.part_number.and_then(|number| upload.parts.get(&number));
+        let found = found.filter(has_etag).ok_or_else(invalid_part)?;
+        if number < wanted.len() && found.segment.size < MIN_PART {
+            return Err(s3_error!(
+                EntityTooSmall,
+                "Your proposed upload is smaller than the minimum allowed size"
+            ));
+        }
+        parts.push(found);
+    }
+    Ok(parts)
+}
+
+fn invalid_part() -> S3Error {
+    let text = "One or more of the specified parts could not be found. The part may not have been uploaded, or the \
+                specified entity tag may not match the part's entity tag.";
+    s3_error!(InvalidPart, "{text}")
+}
+
+/// Joins parts without copying bytes. The date of the object is that of the start of the upload:
+/// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html>.
+fn assembled(upload: &Upload, parts: &[&Written]) -> Object {
+    let mut md5 = Md5::new();
+    for part in parts {
+        md5.update(&part.md5);
+    }
+    Object {
+        key: upload.key.clone(),
+        etag: format!("{}-{}", hex(md5.finalize()), parts.len()),
+        modified: upload.initiated,
+        attributes: upload.attributes.clone(),
+        checksum: None,
+        segments: parts.iter().map(|part| part.segment.clone()).collect(),
+        multipart: true,
+    }
+}
+
+/// Reads all bytes to compute their checksum.
+async fn checksum_of(object: &Object, algorithm: Algorithm) -> io::Result<StoredChecksum> {
+    let mut hashes = Hashes::new(Some(algorithm));
+    let mut chunks = pin!(read(object, 0..object.size()));
+    while let Some(chunk) = chunks.try_next().await? {
+        hashes.update(&chunk);
+    }
+    let (_, checksum) = hashes.finish();
+    checksum.ok_or_else(|| io::Error::other("no checksum was computed"))
 }

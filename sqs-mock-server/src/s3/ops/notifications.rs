@@ -10,14 +10,14 @@ use s3s::dto::{
 };
 use s3s::{S3Error, S3Request, S3Result};
 
-use super::{Operations, refused};
 use crate::s3::RequestContext;
 use crate::s3::notifications::{
     Configuration, Fault, KeyFilter, RequestedRule, Rule, Target, TargetKind, test_message,
 };
+use crate::s3::ops::{Operations, refused};
 
 impl Operations {
-    pub(super) fn put_bucket_notification_configuration(
+    pub(crate) fn put_bucket_notification_configuration(
         &self,
         request: S3Request<PutBucketNotificationConfigurationInput>,
     ) -> S3Result<PutBucketNotificationConfigurationOutput> {
@@ -49,7 +49,7 @@ impl Operations {
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "all operations have one signature")]
-    pub(super) fn get_bucket_notification_configuration(
+    pub(crate) fn get_bucket_notification_configuration(
         &self,
         request: S3Request<GetBucketNotificationConfigurationInput>,
     ) -> S3Result<GetBucketNotificationConfigurationOutput> {

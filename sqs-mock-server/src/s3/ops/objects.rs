@@ -1,26 +1,28 @@
 //! `PutObject`, `PostObject`, which s3s converts, `DeleteObject` and `DeleteObjects`.
 
-use std::io;
 use std::sync::Arc;
+use std::{io, ops};
 
 use http::Method;
 use s3s::dto::{
-    DeleteObjectInput, DeleteObjectOutput, DeleteObjectsInput, DeleteObjectsOutput, DeletedObject, ETag,
-    ETagCondition, Error, ObjectIdentifier, PutObjectInput, PutObjectOutput,
+    ChecksumMode, DeleteObjectInput, DeleteObjectOutput, DeleteObjectsInput, DeleteObjectsOutput,
+    DeletedObject, ETag, ETagCondition, Error, GetObjectInput, GetObjectOutput, HeadObjectInput,
+    HeadObjectOutput, ObjectIdentifier, PutObjectInput, PutObjectOutput, Range, StreamingBlob, Timestamp,
 };
-use s3s::{S3Error, S3Request, S3Result, s3_error};
+use s3s::{S3Error, S3ErrorCode, S3Request, S3Result, s3_error};
 
-use super::body::ExpectedChecksum;
-use super::{Operations, move_fields, no_such_key, refused};
 use crate::s3::RequestContext;
+use crate::s3::body::ExpectedChecksum;
 use crate::s3::notifications::{Change, Configuration, DELETE, MALFORMED_XML, POST, PUT};
-use crate::s3::store::{Attributes, Bucket, Object, StoredChecksum, hex};
+use crate::s3::ops::{Operations, move_fields, no_such_key, refused, timestamp};
+use crate::s3::store::bucket::Bucket;
+use crate::s3::store::object::{Attributes, Object, StoredChecksum, hex, read};
 
 /// The most keys of a request: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html>.
 const MAX_KEYS: usize = 1000;
 
 impl Operations {
-    pub(super) async fn put_object(&self, request: S3Request<PutObjectInput>) -> S3Result<PutObjectOutput> {
+    pub(crate) async fn put_object(&self, request: S3Request<PutObjectInput>) -> S3Result<PutObjectOutput> {
         let expected = ExpectedChecksum::of(&request, None)?;
         let context = RequestContext::of(&request.extensions);
         let event = if request.method == Method::POST { POST } else { PUT };
@@ -69,7 +71,7 @@ impl Operations {
 
     /// Stores an object and sends its event, unless `check` rejects the object that it replaces. Ends the upload that it
     /// comes from.
-    pub(super) fn store(
+    pub(crate) fn store(
         &self,
         context: &Arc<RequestContext>,
         bucket: &Bucket,
@@ -101,7 +103,7 @@ impl Operations {
         bucket.delete(key, check, |rules| self.outbox.send(context, &bucket.name, rules, key, change))
     }
 
-    pub(super) fn delete_object(
+    pub(crate) fn delete_object(
         &self,
         request: S3Request<DeleteObjectInput>,
     ) -> S3Result<DeleteObjectOutput> {
@@ -112,7 +114,7 @@ impl Operations {
         Ok(DeleteObjectOutput::default())
     }
 
-    pub(super) fn delete_objects(
+    pub(crate) fn delete_objects(
         &self,
         request: S3Request<DeleteObjectsInput>,
     ) -> S3Result<DeleteObjectsOutput> {
@@ -138,10 +140,56 @@ impl Operations {
         let deleted = (!input.delete.quiet.unwrap_or(false)).then_some(deleted);
         Ok(DeleteObjectsOutput { deleted, errors: Some(errors), ..DeleteObjectsOutput::default() })
     }
+
+    pub(crate) fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<GetObjectOutput> {
+        let input = request.input;
+        let object = self.object(&input.bucket, &input.key)?;
+        check_read(&object, &input)?;
+        let span = selected(&object, input.range, input.part_number)?;
+        let is_whole = input.range.is_none() && input.part_number.is_none();
+        let last = span.end.saturating_sub(1);
+        let parts = input.part_number.filter(|_| object.multipart).map(|_| object.segments.len());
+        // The checksum covers the whole object.
+        let shows_checksum =
+            is_whole && input.checksum_mode.is_some_and(|mode| mode.as_str() == ChecksumMode::ENABLED);
+        let checksum = StoredChecksum::fields(object.checksum.as_ref().filter(|_| shows_checksum));
+        let attributes = object.attributes.clone();
+        let mut output = GetObjectOutput {
+            accept_ranges: Some("bytes".to_owned()),
+            body: Some(StreamingBlob::wrap(read(&object, span.clone()))),
+            checksum_type: checksum.checksum_type,
+            content_length: i64::try_from(span.end - span.start).ok(),
+            content_range: (!is_whole).then(|| format!("bytes {}-{last}/{}", span.start, object.size())),
+            e_tag: Some(ETag::Strong(object.etag.clone())),
+            last_modified: Some(timestamp(object.modified)),
+            parts_count: parts.and_then(|parts| i32::try_from(parts).ok()),
+            ..GetObjectOutput::default()
+        };
+        move_fields!(attributes => output; attributes);
+        move_fields!(checksum => output; checksums);
+        output.content_type.get_or_insert_with(|| "binary/octet-stream".to_owned());
+        Ok(output)
+    }
+
+    /// Answers like `GetObject`, without the body.
+    pub(crate) fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<HeadObjectOutput> {
+        let request = request.map_input(|head| {
+            let mut get = GetObjectInput::default();
+            move_fields!(head => get; bucket key range part_number checksum_mode if_match if_none_match
+                if_modified_since if_unmodified_since);
+            get
+        });
+        let (found, mut output) = (self.get_object(request)?, HeadObjectOutput::default());
+        move_fields!(found => output; accept_ranges checksum_type content_length content_range e_tag last_modified
+            parts_count);
+        move_fields!(found => output; attributes);
+        move_fields!(found => output; checksums);
+        Ok(output)
+    }
 }
 
 /// Checks the conditions of a write on the object that it replaces.
-pub(super) fn check_write(
+pub(crate) fn check_write(
     before: Option<&Object>,
     if_match: Option<&ETagCondition>,
     if_none_match: Option<&ETagCondition>,
@@ -155,7 +203,7 @@ pub(super) fn check_write(
     if is_unwanted { Err(failed()) } else { Ok(()) }
 }
 
-pub(super) fn is_met(condition: &ETagCondition, object: &Object) -> bool {
+pub(crate) fn is_met(condition: &ETagCondition, object: &Object) -> bool {
     match condition {
         ETagCondition::Any => true,
         ETagCondition::ETag(etag) => etag.weak_cmp(&ETag::Strong(object.etag.clone())),
@@ -163,6 +211,48 @@ pub(super) fn is_met(condition: &ETagCondition, object: &Object) -> bool {
 }
 
 /// The error for a condition that does not hold.
-pub(super) fn failed() -> S3Error {
+pub(crate) fn failed() -> S3Error {
     s3_error!(PreconditionFailed, "At least one of the pre-conditions you specified did not hold")
+}
+
+/// The bytes of an object that a request selects: a range, a part, or all.
+fn selected(object: &Object, range: Option<Range>, part: Option<i32>) -> S3Result<ops::Range<u64>> {
+    match (range, part) {
+        (Some(_), Some(_)) => {
+            let text = "Cannot specify both Range header and partNumber query parameter";
+            Err(s3_error!(InvalidRequest, "{text}"))
+        }
+        (Some(range), None) => {
+            let unsatisfiable = |_| s3_error!(InvalidRange, "The requested range is not satisfiable");
+            range.check(object.size()).map_err(unsatisfiable)
+        }
+        (None, Some(wanted)) => {
+            let mut start = 0;
+            for (number, segment) in (1..).zip(&object.segments) {
+                if number == wanted {
+                    return Ok(start..start + segment.size);
+                }
+                start += segment.size;
+            }
+            Err(s3_error!(InvalidRange, "The requested partnumber is not satisfiable"))
+        }
+        (None, None) => Ok(0..object.size()),
+    }
+}
+
+/// Checks the conditions of a read in the order of RFC 9110, section 13.2.2.
+fn check_read(object: &Object, input: &GetObjectInput) -> S3Result<()> {
+    // HTTP dates have a resolution of one second.
+    let modified = timestamp(object.modified / 1000 * 1000);
+    let is_after = |time: &Timestamp| modified > *time;
+    match (&input.if_match, &input.if_unmodified_since) {
+        (Some(wanted), _) if !is_met(wanted, object) => return Err(failed()),
+        (None, Some(time)) if is_after(time) => return Err(failed()),
+        _ => {}
+    }
+    match (&input.if_none_match, &input.if_modified_since) {
+        (Some(unwanted), _) if is_met(unwanted, object) => Err(S3ErrorCode::NotModified.into()),
+        (None, Some(time)) if !is_after(time) => Err(S3ErrorCode::NotModified.into()),
+        _ => Ok(()),
+    }
 }

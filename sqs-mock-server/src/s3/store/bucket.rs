@@ -8,14 +8,15 @@ use std::{fs, io};
 use parking_lot::{Mutex, MutexGuard};
 use s3s::{S3Error, S3Result, s3_error};
 
-use super::{DataWriter, Object, Upload, Written, disk};
 use crate::s3::notifications::Configuration;
+use crate::s3::store;
+use crate::s3::store::object::{DataWriter, Object, Upload, Written};
 
 /// A bucket. Its methods that write files return errors of S3 as [`io::Error::other`].
 #[derive(Debug)]
 pub(crate) struct Bucket {
     pub(crate) name: String,
-    pub(super) root: PathBuf,
+    pub(crate) root: PathBuf,
     /// In milliseconds since the epoch.
     pub(crate) created: u64,
     /// Held while records are written, but not while bodies are.
@@ -45,18 +46,18 @@ fn no_such_upload() -> S3Error {
 
 impl Bucket {
     /// Creates the directory of a bucket.
-    pub(super) fn create(name: &str, root: PathBuf, now: u64) -> io::Result<Self> {
+    pub(crate) fn create(name: &str, root: PathBuf, now: u64) -> io::Result<Self> {
         for folder in ["objects", "data"] {
             fs::create_dir_all(root.join(folder))?;
         }
-        disk::write(&root.join(disk::BUCKET), &now)?;
+        store::write(&root.join(store::BUCKET), &now)?;
         // Without what a failed removal has left: the next start reads or removes it.
         Ok(Self { name: name.to_owned(), root, created: now, state: Mutex::default() })
     }
 
     /// Opens the directory of a bucket.
-    pub(super) fn load(name: &str, root: PathBuf) -> io::Result<Self> {
-        let (created, objects, notifications) = disk::load(&root)?;
+    pub(crate) fn load(name: &str, root: PathBuf) -> io::Result<Self> {
+        let (created, objects, notifications) = store::load(&root)?;
         let notifications = Arc::new(notifications);
         let state = Mutex::new(State { objects, notifications, ..State::default() });
         Ok(Self { name: name.to_owned(), root, created, state })
@@ -72,7 +73,7 @@ impl Bucket {
     }
 
     /// Removes the directory, and closes the bucket to writes; `false` if it has objects.
-    pub(super) fn remove(&self) -> io::Result<bool> {
+    pub(crate) fn remove(&self) -> io::Result<bool> {
         let mut state = self.open()?;
         if !state.objects.is_empty() {
             return Ok(false);
@@ -83,7 +84,7 @@ impl Bucket {
     }
 
     /// Closes the bucket to writes and removes its contents from memory.
-    pub(super) fn empty(&self) {
+    pub(crate) fn empty(&self) {
         *self.state.lock() = State { closed: true, ..State::default() };
     }
 
@@ -105,7 +106,7 @@ impl Bucket {
     /// Replaces the notification configuration.
     pub(crate) fn set_notifications(&self, configuration: Configuration) -> io::Result<()> {
         let mut state = self.open()?;
-        disk::write(&self.root.join(disk::NOTIFICATIONS), &configuration)?;
+        store::write(&self.root.join(store::NOTIFICATIONS), &configuration)?;
         state.notifications = Arc::new(configuration);
         Ok(())
     }
@@ -132,7 +133,7 @@ impl Bucket {
             return Err(io::Error::other(no_such_upload()));
         }
         check(state.objects.get(&object.key).map(AsRef::as_ref)).map_err(io::Error::other)?;
-        disk::write(&disk::object_file(&self.root, &object.key), &object)?;
+        store::write(&store::object_file(&self.root, &object.key), &object)?;
         object.keep_files(true);
         let object = Arc::new(object);
         if let Some(before) = state.objects.insert(object.key.clone(), Arc::clone(&object)) {
@@ -158,7 +159,7 @@ impl Bucket {
         check(state.objects.get(key).map(AsRef::as_ref)).map_err(io::Error::other)?;
         let exists = state.objects.contains_key(key);
         if exists {
-            fs::remove_file(disk::object_file(&self.root, key))?;
+            fs::remove_file(store::object_file(&self.root, key))?;
         }
         if let Some(object) = state.objects.remove(key) {
             object.keep_files(false);

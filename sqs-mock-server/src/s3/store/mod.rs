@@ -9,33 +9,32 @@
 //! is complete before a record refers to it. Objects are therefore replaced atomically, and readers of an old object
 //! finish undisturbed. Uploads are only in memory: the next start removes data files without a record.
 
-mod bucket;
-mod checksum;
-mod data;
-mod disk;
-mod object;
+pub(crate) mod bucket;
+pub(crate) mod object;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
 use fastrand::Rng;
 use parking_lot::{Mutex, RwLock};
+use s3s::crypto::{Checksum as _, Sha256};
 use s3s::path::check_bucket_name;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
-pub(super) use bucket::{Bucket, no_such_bucket};
-pub(super) use checksum::{Algorithm, Hashes, StoredChecksum, hex};
-pub(super) use data::{DataWriter, read, read_all};
-pub(super) use object::{Attributes, Object, Segment, Upload, Written};
-
-use crate::service::seed::{self, Seed};
+use crate::control::seed;
+use crate::control::seed::Seed;
+use crate::s3::notifications::Configuration;
+use crate::s3::store::bucket::Bucket;
+use crate::s3::store::object::{DataFile, Object, hex};
 
 /// All buckets of a directory.
 #[derive(Debug)]
-pub(super) struct Store {
-    pub(super) root: PathBuf,
+pub(crate) struct Store {
+    pub(crate) root: PathBuf,
     /// Removes the directory on drop.
     temporary: Option<TempDir>,
     /// Locked before the lock of a bucket, never while one is held.
@@ -48,7 +47,7 @@ impl Store {
     ///
     /// # Errors
     /// The directory cannot be read or written, or a file in it is damaged.
-    pub(super) fn open(directory: Option<&Path>, seed: Seed) -> io::Result<Self> {
+    pub(crate) fn open(directory: Option<&Path>, seed: Seed) -> io::Result<Self> {
         let (root, temporary) = match directory {
             Some(directory) => (directory.to_owned(), None),
             None => TempDir::with_prefix("sqs-mock-s3-").map(|made| (made.path().to_owned(), Some(made)))?,
@@ -69,17 +68,17 @@ impl Store {
     }
 
     /// The bucket with this name.
-    pub(super) fn bucket(&self, name: &str) -> Option<Arc<Bucket>> {
+    pub(crate) fn bucket(&self, name: &str) -> Option<Arc<Bucket>> {
         self.buckets.read().get(name).cloned()
     }
 
     /// All buckets, sorted by name.
-    pub(super) fn buckets(&self) -> Vec<Arc<Bucket>> {
+    pub(crate) fn buckets(&self) -> Vec<Arc<Bucket>> {
         self.buckets.read().values().cloned().collect()
     }
 
     /// Creates a bucket; `false` if it exists.
-    pub(super) fn create(&self, name: &str, now: u64) -> io::Result<bool> {
+    pub(crate) fn create(&self, name: &str, now: u64) -> io::Result<bool> {
         let mut buckets = self.buckets.write();
         if buckets.contains_key(name) {
             return Ok(false);
@@ -90,12 +89,12 @@ impl Store {
     }
 
     /// A random id.
-    pub(super) fn new_id(&self) -> String {
+    pub(crate) fn new_id(&self) -> String {
         seed::uuid(&mut self.ids.lock()).to_string()
     }
 
     /// Removes a bucket; `false` if it has objects.
-    pub(super) fn remove(&self, bucket: &Bucket) -> io::Result<bool> {
+    pub(crate) fn remove(&self, bucket: &Bucket) -> io::Result<bool> {
         let mut buckets = self.buckets.write();
         let is_empty = bucket.remove()?;
         if is_empty {
@@ -105,7 +104,7 @@ impl Store {
     }
 
     /// Removes all buckets if the directory is temporary.
-    pub(super) fn clear_temporary(&self) -> io::Result<()> {
+    pub(crate) fn clear_temporary(&self) -> io::Result<()> {
         if self.temporary.is_none() {
             return Ok(());
         }
@@ -116,4 +115,82 @@ impl Store {
         }
         removed
     }
+}
+
+/// The file of the date of creation.
+pub(crate) const BUCKET: &str = "bucket.json";
+
+/// The file of the notification configuration. Without one, the bucket has no rules.
+pub(crate) const NOTIFICATIONS: &str = "notifications.json";
+
+/// The extension of files that are being written.
+const UNFINISHED: &str = "tmp";
+
+/// The date of creation of a bucket, its objects and its notification configuration.
+type Contents = (u64, BTreeMap<String, Arc<Object>>, Configuration);
+
+/// The file of an object: keys may have characters and lengths that file names may not have.
+pub(crate) fn object_file(bucket: &Path, key: &str) -> PathBuf {
+    bucket.join("objects").join(hex(Sha256::checksum(key.as_bytes())) + ".json")
+}
+
+/// Replaces a file atomically.
+pub(crate) fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let unfinished = path.with_extension(UNFINISHED);
+    fs::write(&unfinished, serde_json::to_vec(value)?)?;
+    fs::rename(&unfinished, path)
+}
+
+/// Reads a JSON file; an error names the file.
+fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<T> {
+    let read = fs::read(path).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
+    read.map_err(|error| io::Error::new(error.kind(), format!("{} is damaged: {error}", path.display())))
+}
+
+/// Reads a bucket, and removes files of incomplete writes and deletes.
+pub(crate) fn load(bucket: &Path) -> io::Result<Contents> {
+    // First, since nothing may be removed from a directory that is not a bucket.
+    let created = read_json(&bucket.join(BUCKET))?;
+    let notifications = bucket.join(NOTIFICATIONS);
+    let notifications =
+        if notifications.exists() { read_json(&notifications)? } else { Configuration::default() };
+    let data = bucket.join("data");
+    let mut unreferenced: BTreeSet<_> = finished(&data)?.into_iter().collect();
+    let mut objects = BTreeMap::new();
+    for path in finished(&bucket.join("objects"))? {
+        let mut object: Object = read_json(&path)?;
+        for segment in &mut object.segments {
+            let path = data.join(&segment.file);
+            check(&path, segment.size)?;
+            unreferenced.remove(&path);
+            segment.data = Arc::new(DataFile { path, is_temporary: false.into() });
+        }
+        objects.insert(object.key.clone(), Arc::new(object));
+    }
+    unreferenced.iter().try_for_each(fs::remove_file)?;
+    Ok((created, objects, notifications))
+}
+
+/// Checks that a data file is complete.
+fn check(path: &Path, expected: u64) -> io::Result<()> {
+    let problem = match fs::metadata(path) {
+        Ok(found) if found.len() == expected => return Ok(()),
+        Ok(found) => format!("has {} bytes, not {expected}", found.len()),
+        Err(error) => format!("cannot be read: {error}"),
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidData, format!("{} {problem}", path.display())))
+}
+
+/// Lists a directory, and removes temporary files of incomplete writes.
+fn finished(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == UNFINISHED) {
+            fs::remove_file(path)?;
+        } else {
+            paths.push(path);
+        }
+    }
+    Ok(paths)
 }

@@ -9,10 +9,11 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
-use crate::service::clock::Timestamp;
+use crate::control::clock::Timestamp;
 
 /// A limit of this server that bounds memory.
 const MAX_BYTES: usize = 64 << 20;
+
 /// What a delivery takes in addition to its texts, approximately.
 const OVERHEAD: usize = 512;
 
@@ -21,13 +22,18 @@ const MAX_ATTEMPTS: usize = 16;
 
 /// Retries without a pause.
 const IMMEDIATE: u32 = 3;
+
 /// Retries after one second each.
 const PRE_BACKOFF: u32 = 2;
+
 /// Retries after pauses that grow from one second to the last.
 const BACKOFF: u32 = 10;
+
 /// Retries after the last pause.
 const POST_BACKOFF: u32 = 100_000;
+
 const FIRST: Duration = Duration::from_secs(1);
+
 const LAST: Duration = Duration::from_secs(20);
 
 /// A subscription, by id, and a group of its FIFO topic.

@@ -1,26 +1,38 @@
 //! What requests set of a topic: attributes and tags.
 //!
 //! Source: <https://docs.aws.amazon.com/sns/latest/api/API_SetTopicAttributes.html>
+//!
+//! Access policies of topics, and the permissions that are statements in them. They are stored, not enforced.
+//!
+//! Source: <https://docs.aws.amazon.com/sns/latest/api/API_AddPermission.html>
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::policy;
-use super::refusal::{are_equal, check_length, in_attributes, invalid, json_object};
-use crate::service::arn::TopicArn;
-use crate::service::query_error::QueryError;
+use serde_json::json;
+
+use crate::control::arn::TopicArn;
+use crate::control::policies::{Document, Statement, is_action_of};
+use crate::query::QueryError;
+use crate::sns::engine::{are_equal, check_length, in_attributes, invalid, json_object};
 
 /// The maximum size of a message in bytes, unless the topic has another.
 const MAXIMUM_MESSAGE_SIZE: usize = 262_144;
+
 /// The sizes that a topic can set instead.
 pub(crate) const MAXIMUM_MESSAGE_SIZES: RangeInclusive<u32> = 1_024..=1_048_576;
+
 /// The maximum number of characters of a display name.
 pub(crate) const MAX_DISPLAY_NAME: usize = 100;
+
 /// A limit of this server that bounds memory; policies have their own.
 const MAX_VALUE: usize = 30_720;
+
 const MAX_TAGS: usize = 50;
+
 /// The limits of AWS tags. They bound memory.
 const MAX_TAG_KEY: usize = 128;
+
 const MAX_TAG_VALUE: usize = 256;
 
 const EFFECTIVE_DELIVERY_POLICY: &str = r#"{"http":{"defaultHealthyRetryPolicy":{"minDelayTarget":20,"maxDelayTarget":20,"numRetries":3,"numMaxDelayRetries":0,"numNoDelayRetries":0,"numMinDelayRetries":0,"backoffFunction":"linear"},"disableSubscriptionOverrides":false,"defaultRequestPolicy":{"headerContentType":"text/plain; charset=UTF-8"}}}"#;
@@ -43,7 +55,7 @@ impl TopicSettings {
     ///
     /// # Errors
     /// `InvalidParameter`.
-    pub(super) fn new(
+    pub(crate) fn new(
         arn: TopicArn,
         requested: &[(&str, &str)],
         tags: BTreeMap<String, String>,
@@ -71,7 +83,7 @@ impl TopicSettings {
                 self.attributes.remove(name);
                 return Ok(());
             }
-            "Policy" => policy::parse(value)?,
+            "Policy" => parse(value)?,
             "DeliveryPolicy" => {
                 json_object(value).map_err(|error| invalid(format_args!("DeliveryPolicy: {error}")))?;
                 value.to_owned()
@@ -93,7 +105,7 @@ impl TopicSettings {
         accounts: &[&str],
         actions: &[&str],
     ) -> Result<(), QueryError> {
-        let policy = policy::with_permission(&self.policy(), &self.arn, label, accounts, actions)?;
+        let policy = with_permission(&self.policy(), &self.arn, label, accounts, actions)?;
         self.attributes.insert("Policy".to_owned(), policy);
         Ok(())
     }
@@ -103,13 +115,13 @@ impl TopicSettings {
     /// # Errors
     /// `InternalError`, never for a policy that was accepted before.
     pub(crate) fn remove_permission(&mut self, label: &str) -> Result<(), QueryError> {
-        let policy = policy::without_permission(&self.policy(), label)?;
+        let policy = without_permission(&self.policy(), label)?;
         self.attributes.insert("Policy".to_owned(), policy);
         Ok(())
     }
 
     fn policy(&self) -> String {
-        self.attributes.get("Policy").cloned().unwrap_or_else(|| policy::default_of(&self.arn))
+        self.attributes.get("Policy").cloned().unwrap_or_else(|| default_of(&self.arn))
     }
 
     /// Adds tags, all or none. Values of existing keys are replaced.
@@ -147,7 +159,7 @@ impl TopicSettings {
     }
 
     /// The attributes that `GetTopicAttributes` returns, without the counts of subscriptions.
-    pub(super) fn shown(&self) -> BTreeMap<String, String> {
+    pub(crate) fn shown(&self) -> BTreeMap<String, String> {
         let mut shown = BTreeMap::from([
             ("DisplayName".to_owned(), String::new()),
             ("EffectiveDeliveryPolicy".to_owned(), EFFECTIVE_DELIVERY_POLICY.to_owned()),
@@ -164,13 +176,13 @@ impl TopicSettings {
     }
 
     /// The maximum size of a message in bytes.
-    pub(super) fn maximum_message_size(&self) -> usize {
+    pub(crate) fn maximum_message_size(&self) -> usize {
         let size = self.attributes.get("MaximumMessageSize").and_then(|size| size.parse().ok());
         size.unwrap_or(MAXIMUM_MESSAGE_SIZE)
     }
 
     /// Whether an attribute was set to a value.
-    pub(super) fn has(&self, name: &str, value: &str) -> bool {
+    pub(crate) fn has(&self, name: &str, value: &str) -> bool {
         self.attributes.get(name).is_some_and(|own| own == value)
     }
 
@@ -227,4 +239,97 @@ pub(crate) fn read_tags(pairs: &[(&str, &str)]) -> Result<BTreeMap<String, Strin
 fn check_tags(count: usize) -> Result<(), QueryError> {
     let text = "Could not complete request: tag quota of per resource exceeded";
     if count > MAX_TAGS { Err(QueryError::new(400, "TagLimitExceeded", text)) } else { Ok(()) }
+}
+
+/// A limit of AWS: 30 KiB.
+const MAX_BYTES: usize = 30_720;
+
+/// The actions that a permission can name.
+const ACTIONS: [&str; 9] = [
+    "AddPermission",
+    "DeleteTopic",
+    "GetTopicAttributes",
+    "ListSubscriptionsByTopic",
+    "Publish",
+    "Receive",
+    "RemovePermission",
+    "SetTopicAttributes",
+    "Subscribe",
+];
+
+/// The policy of a topic that never got another. As text, since AWS has its own order of members.
+pub(crate) fn default_of(topic: &TopicArn) -> String {
+    let (resource, account) = (json!(topic.to_string()), json!(topic.account));
+    format!(
+        r#"{{"Version":"2008-10-17","Id":"__default_policy_ID","Statement":[{{"Sid":"__default_statement_ID","Effect":"Allow","Principal":{{"AWS":"*"}},"Action":["SNS:GetTopicAttributes","SNS:SetTopicAttributes","SNS:AddPermission","SNS:RemovePermission","SNS:DeleteTopic","SNS:Subscribe","SNS:ListSubscriptionsByTopic","SNS:Publish"],"Resource":{resource},"Condition":{{"StringEquals":{{"AWS:SourceOwner":{account}}}}}}}]}}"#
+    )
+}
+
+/// A policy of a request, in the form that SNS returns.
+///
+/// # Errors
+/// `InvalidParameter`.
+pub(crate) fn parse(text: &str) -> Result<String, QueryError> {
+    let document: Document =
+        serde_json::from_str(text).map_err(|error| invalid(format_args!("Policy Error: {error}")))?;
+    if !document.is_valid(|name| is_action_of("sns", name, ACTIONS.into_iter())) {
+        return Err(invalid("Policy statement action out of service scope!"));
+    }
+    write(&document)
+}
+
+/// A policy with another statement.
+///
+/// # Errors
+/// `InvalidParameter` for a known label or an unknown action.
+pub(crate) fn with_permission(
+    policy: &str,
+    topic: &TopicArn,
+    label: &str,
+    accounts: &[&str],
+    actions: &[&str],
+) -> Result<String, QueryError> {
+    let mut document = read(policy)?;
+    if document.statement.iter().any(|statement| statement.has_label(label)) {
+        return Err(invalid("Statement already exists"));
+    }
+    if actions.is_empty() || !actions.iter().all(|action| ACTIONS.contains(action)) {
+        return Err(invalid("Policy statement action out of service scope!"));
+    }
+    if accounts.is_empty() {
+        return Err(invalid("AWSAccountId Reason: no value for required parameter"));
+    }
+    let actions = actions.iter().map(|action| format!("SNS:{action}")).collect();
+    document.statement.push(Statement::permission(label, accounts, actions, topic.to_string()));
+    write(&document)
+}
+
+/// A policy without the statement of a label, which may not exist.
+///
+/// # Errors
+/// `InternalError`, never for a policy that was accepted before.
+pub(crate) fn without_permission(policy: &str, label: &str) -> Result<String, QueryError> {
+    let mut document = read(policy)?;
+    document.statement.retain(|statement| !statement.has_label(label));
+    write(&document)
+}
+
+fn read(policy: &str) -> Result<Document, QueryError> {
+    serde_json::from_str(policy).map_err(|error| broken(&error))
+}
+
+fn write(document: &Document) -> Result<String, QueryError> {
+    let text = serde_json::to_string(document).map_err(|error| broken(&error))?;
+    let too_long = || {
+        invalid(format_args!(
+            "Policy Reason: the policy has {} bytes; at most {MAX_BYTES} are allowed",
+            text.len()
+        ))
+    };
+    if text.len() > MAX_BYTES { Err(too_long()) } else { Ok(text) }
+}
+
+/// Every policy that was read can be written and read again; a failure is a bug of this server.
+fn broken(error: &serde_json::Error) -> QueryError {
+    QueryError::new(500, "InternalError", format!("cannot store the policy: {error}"))
 }

@@ -1,12 +1,21 @@
 //! A subscription to a topic.
+//!
+//! Attributes of subscriptions.
+//!
+//! Source: <https://docs.aws.amazon.com/sns/latest/api/API_SetSubscriptionAttributes.html>
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::arn::SubscriptionArn;
-use super::protocol::{Endpoint, Protocol};
-use super::subscription_attributes::Attributes;
-use crate::service::clock::Timestamp;
+use serde_json::Value;
+
+use crate::control::arn::QueueArn;
+use crate::control::clock::Timestamp;
+use crate::control::text::text_enum;
+use crate::query::QueryError;
+use crate::sns::engine::{SubscriptionArn, are_equal, check_length, in_attributes, invalid, json_object};
+use crate::sns::filter::{FilterPolicy, FilterScope};
 
 /// How long a subscription waits for its confirmation.
 const CONFIRMATION: Duration = Duration::from_secs(48 * 3_600);
@@ -40,7 +49,7 @@ impl Subscription {
     }
 
     /// When it ends, unless it is confirmed before.
-    pub(super) fn lapse(&self) -> Option<Timestamp> {
+    pub(crate) fn lapse(&self) -> Option<Timestamp> {
         match self.state {
             State::Pending { since, .. } => Some(since + CONFIRMATION),
             State::Confirmed | State::ConfirmedBy { .. } => None,
@@ -48,7 +57,7 @@ impl Subscription {
     }
 
     /// The token that confirms it.
-    pub(super) fn token(&self) -> Option<&str> {
+    pub(crate) fn token(&self) -> Option<&str> {
         match &self.state {
             State::Confirmed => None,
             State::Pending { token, .. } | State::ConfirmedBy { token, .. } => Some(token),
@@ -56,7 +65,7 @@ impl Subscription {
     }
 
     /// Confirms it. Its token stays valid.
-    pub(super) fn confirm(&mut self, is_signed: bool) {
+    pub(crate) fn confirm(&mut self, is_signed: bool) {
         if let State::Pending { token, .. } = &mut self.state {
             self.state = State::ConfirmedBy { token: std::mem::take(token), is_signed };
         }
@@ -91,5 +100,261 @@ impl Subscription {
             shown.insert("EffectiveDeliveryPolicy".to_owned(), policy);
         }
         shown
+    }
+}
+
+/// A limit of this server that bounds memory. Filter policies, the longest values, have at most 256 KiB on AWS.
+const MAX_VALUE: usize = 262_144;
+
+/// What SNS applies to HTTP endpoints without a delivery policy of their own.
+const EFFECTIVE_DELIVERY_POLICY: &str = r#"{"healthyRetryPolicy":null,"sicklyRetryPolicy":null,"throttlePolicy":null,"requestPolicy":{"headerContentType":"text/plain; charset=UTF-8"},"guaranteed":false}"#;
+
+/// The attributes of a subscription.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Attributes {
+    /// Whether the subscriber gets messages without an envelope.
+    pub(crate) raw: bool,
+    pub(crate) filter: Option<Arc<FilterPolicy>>,
+    pub(crate) dead_letter_queue: Option<QueueArn>,
+    /// All that a request has set. Delivery policies and roles have no effect here.
+    pub(crate) set: BTreeMap<String, String>,
+}
+
+impl Attributes {
+    /// The attributes of a new subscription.
+    ///
+    /// # Errors
+    /// `InvalidParameter`.
+    pub(crate) fn create(
+        endpoint: &Endpoint,
+        of_fifo: bool,
+        requested: &[(&str, &str)],
+    ) -> Result<Self, QueryError> {
+        let mut attributes = Self::default();
+        // The scope first, since it decides which policies are valid.
+        let (scopes, others): (Vec<_>, Vec<_>) =
+            requested.iter().partition(|(name, _)| *name == "FilterPolicyScope");
+        for (name, value) in scopes.into_iter().chain(others) {
+            attributes.set(endpoint, of_fifo, name, value).map_err(in_attributes)?;
+        }
+        Ok(attributes)
+    }
+
+    /// Sets an attribute.
+    ///
+    /// # Errors
+    /// `InvalidParameter`.
+    pub(crate) fn set(
+        &mut self,
+        endpoint: &Endpoint,
+        of_fifo: bool,
+        name: &str,
+        value: &str,
+    ) -> Result<(), QueryError> {
+        check_length(name, value, MAX_VALUE)?;
+        let protocol = endpoint.protocol();
+        let mut value = value.to_owned();
+        match name {
+            "RawMessageDelivery" => {
+                let raw = truth(&value).ok_or_else(|| {
+                    invalid(format_args!(
+                        "RawMessageDelivery: Invalid value [{value}]. Must be true or false."
+                    ))
+                })?;
+                if raw && !protocol.can_be_raw() {
+                    let protocol = protocol.as_str();
+                    return Err(invalid(format_args!(
+                        "Delivery protocol [{protocol}] does not support raw message delivery."
+                    )));
+                }
+                self.raw = raw;
+                value = raw.to_string();
+            }
+            "FilterPolicy" if value.is_empty() => self.filter = None,
+            "FilterPolicy" => self.filter = Some(filter(&value, self.scope())?),
+            "FilterPolicyScope" => {
+                let scope = FilterScope::parse(&value).map_err(invalid)?;
+                if let Some(policy) = self.set.get("FilterPolicy") {
+                    self.filter = Some(filter(policy, scope)?);
+                }
+            }
+            "RedrivePolicy" if value.is_empty() => self.dead_letter_queue = None,
+            "RedrivePolicy" => {
+                let queue = dead_letter_queue(&value, of_fifo && endpoint.is_fifo());
+                self.dead_letter_queue =
+                    Some(queue.map_err(|text| invalid(format_args!("RedrivePolicy: {text}")))?);
+            }
+            "DeliveryPolicy" if protocol.is_http() => {
+                json_object(&value).map_err(|text| invalid(format_args!("DeliveryPolicy: {text}")))?;
+            }
+            "DeliveryPolicy" | "SubscriptionRoleArn" | "ReplayPolicy" => {}
+            _ => return Err(invalid("AttributeName")),
+        }
+        if value.is_empty() && matches!(name, "FilterPolicy" | "RedrivePolicy") {
+            self.set.remove(name);
+        } else {
+            self.set.insert(name.to_owned(), value);
+        }
+        Ok(())
+    }
+
+    /// The scope of the next filter policy.
+    fn scope(&self) -> FilterScope {
+        let scope = self.set.get("FilterPolicyScope");
+        scope.and_then(|scope| FilterScope::from_text(scope)).unwrap_or_default()
+    }
+
+    /// Whether each of `requested` has the value that the subscription has.
+    pub(crate) fn include(&self, requested: &[(&str, &str)]) -> bool {
+        requested.iter().all(|(name, value)| match *name {
+            "RawMessageDelivery" => truth(value) == Some(self.raw),
+            "FilterPolicyScope" => self.scope().as_str() == *value,
+            name => self.set.get(name).is_some_and(|own| are_equal(own, value)),
+        })
+    }
+
+    /// The attributes that a request can set, as `GetSubscriptionAttributes` returns them.
+    pub(crate) fn shown(&self) -> BTreeMap<String, String> {
+        let mut shown = self.set.clone();
+        shown.insert("RawMessageDelivery".to_owned(), self.raw.to_string());
+        // Without a policy, the scope of the next one is not shown.
+        match self.filter {
+            Some(_) => shown.insert("FilterPolicyScope".to_owned(), self.scope().as_str().to_owned()),
+            None => shown.remove("FilterPolicyScope"),
+        };
+        shown
+    }
+
+    /// The delivery policy that applies to an HTTP endpoint.
+    pub(crate) fn effective_delivery_policy(&self) -> &str {
+        self.set.get("DeliveryPolicy").map_or(EFFECTIVE_DELIVERY_POLICY, String::as_str)
+    }
+}
+
+fn dead_letter_queue(text: &str, needs_fifo: bool) -> Result<QueueArn, String> {
+    let object = json_object(text)?;
+    let queue = object.get("deadLetterTargetArn").and_then(Value::as_str);
+    let queue = queue.and_then(|arn| arn.parse::<QueueArn>().ok());
+    let queue = queue.ok_or("deadLetterTargetArn is an invalid arn")?;
+    if needs_fifo && !queue.is_fifo() {
+        return Err("must use a FIFO queue as DLQ for a FIFO Subscription to a FIFO Topic.".to_owned());
+    }
+    Ok(queue)
+}
+
+fn filter(text: &str, scope: FilterScope) -> Result<Arc<FilterPolicy>, QueryError> {
+    FilterPolicy::parse(text, scope).map(Arc::new).map_err(invalid)
+}
+
+/// `true` or `false` in any case.
+fn truth(text: &str) -> Option<bool> {
+    text.to_ascii_lowercase().parse().ok()
+}
+
+/// A limit of this server that bounds memory; the longest endpoints are URLs.
+const MAX_ENDPOINT: usize = 2_048;
+
+text_enum! {
+    /// How a subscriber gets messages. The texts are also the keys in messages with a text for each protocol.
+    pub(crate) enum Protocol {
+        Http => "http",
+        Https => "https",
+        Email => "email",
+        EmailJson => "email-json",
+        Sms => "sms",
+        Sqs => "sqs",
+        Application => "application",
+        Lambda => "lambda",
+        Firehose => "firehose",
+    }
+}
+
+impl Protocol {
+    /// Finds a protocol by its name on the wire.
+    ///
+    /// # Errors
+    /// `InvalidParameter`.
+    pub(crate) fn find(name: &str) -> Result<Self, QueryError> {
+        let unknown = || invalid(format_args!("Amazon SNS does not support this protocol string: {name}"));
+        Self::from_text(name).ok_or_else(unknown)
+    }
+
+    /// Whether the endpoint is a URL.
+    pub(crate) fn is_http(self) -> bool {
+        matches!(self, Self::Http | Self::Https)
+    }
+
+    /// Whether the owner of the endpoint must confirm the subscription.
+    pub(crate) fn needs_confirmation(self) -> bool {
+        self.is_http() || matches!(self, Self::Email | Self::EmailJson)
+    }
+
+    /// Whether the subscriber can get the message without an envelope.
+    pub(crate) fn can_be_raw(self) -> bool {
+        self.is_http() || matches!(self, Self::Sqs | Self::Firehose)
+    }
+
+    /// Whether it can subscribe to FIFO topics.
+    pub(crate) fn takes_fifo(self) -> bool {
+        matches!(self, Self::Sqs | Self::Lambda | Self::Firehose)
+    }
+
+    /// Whether the subscriber takes messages over 256 KiB.
+    pub(crate) fn takes_large_messages(self) -> bool {
+        matches!(self, Self::Sqs | Self::Lambda | Self::Firehose)
+    }
+}
+
+/// Where a subscriber gets messages.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Endpoint {
+    Queue(QueueArn),
+    /// An endpoint outside of this server, which gets no messages.
+    Outside(Protocol, Box<str>),
+}
+
+impl Endpoint {
+    /// Reads an endpoint.
+    ///
+    /// # Errors
+    /// `InvalidParameter`.
+    pub(crate) fn read(protocol: Protocol, text: &str) -> Result<Self, QueryError> {
+        if protocol == Protocol::Sqs {
+            let arn = text.parse().map_err(|_| invalid("SQS endpoint ARN"))?;
+            return Ok(Self::Queue(arn));
+        }
+        let is_legal = match protocol {
+            Protocol::Http => text.starts_with("http://"),
+            Protocol::Https => text.starts_with("https://"),
+            Protocol::Email | Protocol::EmailJson => text.contains('@'),
+            _ => !text.is_empty(),
+        };
+        if !is_legal || text.len() > MAX_ENDPOINT {
+            return Err(invalid("Endpoint must match the specified protocol"));
+        }
+        Ok(Self::Outside(protocol, text.into()))
+    }
+
+    /// The protocol.
+    pub(crate) fn protocol(&self) -> Protocol {
+        match self {
+            Self::Queue(_) => Protocol::Sqs,
+            Self::Outside(protocol, _) => *protocol,
+        }
+    }
+
+    /// Whether it is a FIFO queue.
+    pub(crate) fn is_fifo(&self) -> bool {
+        matches!(self, Self::Queue(arn) if arn.is_fifo())
+    }
+}
+
+/// The endpoint as the subscriber gave it.
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Queue(arn) => arn.fmt(f),
+            Self::Outside(_, text) => f.write_str(text),
+        }
     }
 }

@@ -6,19 +6,21 @@ use std::time::Duration;
 use fastrand::Rng;
 use parking_lot::Mutex;
 
-use super::message::{Draft, Message};
-use super::protocol::{Endpoint, Protocol};
-use super::settings::read_tags;
-use super::subscription::Subscription;
-use super::topic::{NewSubscription, Topic};
-use super::{Recorder, TopicChange, TopicNumber, TopicReader, TopicState, WaitingChange};
-use crate::service::arn::TopicArn;
-use crate::service::clock::Timestamp;
-use crate::service::seed::{Seed, uuid};
+use crate::control::arn::TopicArn;
+use crate::control::clock::Timestamp;
+use crate::control::seed::{Seed, uuid};
+use crate::sns::engine::message::{Draft, Message};
+use crate::sns::engine::settings::read_tags;
+use crate::sns::engine::subscription::{Endpoint, Protocol, Subscription};
+use crate::sns::engine::topic::{
+    NewSubscription, Recorder, Topic, TopicChange, TopicNumber, TopicReader, TopicState, WaitingChange,
+};
 
 const ACCOUNT: &str = "000000000000";
+
 const POLICY: &str =
     r#"{"Statement":[{"Effect":"Allow","Principal":"*","Action":["SNS:Publish"],"Resource":"*"}]}"#;
+
 const FILTERS: [&str; 4] =
     ["", r#"{"a":["b"]}"#, r#"{"a":[{"numeric":[">",1]}],"c":[null]}"#, r#"{"a":{"b":["c"]}}"#];
 

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::message::{Draft, Message};
-use super::protocol::{Endpoint, Protocol};
-use super::settings::read_tags;
-use super::subscription::{State, Subscription};
-use super::topic::{NewSubscription, Topic};
-use crate::service::arn::TopicArn;
-use crate::service::clock::Timestamp;
-use crate::service::query_error::QueryError;
-use crate::service::seed::{Seed, Uuid, uuid};
+use crate::control::arn::TopicArn;
+use crate::control::clock::Timestamp;
+use crate::control::seed::{Seed, Uuid, uuid};
+use crate::query::QueryError;
+use crate::sns::engine::message::{Draft, Message};
+use crate::sns::engine::settings::read_tags;
+use crate::sns::engine::subscription::{Endpoint, Protocol, State, Subscription};
+use crate::sns::engine::topic::{NewSubscription, Topic};
 
 const ACCOUNT: &str = "000000000000";
+
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
 fn topic(name: &str, attributes: &[(&str, &str)]) -> Result<Topic, QueryError> {
@@ -269,12 +269,12 @@ fn messages_that_do_not_fit_the_topic_get_the_texts_of_aws() {
 #[test]
 fn large_message_needs_subscriptions_that_take_it() {
     let mut topic = topic("a", &[("MaximumMessageSize", "1048576")]).unwrap();
-    let text = "a".repeat(262_145);
-    let message = Message::new(Draft { text: &text, ..Draft::default() }).unwrap();
+    let long = "a".repeat(262_145);
+    let message = Message::new(Draft { text: &long, ..Draft::default() }).unwrap();
     subscribe(&mut topic, (Protocol::Sqs, &queue("q")), &[]).unwrap();
     topic.check(&message).unwrap();
     subscribe(&mut topic, (Protocol::Email, "a@b"), &[]).unwrap();
-    assert!(self::text(topic.check(&message)).contains("Message too long"));
+    assert!(text(topic.check(&message)).contains("Message too long"));
     let two_days = std::time::Duration::from_secs(48 * 3_600);
     topic.forget_lapsed(NOW + two_days);
     topic.check(&message).expect("the email address has not confirmed in time");

@@ -6,13 +6,12 @@
 
 use std::sync::Arc;
 
-use super::attributes::Attributes;
-use super::dedup::Known;
-use super::message::{State, StoredMessage};
-use super::tags::Tags;
-use crate::service::arn::QueueArn;
-use crate::service::clock::Timestamp;
-use crate::service::seed::Seed;
+use crate::control::arn::QueueArn;
+use crate::control::clock::Timestamp;
+use crate::control::seed::Seed;
+use crate::sqs::engine::attributes::{Attributes, Tags};
+use crate::sqs::engine::messages::{State, StoredMessage};
+use crate::sqs::engine::send::Known;
 
 /// A queue, distinguished from earlier queues of the same name.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -2,16 +2,21 @@
 //!
 //! `C` is the value that the owner keeps for each queue, such as the queue behind its lock. A directory does not look
 //! into it: no operation needs the lock of a queue and that of its directory at once.
+//!
+//! Names of deleted queues, which cannot be reused for 60 seconds.
+//!
+//! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteQueue.html>
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
+use std::time::Duration;
 
-use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::limits;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
-use super::Settings;
-use super::blocked::Blocked;
-use crate::service::clock::Timestamp;
+use crate::control::clock::Timestamp;
+use crate::sqs::engine::Settings;
 
 /// Queues by name, sorted for listing, with their dead-letter relations.
 #[derive(Debug)]
@@ -74,7 +79,7 @@ impl<C> QueueDirectory<C> {
     }
 
     /// Creates the queue of a name, or returns the one that exists. `make` receives a number for
-    /// [`Seed::of_queue`](crate::service::seed::Seed::of_queue).
+    /// [`Seed::of_queue`](crate::control::seed::Seed::of_queue).
     ///
     /// # Errors
     /// `QueueDeletedRecently` within 60 seconds of a delete, unless the timing is relaxed.
@@ -117,7 +122,7 @@ impl<C> QueueDirectory<C> {
         self.blocked.unblock(name);
     }
 
-    /// Removes a queue. The caller must [`close`](super::Queue::close) it.
+    /// Removes a queue. The caller must [`close`](crate::sqs::engine::queue::Queue::close) it.
     pub(crate) fn delete(&mut self, now: Timestamp, name: &str) -> Option<Arc<C>> {
         self.set_dead_letter_queue(name, None);
         let (name, entry) = self.queues.remove_entry(name)?;
@@ -179,6 +184,183 @@ fn page(names: &BTreeSet<Arc<str>>, prefix: &str, after: Option<&str>, at_most: 
     Page { more: matching.next().is_some(), names }
 }
 
+/// Maximum number of blocked names. Beyond it, the oldest become free early: a stopped clock never frees any.
+const MAX_NAMES: usize = 100_000;
+
+/// How long the name of a deleted queue is blocked.
+pub(crate) const COOL_DOWN: Duration = Duration::from_secs(limits::DELETE_COOLDOWN_SECONDS);
+
+#[derive(Debug, Default)]
+pub(crate) struct Blocked {
+    since: HashMap<Arc<str>, Timestamp>,
+    /// Oldest first. A name that was blocked twice is listed twice.
+    in_order: VecDeque<(Timestamp, Arc<str>)>,
+}
+
+impl Blocked {
+    /// Blocks a name for 60 seconds.
+    pub(crate) fn block(&mut self, now: Timestamp, name: Arc<str>) {
+        self.since.insert(Arc::clone(&name), now);
+        self.in_order.push_back((now, name));
+        while let Some((since, name)) = self.in_order.front()
+            && (*since + COOL_DOWN <= now || self.in_order.len() > MAX_NAMES)
+        {
+            if self.since.get(name) == Some(since) {
+                self.since.remove(name);
+            }
+            self.in_order.pop_front();
+        }
+    }
+
+    /// Ends the block of a name.
+    #[cfg(feature = "durable")]
+    pub(crate) fn unblock(&mut self, name: &str) {
+        self.since.remove(name);
+    }
+
+    /// Checks that a name is not blocked.
+    ///
+    /// # Errors
+    /// `QueueDeletedRecently` while it is blocked.
+    pub(crate) fn check(&self, now: Timestamp, name: &str) -> Result<(), ServiceError> {
+        if self.since.get(name).is_none_or(|since| *since + COOL_DOWN <= now) {
+            return Ok(());
+        }
+        let text = "You must wait 60 seconds after deleting a queue before you can create another with the same name.";
+        Err(ServiceError::new(ErrorCode::QueueDeletedRecently, text))
+    }
+}
+
 #[cfg(test)]
-#[path = "directory_tests.rs"]
-mod tests;
+mod directory_tests {
+    use std::time::Duration;
+
+    use sqs_client::wire::service_error::ErrorCode;
+
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+    fn directory(relaxed_timing: bool) -> QueueDirectory<u64> {
+        QueueDirectory::after(0, Settings { relaxed_timing, ..Settings::default() })
+    }
+
+    fn with(names: &[&str]) -> QueueDirectory<u64> {
+        let mut directory = directory(false);
+        for name in names {
+            directory.create(START, name, |number| number).unwrap();
+        }
+        directory
+    }
+
+    fn names(page: &Page) -> Vec<&str> {
+        page.names.iter().map(|name| &**name).collect()
+    }
+
+    #[test]
+    fn repeated_create_returns_the_existing_queue() {
+        let mut directory = directory(false);
+        assert!(matches!(directory.create(START, "a", |_| 7), Ok(None)));
+        let Ok(Some(existing)) = directory.create(START, "a", |_| 8) else { panic!("new") };
+        assert!(directory.get("a").is_some_and(|cell| Arc::ptr_eq(cell, &existing) && **cell == 7));
+        assert!(directory.get("b").is_none());
+    }
+
+    #[test]
+    fn deleted_name_is_blocked_for_sixty_seconds() {
+        let mut directory = with(&["a"]);
+        assert!(directory.delete(START, "a").is_some());
+        assert!(directory.delete(START, "a").is_none());
+        let error = directory.create(START + Duration::from_millis(59_999), "a", |_| 0).unwrap_err();
+        assert_eq!(error.code, ErrorCode::QueueDeletedRecently);
+        assert!(directory.create(START, "b", |_| 0).is_ok());
+        assert!(directory.create(START + Duration::from_mins(1), "a", |_| 0).is_ok());
+    }
+
+    #[test]
+    fn second_deletion_blocks_the_name_for_sixty_seconds_again() {
+        let mut directory = with(&["a"]);
+        directory.delete(START, "a");
+        directory.create(START + Duration::from_mins(1), "a", |_| 0).unwrap();
+        directory.delete(START + Duration::from_mins(1), "a");
+        assert!(directory.create(START + Duration::from_secs(119), "a", |_| 0).is_err());
+        assert!(directory.create(START + Duration::from_mins(2), "a", |_| 0).is_ok());
+    }
+
+    #[test]
+    fn relaxed_timing_does_not_block_names() {
+        let mut directory = directory(true);
+        directory.create(START, "a", |_| 0).unwrap();
+        directory.delete(START, "a");
+        assert!(matches!(directory.create(START, "a", |_| 0), Ok(None)));
+    }
+
+    #[test]
+    fn queue_created_after_a_delete_gets_another_number() {
+        let mut directory = directory(true);
+        let numbers = [0, 1].map(|_| {
+            assert!(matches!(directory.create(START, "a", |number| number), Ok(None)));
+            directory.delete(START, "a").map(|cell| *cell)
+        });
+        assert_ne!(numbers[0], numbers[1]);
+    }
+
+    #[test]
+    fn names_are_listed_in_order_and_by_prefix() {
+        let directory = with(&["b-2", "a", "b-1", "c", "b-3"]);
+        assert_eq!(names(&directory.list("", None, 10)), ["a", "b-1", "b-2", "b-3", "c"]);
+        assert_eq!(names(&directory.list("b-", None, 10)), ["b-1", "b-2", "b-3"]);
+        assert!(directory.list("x", None, 10).names.is_empty());
+    }
+
+    #[test]
+    fn list_continues_after_the_last_name() {
+        let directory = with(&["a", "b-1", "b-2", "b-3", "c"]);
+        let page = directory.list("b", None, 2);
+        assert_eq!((names(&page), page.more), (vec!["b-1", "b-2"], true));
+        let page = directory.list("b", Some("b-2"), 2);
+        assert_eq!((names(&page), page.more), (vec!["b-3"], false));
+        assert_eq!(names(&directory.list("b", Some("a"), 1)), ["b-1"]);
+    }
+
+    #[test]
+    fn dead_letter_queue_lists_its_sources() {
+        let mut directory = with(&["a", "b", "dead"]);
+        directory.set_dead_letter_queue("a", Some("dead"));
+        directory.set_dead_letter_queue("b", Some("dead"));
+        assert!(directory.is_dead_letter_queue("dead"));
+        assert_eq!(names(&directory.sources_of("dead", None, 10)), ["a", "b"]);
+        directory.set_dead_letter_queue("a", Some("other"));
+        directory.delete(START, "b");
+        assert!(!directory.is_dead_letter_queue("dead"));
+        assert_eq!(names(&directory.sources_of("other", None, 10)), ["a"]);
+        directory.set_dead_letter_queue("never", Some("dead"));
+        assert!(directory.sources_of("dead", None, 10).names.is_empty());
+    }
+}
+
+#[cfg(test)]
+mod blocked_tests {
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+    #[test]
+    fn number_of_names_is_bounded_while_the_clock_is_stopped() {
+        let mut blocked = Blocked::default();
+        for number in 0..=MAX_NAMES {
+            blocked.block(START, number.to_string().into());
+        }
+        assert_eq!((blocked.since.len(), blocked.in_order.len()), (MAX_NAMES, MAX_NAMES));
+        assert!(blocked.check(START, "0").is_ok());
+        assert!(blocked.check(START, "1").is_err());
+    }
+
+    #[test]
+    fn names_are_forgotten_after_sixty_seconds() {
+        let mut blocked = Blocked::default();
+        blocked.block(START, "a".into());
+        blocked.block(START + COOL_DOWN, "b".into());
+        assert_eq!((blocked.since.len(), blocked.in_order.len()), (1, 1));
+    }
+}

@@ -17,69 +17,31 @@
 //! | [`move_task`] | message move tasks |
 
 pub(crate) mod attributes;
+pub(crate) mod change;
 pub(crate) mod directory;
+pub(crate) mod handles;
+pub(crate) mod inspect;
+pub(crate) mod messages;
 pub(crate) mod move_task;
+pub(crate) mod order;
+pub(crate) mod order_standard;
 pub(crate) mod policy;
 pub(crate) mod queue;
+pub(crate) mod receive;
 pub(crate) mod redrive;
-
-mod attempts;
-mod aws_like;
-mod blocked;
-mod change;
-mod dedup;
-mod fair;
-mod fifo;
-mod groups;
-mod handle;
-mod message;
-mod order;
-mod refusal;
-mod room;
-mod sequence;
-mod slab;
-mod standard;
+pub(crate) mod send;
 #[cfg(any(test, feature = "durable"))]
-mod state;
-mod store;
-mod tags;
-mod throughput;
+pub(crate) mod state;
+pub(crate) mod throughput;
+
+use std::time::Duration;
 
 use serde::Deserialize;
 use sqs_client::wire::limits;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::validate::error::{invalid_receipt_handle, invalid_value};
 
-use crate::service::policies::Policies;
-
-pub(crate) use attributes::Attributes;
-#[cfg(feature = "durable")]
-pub(crate) use blocked::COOL_DOWN;
-pub(crate) use change::{Creation, QueueChange, QueueId};
-#[cfg(feature = "durable")]
-pub(crate) use dedup::Known;
-pub(crate) use message::Checksums;
-#[cfg(feature = "durable")]
-pub(crate) use message::{Core, State, StoredMessage};
-pub use message::{Counts, Payload, SequenceNumber};
-#[cfg(feature = "durable")]
-pub(crate) use move_task::MAX_TASKS_OF_SOURCE;
-pub(crate) use move_task::{
-    FailureReason, MoveStatus, MoveStep, MoveTask, MoveTaskChange, MoveTasks, NewMoveTask,
-};
-pub(crate) use queue::{
-    Delivery, Dropped, InTransit, Lapse, NewMessage, OldHandle, Queue, Receive, Received, Sent, Wakeups, Walk,
-};
-pub use queue::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
-pub(crate) use redrive::RedrivePolicy;
-pub(crate) use room::Room;
-#[cfg(feature = "durable")]
-pub(crate) use slab::Slot;
-pub(crate) use tags::Tags;
-
-pub(crate) use directory::{Page, QueueDirectory};
-#[cfg(any(test, feature = "durable"))]
-pub(crate) use state::QueueState;
-pub(crate) use throughput::{Metered, QuotaSetting, QuotaTable};
-pub use throughput::{QuotaScope, ThroughputQuotas};
+use crate::control::policies::Policies;
 
 /// How strict a server is, and how it delivers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -131,5 +93,108 @@ impl Default for Settings {
             strict: false,
             policies: Policies::default(),
         }
+    }
+}
+
+/// "Invalid value for the parameter A."
+pub(crate) fn invalid_attribute(name: &str) -> ServiceError {
+    ServiceError::new(ErrorCode::InvalidAttributeValue, format!("Invalid value for the parameter {name}."))
+}
+
+/// "Invalid value for the parameter A. Reason: R"
+pub(crate) fn invalid_attribute_because(name: &str, reason: &str) -> ServiceError {
+    let text = format!("Invalid value for the parameter {name}. Reason: {reason}");
+    ServiceError::new(ErrorCode::InvalidAttributeValue, text)
+}
+
+/// Why a receipt handle is rejected. On AWS, the text and mostly the code differ between a single request and a batch
+/// entry.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum HandleRefusal {
+    /// The text is not a handle.
+    NotAHandle,
+    /// It is a handle of another queue.
+    OtherQueue,
+    /// The handle has expired.
+    Expired,
+    /// There is no message whose visibility could change.
+    Gone,
+    /// The message would stay hidden, for this long from now, until more than 12 hours after its receive.
+    HiddenTooLong(Duration),
+}
+
+impl HandleRefusal {
+    /// The error of a single request.
+    pub(crate) fn of_request(self, handle: &str) -> ServiceError {
+        match self {
+            Self::NotAHandle => invalid_receipt_handle(handle),
+            Self::OtherQueue => {
+                let text = format!("The receipt handle \"{handle}\" is not valid for this queue.");
+                ServiceError::new(ErrorCode::ReceiptHandleIsInvalid, text)
+            }
+            Self::Expired => invalid_value("ReceiptHandle", handle, "The receipt handle has expired."),
+            Self::Gone => {
+                let reason = "Message does not exist or is not available for visibility timeout change.";
+                invalid_value("ReceiptHandle", handle, reason)
+            }
+            Self::HiddenTooLong(timeout) => {
+                let reason = "Total VisibilityTimeout for the message is beyond the limit [43200 seconds]";
+                invalid_value("VisibilityTimeout", timeout.as_secs(), reason)
+            }
+        }
+    }
+
+    /// The error of a batch entry.
+    pub(crate) fn of_entry(self, handle: &str) -> ServiceError {
+        let invalid = |text: &str| ServiceError::new(ErrorCode::ReceiptHandleIsInvalid, text);
+        match self {
+            Self::Expired => invalid("The receipt handle has expired"),
+            Self::Gone => invalid("Message does not exist or is not available for visibility timeout change"),
+            Self::NotAHandle | Self::OtherQueue | Self::HiddenTooLong(_) => self.of_request(handle),
+        }
+    }
+}
+
+/// The memory available to one queue at the time of a call.
+///
+/// Other queues can grow concurrently, so the total can exceed the limit by one message per concurrent sender. Sends
+/// over the limit are rejected; moves between queues are not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// Maximum bytes of messages in all queues.
+    pub ceiling: usize,
+    /// Bytes of messages in all other queues.
+    pub elsewhere: usize,
+}
+
+impl Room {
+    /// Checks that a queue with `here` bytes can store `bytes` more.
+    ///
+    /// # Errors
+    /// `OverLimit`, which SDKs do not retry.
+    pub(crate) fn check(self, here: usize, bytes: usize) -> Result<(), ServiceError> {
+        if self.fits(here, bytes) {
+            return Ok(());
+        }
+        let Self { ceiling, elsewhere } = self;
+        let used = elsewhere.saturating_add(here);
+        let text = format!(
+            "This server stores at most {ceiling} bytes of messages. It stores {used} now, and this message needs \
+             {bytes}. Delete messages, purge or delete queues, or raise the limit with --max-memory, \
+             SQS_MOCK_MAX_MEMORY, limits.max_memory in the config file, or Limits::max_memory."
+        );
+        Err(ServiceError::new(ErrorCode::OverLimit, text))
+    }
+
+    /// Whether a queue with `here` bytes can store `bytes` more.
+    pub(crate) fn fits(self, here: usize, bytes: usize) -> bool {
+        self.elsewhere.saturating_add(here).saturating_add(bytes) <= self.ceiling
+    }
+}
+
+impl Default for Room {
+    /// Without a limit.
+    fn default() -> Self {
+        Self { ceiling: usize::MAX, elsewhere: 0 }
     }
 }

@@ -11,9 +11,9 @@ use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::error::invalid_value;
 
-use super::refusal::invalid_attribute;
-use crate::service::arn::QueueArn;
-use crate::service::policies::{Document, List, Principals, Statement, Version, is_action_of};
+use crate::control::arn::QueueArn;
+use crate::control::policies::{Document, List, Principals, Statement, Version, is_action_of};
+use crate::sqs::engine::invalid_attribute;
 
 /// An access policy.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -46,7 +46,7 @@ impl Policy {
     /// # Errors
     /// `InvalidAttributeValue` for a text that is not a policy.
     #[cfg(feature = "durable")]
-    pub(super) fn stored(text: &str) -> Result<Self, ServiceError> {
+    pub(crate) fn stored(text: &str) -> Result<Self, ServiceError> {
         Self::write(Self::read(text)?)
     }
 

@@ -1,18 +1,31 @@
 //! Redrive policies and redrive allow policies.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html>
+//!
+//! Messages in transit between queues: dead letters, and messages of a move task.
+//!
+//! A message leaves one queue as a value and enters the other in a separate call, so no caller needs two queues at
+//! once.
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::ServiceError;
 use sqs_client::wire::validate::error::invalid_value;
 
-use crate::service::arn::QueueArn;
+use crate::control::arn::QueueArn;
+use crate::control::clock::Timestamp;
+use crate::sqs::engine::change::{QueueChange, QueueId};
+use crate::sqs::engine::messages::{Core, Slot, StoredMessage};
+use crate::sqs::engine::move_task::{FailureReason, MoveStatus};
+use crate::sqs::engine::order_standard::ServerSample;
+use crate::sqs::engine::queue::Queue;
 
 const TARGET: &str = "deadLetterTargetArn";
+
 const COUNT: &str = "maxReceiveCount";
 
 /// The dead-letter queue of a queue, and its limit of receives.
@@ -150,6 +163,234 @@ impl fmt::Display for RedriveAllowPolicy {
     }
 }
 
+/// A message in transit to another queue.
+#[derive(Debug)]
+#[must_use = "the message is in no queue any more"]
+pub(crate) struct InTransit {
+    /// Boxed, because a queue that refuses the message returns it as an error.
+    pub(crate) message: Box<StoredMessage>,
+    source: QueueId,
+    destination: Arc<QueueArn>,
+}
+
+impl InTransit {
+    /// The queue to which it goes.
+    pub(crate) fn destination(&self) -> &Arc<QueueArn> {
+        &self.destination
+    }
+}
+
+impl Queue {
+    /// Removes a message that was received too often.
+    pub(crate) fn move_to_dead_letters(&mut self, now: Timestamp, slot: Slot) -> Option<InTransit> {
+        let destination = Arc::clone(&self.attributes.redrive.as_ref()?.target);
+        let message = Box::new(self.store.remove(now, slot)?);
+        Some(InTransit { message, source: self.id.clone(), destination })
+    }
+
+    /// Stores a dead letter. It keeps its id and receive count, and on standard queues its age.
+    ///
+    /// # Errors
+    /// The queue was deleted meanwhile; the letter is returned for [`Queue::take_back`].
+    pub(crate) fn accept_dead_letter(&mut self, now: Timestamp, letter: InTransit) -> Result<(), InTransit> {
+        let now = self.settle(now);
+        if self.deleted {
+            return Err(letter);
+        }
+        let InTransit { message, source, .. } = letter;
+        let StoredMessage { mut core, group, ticket, .. } = *message;
+        core.source = Some(Arc::clone(&source.arn));
+        core.receives_elsewhere = core.receives;
+        if self.fifo.is_some() {
+            core.deduplication_id = Some(core.id.to_string().into());
+        }
+        self.put(now, core, group.as_deref(), (source, ticket));
+        Ok(())
+    }
+
+    /// Removes an available message for a move task, to `destination` or else to its source queue.
+    ///
+    /// # Errors
+    /// The final status of the task: there is no message, or no destination for it. Nothing is removed.
+    pub(crate) fn take_for_move(
+        &mut self,
+        now: Timestamp,
+        destination: Option<&Arc<QueueArn>>,
+    ) -> Result<InTransit, MoveStatus> {
+        let now = self.settle(now);
+        let slot = self.store.next(now, ServerSample::ALL).ok_or(MoveStatus::Completed)?;
+        let message = self.store.get(slot).ok_or(MoveStatus::Completed)?;
+        let destination = destination.or(message.core.source.as_ref()).map(Arc::clone);
+        let destination = destination.ok_or(MoveStatus::Failed(FailureReason::UnknownSource))?;
+        let message = self.store.remove(now, slot).ok_or(MoveStatus::Completed)?;
+        Ok(InTransit { message: Box::new(message), source: self.id.clone(), destination })
+    }
+
+    /// Stores a message of a move task as a new message: id, times and receive count start anew.
+    ///
+    /// # Errors
+    /// The queue was deleted meanwhile, or it is a FIFO queue and the message has no group. The message is returned for
+    /// [`Queue::take_back`].
+    pub(crate) fn accept_moving(&mut self, now: Timestamp, moving: InTransit) -> Result<(), InTransit> {
+        let now = self.settle(now);
+        let lacks_group = self.fifo.is_some() && moving.message.group.is_none();
+        if self.deleted || lacks_group {
+            return Err(moving);
+        }
+        let InTransit { message, source, .. } = moving;
+        let StoredMessage { core, group, ticket, .. } = *message;
+        let id = self.ids.of(self.next_ticket);
+        let core =
+            Core { id, sent: now, born: now, receives: 0, receives_elsewhere: 0, source: None, ..core };
+        self.put(now, core, group.as_deref(), (source, ticket));
+        Ok(())
+    }
+
+    /// Puts a message back into its old position, because its destination was deleted or rejected it. For readers, a
+    /// message in transit has not left its queue, unless the queue was purged meanwhile.
+    pub(crate) fn take_back(&mut self, now: Timestamp, message: InTransit) {
+        let now = self.settle(now);
+        let slot = self.store.put_back(now, *message.message);
+        if !self.deleted {
+            self.record_stored(slot, None);
+        }
+    }
+
+    /// On a FIFO queue, retention starts at the arrival. The delay of a queue applies to sent messages, not to moved
+    /// ones.
+    fn put(&mut self, now: Timestamp, mut core: Core, group: Option<&str>, (from, left): (QueueId, u64)) {
+        if self.fifo.is_some() {
+            core.born = now;
+        }
+        let ticket = self.take_ticket();
+        let slot = self.store.insert(now, ticket, (core, group), Duration::ZERO);
+        if self.changes.is_some()
+            && let Some(message) = self.store.stored(slot)
+        {
+            let message = Box::new(message);
+            self.record(|_| QueueChange::MessageMoved { from, ticket: left, message });
+        }
+    }
+}
+
 #[cfg(test)]
-#[path = "redrive_tests.rs"]
-mod tests;
+mod tests {
+    use sqs_client::wire::service_error::ErrorCode;
+
+    use super::*;
+
+    const DEAD: &str = "arn:aws:sqs:us-east-1:000000000000:dead";
+
+    fn source(name: &str) -> QueueArn {
+        QueueArn::new("us-east-1", "000000000000", name)
+    }
+
+    fn reason<T: fmt::Debug>(result: Result<T, ServiceError>) -> String {
+        let error = result.unwrap_err();
+        assert_eq!(error.code, ErrorCode::InvalidParameterValue);
+        error.message.unwrap().split_once(" is invalid. Reason: ").unwrap().1.to_owned()
+    }
+
+    #[test]
+    fn max_receive_count_can_be_a_string_and_is_returned_as_a_number() {
+        for count in ["5", "\"5\""] {
+            let text = format!(r#"{{"maxReceiveCount":{count},"deadLetterTargetArn":"{DEAD}"}}"#);
+            let policy = RedrivePolicy::parse(&text).unwrap();
+            assert_eq!(
+                policy.to_string(),
+                format!(r#"{{"deadLetterTargetArn":"{DEAD}","maxReceiveCount":5}}"#)
+            );
+        }
+    }
+
+    #[test]
+    fn invalid_redrive_policy_is_rejected_with_the_reason() {
+        let count = |count: &str| format!(r#"{{"maxReceiveCount":{count},"deadLetterTargetArn":"{DEAD}"}}"#);
+        let range = |count: &str| {
+            format!(
+                "Invalid value for maxReceiveCount: {count}, valid values are from 1 to 1000 both inclusive."
+            )
+        };
+        let cases = [
+            ("x".to_owned(), "Redrive policy is not a valid JSON map.".to_owned()),
+            // According to a log, AWS reports this attribute first.
+            (
+                "{}".to_owned(),
+                "Redrive policy does not contain mandatory attribute: maxReceiveCount.".to_owned(),
+            ),
+            (count("0"), range("0")),
+            (count("1001"), range("1001")),
+            (count("\"many\""), range("many")),
+            (
+                format!(r#"{{"deadLetterTargetArn":"{DEAD}"}}"#),
+                "Redrive policy does not contain mandatory attribute: maxReceiveCount.".to_owned(),
+            ),
+            (
+                r#"{"maxReceiveCount":1}"#.to_owned(),
+                "Redrive policy does not contain mandatory attribute: deadLetterTargetArn.".to_owned(),
+            ),
+            (
+                format!(r#"{{"maxReceiveCount":1,"deadLetterTargetArn":"{DEAD}","x":1}}"#),
+                "Only following attributes are supported: [maxReceiveCount, deadLetterTargetArn].".to_owned(),
+            ),
+            (
+                r#"{"maxReceiveCount":1,"deadLetterTargetArn":"dead"}"#.to_owned(),
+                "Invalid value for deadLetterTargetArn.".to_owned(),
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(reason(RedrivePolicy::parse(&text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn target_must_exist_in_the_same_region_and_have_the_same_kind() {
+        let policy = RedrivePolicy { target: Arc::new(DEAD.parse().unwrap()), max_receive_count: 1 };
+        let target = Some(true);
+        assert!(policy.check(&source("a"), target).is_ok());
+        assert!(policy.check(&source("dead"), target).is_ok(), "a queue can be its own dead-letter queue");
+        assert_eq!(reason(policy.check(&source("a"), None)), "Dead letter target does not exist.");
+        let elsewhere = QueueArn::new("eu-west-1", "000000000000", "a");
+        assert_eq!(reason(policy.check(&elsewhere, target)), "Dead letter target does not exist.");
+        let kind = "Dead-letter queue must be same type of queue as the source..";
+        assert_eq!(reason(policy.check(&source("a.fifo"), target)), kind);
+        assert!(policy.check(&source("a"), Some(false)).is_err());
+    }
+
+    #[test]
+    fn redrive_allow_policies_are_parsed_and_returned_unchanged() {
+        let by_queue = format!(r#"{{"redrivePermission":"byQueue","sourceQueueArns":["{DEAD}"]}}"#);
+        for text in [r#"{"redrivePermission":"allowAll"}"#, r#"{"redrivePermission":"denyAll"}"#, &by_queue] {
+            assert_eq!(RedriveAllowPolicy::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn invalid_redrive_allow_policy_is_rejected() {
+        let eleven = vec![format!("\"{DEAD}\""); 11].join(",");
+        let bad = [
+            r#"{"redrivePermission":"byQueue"}"#.to_owned(),
+            r#"{"redrivePermission":"byQueue","sourceQueueArns":[]}"#.to_owned(),
+            r#"{"redrivePermission":"byQueue","sourceQueueArns":["x"]}"#.to_owned(),
+            format!(r#"{{"redrivePermission":"byQueue","sourceQueueArns":[{eleven}]}}"#),
+            format!(r#"{{"redrivePermission":"allowAll","sourceQueueArns":["{DEAD}"]}}"#),
+            format!(r#"{{"redrivePermission":"denyAll","sourceQueueArns":["{DEAD}"]}}"#),
+            r#"{"redrivePermission":"some"}"#.to_owned(),
+            r#"{"redrivePermission":"allowAll","x":1}"#.to_owned(),
+            "{}".to_owned(),
+            "[]".to_owned(),
+        ];
+        for text in bad {
+            reason(RedriveAllowPolicy::parse(&text));
+        }
+    }
+
+    #[test]
+    fn only_listed_sources_are_allowed() {
+        assert!(RedriveAllowPolicy::AllowAll.allows(&source("a")));
+        assert!(!RedriveAllowPolicy::DenyAll.allows(&source("a")));
+        let by_queue = RedriveAllowPolicy::ByQueue(vec![source("a")]);
+        assert!(by_queue.allows(&source("a")));
+        assert!(!by_queue.allows(&source("b")));
+    }
+}

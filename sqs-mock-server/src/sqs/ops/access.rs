@@ -3,21 +3,23 @@
 //! Callers of other accounts need a statement that allows the action. Callers of the own account are only stopped by a
 //! statement that denies: on AWS they need an identity policy too, which this server does not have.
 
+use sqs_client::wire::validate::Validate as _;
 use std::sync::Arc;
 
 use sqs_client::operation::Action;
 use sqs_client::operation::add_permission::AddPermission;
 use sqs_client::operation::remove_permission::RemovePermission;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
-use sqs_client::wire::validate::Validate;
 use sqs_client::wire::validate::queue::is_shareable;
 
-use super::shared::SharedQueue;
-use super::{Context, Serve, Served, Service};
-use crate::service::arn::QueueArn;
-use crate::service::policies::{self, Policies, Principal};
+use crate::control::arn::QueueArn;
+use crate::control::policies;
+use crate::control::policies::{Policies, Principal};
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::findings::{Finding, FindingKind};
+use crate::sqs::locked_queue::SharedQueue;
+use crate::sqs::ops::{Context, Serve, Served};
+use crate::sqs::service::Service;
 
 /// Why AWS denies a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -35,7 +37,7 @@ impl Service {
     ///
     /// # Errors
     /// `AccessDenied`.
-    pub(super) fn check_access(
+    pub(crate) fn check_access(
         &self,
         context: &Context,
         action: Action,
@@ -55,7 +57,7 @@ impl Service {
     }
 
     /// Logs a denial. Only strict mode keeps it.
-    pub(super) fn report_denial(&self, queue: &QueueArn, text: String) -> Arc<Finding> {
+    pub(crate) fn report_denial(&self, queue: &QueueArn, text: String) -> Arc<Finding> {
         let (kind, time) = (FindingKind::AccessDenied, self.clock().now());
         let finding = Finding { kind, queue: queue.clone(), time, text };
         let Some(findings) = self.findings() else {

@@ -6,19 +6,21 @@ use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
 use sqs_client::wire::validate::attribute::message_attributes;
 use sqs_client::wire::validate::error::invalid_parameter;
 
-use super::Service;
-use super::shared::SharedQueue;
 #[cfg(feature = "s3")]
-use crate::service::arn::QueueArn;
-use crate::service::commits::Commits;
-use crate::service::delivery::{Delivery, Queues, Source, Undelivered};
-use crate::service::delivery::{Settled, Whole};
-use crate::service::faults::{Damage, Entry, Failure, Rejection, Request};
-use crate::service::operation::ServiceName;
-use crate::service::policies::{self, Policies, Principal, Why};
-use crate::service::resource::Resource;
+use crate::control::arn::QueueArn;
+use crate::control::arn::Resource;
+use crate::control::commits::Commits;
+use crate::control::delivery::{Delivery, Queues, Settled, Source, Undelivered, Whole};
+use crate::control::faults::fault::{Damage, Failure, Rejection};
+use crate::control::faults::{Entry, Request};
+use crate::control::operation::ServiceName;
+use crate::control::policies;
+use crate::control::policies::{Policies, Principal, Why};
+use crate::sqs::engine::messages::{Checksums, Payload};
 use crate::sqs::engine::policy::Policy;
-use crate::sqs::engine::{Checksums, NewMessage, Payload};
+use crate::sqs::engine::send::NewMessage;
+use crate::sqs::locked_queue::SharedQueue;
+use crate::sqs::service::Service;
 
 /// The text of a fault without one.
 const INJECTED: &str = "This failure was injected.";

@@ -22,57 +22,31 @@
 //! | [`until`], [`reset`] | not in SQS: waiting for conditions; resetting |
 //! | [`address`], [`selection`] | queue URLs; attributes that a receive returns |
 
-mod access;
-mod accounts;
-mod address;
-mod attributes;
-mod auto_create;
-mod batch;
-pub(crate) mod changes;
-mod deliver;
-mod inspect;
-mod limits;
-mod list;
-mod message;
-mod move_task;
-mod mover;
-mod peek;
-mod poll;
-mod queue;
-mod receive;
-mod reset;
+pub(crate) mod access;
+pub(crate) mod deliver;
+pub(crate) mod inspect;
+pub(crate) mod message;
+pub(crate) mod move_task;
+pub(crate) mod queue;
+pub(crate) mod receive;
 #[cfg(feature = "durable")]
-mod restore;
-mod selection;
-mod serve;
-mod service;
-mod shared;
-mod state;
-mod strict;
-#[cfg(test)]
-mod tests;
-mod trace;
-mod until;
+pub(crate) mod restore;
 
 use std::fmt::Display;
+use std::future::Future;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
+use sqs_client::operation::{Input as _, Operation};
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::error;
 
-/// The types for inspection of queues and messages.
-pub(crate) use crate::sqs::engine::{Counts, PeekedMessage, QueueDescription, Visibility, WhyEmpty};
-
-pub(crate) use access::Cause;
-pub(crate) use batch::Failure;
-pub(crate) use inspect::QueueUsage;
-pub(crate) use peek::{Kinds, fitting};
-#[cfg(feature = "durable")]
-pub(crate) use restore::Restored;
-pub(crate) use serve::Serve;
-use serve::Served;
-pub(crate) use service::{Service, Start};
-pub(crate) use trace::Trace;
+use crate::control::arn::QueueArn;
+use crate::control::faults::Entry;
+use crate::sqs::findings::Finding;
+use crate::sqs::ops::message::Failure;
+use crate::sqs::service::Service;
 
 /// Facts about a request besides its input.
 #[derive(Clone, Debug, Default)]
@@ -127,3 +101,98 @@ fn built<T, E: Display>(output: Result<T, E>) -> Result<T, ServiceError> {
 fn seconds(seconds: i32) -> Duration {
     Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
 }
+
+/// The result of an operation.
+pub(crate) type Served<O> = Result<<O as Operation>::Output, ServiceError>;
+
+/// An operation that a [`Service`] implements.
+pub(crate) trait Serve: Operation {
+    /// Runs the operation.
+    ///
+    /// # Cancel safety
+    /// A receive that is dropped before it completes has taken no message. No other operation waits.
+    fn serve(
+        service: &Service,
+        context: &Context,
+        input: Self::Input,
+    ) -> impl Future<Output = Served<Self>> + Send;
+
+    /// The name, URL or ARN of the queue.
+    fn queue(input: &Self::Input) -> Option<&str> {
+        input.queue_url()
+    }
+
+    /// The account of the queue, if the input has it in a separate field.
+    fn owner(_: &Self::Input) -> Option<&str> {
+        None
+    }
+
+    /// The messages and receipt handles of the input.
+    fn entries(_: &Self::Input) -> Vec<Entry<'_>> {
+        Vec::new()
+    }
+
+    /// Whether the output has a message.
+    fn delivers(_: &Self::Output) -> bool {
+        false
+    }
+
+    /// Removes entries from the output.
+    fn omit(_: &mut Self::Output, _: &[String]) {}
+
+    /// Makes the checksums of the output wrong; `false` if it has none.
+    fn corrupt(_: &mut Self::Output) -> bool {
+        false
+    }
+}
+
+/// Replaces the first digit of a checksum.
+pub(crate) fn break_sum(sum: &mut Option<String>) -> bool {
+    let Some(sum) = sum else { return false };
+    let other = if sum.starts_with('0') { "1" } else { "0" };
+    if sum.is_ascii() && !sum.is_empty() {
+        sum.replace_range(..1, other);
+    }
+    true
+}
+
+/// Facts about a request that only its operation knows. Only the first queue and the first wait are recorded.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace {
+    queue: OnceLock<Arc<QueueArn>>,
+    waited: OnceLock<Duration>,
+    /// Findings of strict mode. Most requests have none.
+    findings: OnceLock<Arc<Mutex<Vec<Arc<Finding>>>>>,
+}
+
+impl Trace {
+    /// The queue of the request, if any.
+    pub(crate) fn queue(&self) -> Option<&QueueArn> {
+        self.queue.get().map(|arn| &**arn)
+    }
+
+    /// How long a receive waited for messages; `None` if it did not.
+    pub(crate) fn waited(&self) -> Option<Duration> {
+        self.waited.get().copied()
+    }
+
+    /// The findings of strict mode.
+    pub(crate) fn findings(&self) -> Vec<Arc<Finding>> {
+        self.findings.get().map(|findings| findings.lock().clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn note_finding(&self, finding: Arc<Finding>) {
+        self.findings.get_or_init(Arc::default).lock().push(finding);
+    }
+
+    pub(crate) fn note_queue(&self, arn: &Arc<QueueArn>) {
+        let _ = self.queue.set(Arc::clone(arn));
+    }
+
+    pub(crate) fn note_wait(&self, waited: Duration) {
+        let _ = self.waited.set(waited);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,17 @@
 //!
 //! AWS grants no permission for these actions across accounts: for a caller, the queues and tasks of other accounts and
 //! regions do not exist. So all tasks of a caller are in the account and region of the source in a task handle.
+//!
+//! The background task that moves the messages of one move task.
+//!
+//! ```text
+//! StartMessageMoveTask --spawns--> Mover: step? --Move(n)--> source -> (a message as a value) -> destination, n times
+//!                                           |--WaitUntil--> clock | cancelled | shutdown
+//!                                           |--Ended------> return
+//! ```
+//! It holds at most one lock at a time, and ends with the service.
 
+use sqs_client::wire::validate::Validate as _;
 use std::sync::Arc;
 
 use sqs_client::operation::cancel_message_move_task::CancelMessageMoveTask;
@@ -10,16 +20,14 @@ use sqs_client::operation::list_message_move_tasks::ListMessageMoveTasks;
 use sqs_client::operation::start_message_move_task::StartMessageMoveTask;
 use sqs_client::types::ListMessageMoveTasksResultEntry;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
-use sqs_client::wire::validate::{Validate, error};
+use sqs_client::wire::validate::error;
 
-use super::accounts::AccountRegion;
-use super::mover::Mover;
-use super::shared::SharedQueue;
-use super::state::Shared;
-use super::{Context, Serve, Served, Service};
-use crate::service::arn::QueueArn;
-use crate::sqs::engine::move_task::TaskHandle;
-use crate::sqs::engine::{MoveStatus, MoveTask, NewMoveTask};
+use crate::control::arn::QueueArn;
+use crate::control::clock::Timestamp;
+use crate::sqs::engine::move_task::{FailureReason, MoveStatus, MoveStep, MoveTask, NewMoveTask, TaskHandle};
+use crate::sqs::locked_queue::SharedQueue;
+use crate::sqs::ops::{Context, Serve, Served};
+use crate::sqs::service::{AccountRegion, Service, Shared};
 
 impl Serve for StartMessageMoveTask {
     async fn serve(service: &Service, context: &Context, input: Self::Input) -> Served<Self> {
@@ -137,4 +145,76 @@ fn entry(task: &MoveTask) -> ListMessageMoveTasksResultEntry {
         .set_failure_reason(failure)
         .started_timestamp(number(task.started.as_millis()))
         .build()
+}
+
+pub(crate) struct Mover {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) account: Arc<AccountRegion>,
+    pub(crate) source: Arc<SharedQueue>,
+    pub(crate) task: MoveTask,
+}
+
+impl Mover {
+    pub(crate) fn spawn(self) {
+        tokio::spawn(async move {
+            let stopped = self.shared.stopped();
+            tokio::select! {
+                () = stopped => {}
+                () = self.run() => {}
+            }
+        });
+    }
+
+    async fn run(&self) {
+        loop {
+            // Enabled before the step, so that a concurrent cancel is not missed.
+            let mut cancelled = std::pin::pin!(self.account.cancelled.notified());
+            cancelled.as_mut().enable();
+            let now = self.shared.clock.now();
+            let step = self.account.tasks(|tasks| tasks.step(now, &self.task.order.source, self.task.id));
+            match step {
+                MoveStep::Move(messages) => {
+                    self.move_messages(now, messages);
+                    tokio::task::yield_now().await;
+                }
+                MoveStep::WaitUntil(moment) => tokio::select! {
+                    () = self.shared.clock.sleep_until(moment) => {}
+                    () = cancelled => {}
+                },
+                MoveStep::Ended => return,
+            }
+        }
+    }
+
+    fn move_messages(&self, now: Timestamp, at_most: u64) {
+        let (mut moved, mut end) = (0, None);
+        while moved < at_most && end.is_none() {
+            match self.move_one(now) {
+                Ok(()) => moved += 1,
+                Err(status) => end = Some(status),
+            }
+        }
+        let (source, id) = (&self.task.order.source, self.task.id);
+        self.account.tasks(|tasks| {
+            tasks.moved(source, id, moved);
+            if let Some(status) = end {
+                tasks.end(source, id, status);
+            }
+        });
+    }
+
+    /// Moves a message, or returns the final status of the task.
+    fn move_one(&self, now: Timestamp) -> Result<(), MoveStatus> {
+        let gone = || MoveStatus::Failed(FailureReason::NonExistentQueue);
+        let destination = self.task.order.destination.as_ref();
+        let taken = self.source.unless_deleted(|queue| queue.take_for_move(now, destination));
+        let moving = taken.ok_or_else(gone)??;
+        let refused = match self.shared.find_arn(moving.destination()) {
+            Some(destination) => destination.even_deleted(|queue| queue.accept_moving(now, moving)).err(),
+            None => Some(moving),
+        };
+        let Some(moving) = refused else { return Ok(()) };
+        self.source.even_deleted(|queue| queue.take_back(now, moving));
+        Err(gone())
+    }
 }

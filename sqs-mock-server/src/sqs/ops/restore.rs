@@ -3,11 +3,15 @@
 use std::io;
 use std::sync::Arc;
 
-use super::Service;
-use super::mover::Mover;
-use crate::service::arn::QueueArn;
-use crate::service::clock::{ClockSetting, Timestamp};
-use crate::sqs::engine::{MoveTask, Queue, QueueId, QueueState};
+use crate::control::arn::QueueArn;
+use crate::control::clock::ClockSetting;
+use crate::control::clock::Timestamp;
+use crate::sqs::engine::change::QueueId;
+use crate::sqs::engine::move_task::MoveTask;
+use crate::sqs::engine::queue::Queue;
+use crate::sqs::engine::state::QueueState;
+use crate::sqs::ops::move_task::Mover;
+use crate::sqs::service::Service;
 
 /// The state of a server of an earlier process.
 #[derive(Debug, Default)]

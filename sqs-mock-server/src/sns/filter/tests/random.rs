@@ -2,7 +2,10 @@ use std::cell::Cell;
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::{RngAlgorithm, TestCaseError, TestCaseResult, TestRunner};
+use proptest::test_runner::RngAlgorithm;
+use proptest::test_runner::TestCaseError;
+use proptest::test_runner::TestCaseResult;
+use proptest::test_runner::TestRunner;
 use serde_json::json;
 
 use super::*;

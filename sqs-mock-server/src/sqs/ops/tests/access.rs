@@ -1,6 +1,7 @@
 //! Access policies of queues, for callers of the own and of other accounts.
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use serde_json::json;
 use sqs_client::operation::add_permission::AddPermissionInput;
 use sqs_client::operation::delete_queue::DeleteQueueInput;
 use sqs_client::operation::get_queue_url::GetQueueUrlInput;
@@ -12,7 +13,7 @@ use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
 use sqs_client::types::SendMessageBatchRequestEntry;
 
 use super::*;
-use crate::service::policies::Policies;
+use crate::control::policies::Policies;
 use crate::sqs::findings::FindingKind;
 
 const OTHER: &str = "444455556666";

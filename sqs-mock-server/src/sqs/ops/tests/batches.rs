@@ -4,11 +4,11 @@ use sqs_client::operation::change_message_visibility_batch::ChangeMessageVisibil
 use sqs_client::operation::delete_message_batch::DeleteMessageBatchInput;
 use sqs_client::operation::send_message_batch::SendMessageBatchInput;
 use sqs_client::operation::send_message_batch::builders::SendMessageBatchInputBuilder;
+use sqs_client::types::BatchResultErrorEntry;
+use sqs_client::types::ChangeMessageVisibilityBatchRequestEntry;
+use sqs_client::types::DeleteMessageBatchRequestEntry;
+use sqs_client::types::SendMessageBatchRequestEntry;
 use sqs_client::types::builders::SendMessageBatchRequestEntryBuilder;
-use sqs_client::types::{
-    BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry,
-    SendMessageBatchRequestEntry,
-};
 
 use super::*;
 

@@ -14,9 +14,15 @@ use sqs_client::operation::tag_queue::TagQueueInput;
 use sqs_client::types::QueueAttributeName;
 
 use super::*;
-use crate::sqs::engine::{DeliveryMode, MoveTask, MoveTaskChange, QueueChange, QueueId, QueueState};
-use crate::sqs::ops::Failure;
-use crate::sqs::ops::changes::{Change, ChangeReader};
+use crate::sqs::engine::DeliveryMode;
+use crate::sqs::engine::change::QueueChange;
+use crate::sqs::engine::change::QueueId;
+use crate::sqs::engine::move_task::MoveTask;
+use crate::sqs::engine::move_task::MoveTaskChange;
+use crate::sqs::engine::state::QueueState;
+use crate::sqs::locked_queue::Change;
+use crate::sqs::locked_queue::ChangeReader;
+use crate::sqs::ops::message::Failure;
 #[cfg(feature = "durable")]
 use crate::store::Store;
 

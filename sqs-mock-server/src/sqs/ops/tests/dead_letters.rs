@@ -4,9 +4,10 @@ use sqs_client::operation::delete_queue::DeleteQueueInput;
 use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
 use sqs_client::types::MessageSystemAttributeName as Name;
 
-use super::super::poll;
 use super::*;
-use crate::sqs::engine::{Receive, WhyEmpty};
+use crate::sqs::engine::inspect::WhyEmpty;
+use crate::sqs::engine::receive::Receive;
+use crate::sqs::ops::receive as poll;
 
 /// A source whose messages become visible at once, with `most` as its limit of receives.
 async fn source_and_dead(rig: &Rig, most: u32) -> (String, String) {

@@ -5,13 +5,18 @@ use std::collections::HashMap;
 use sqs_client::operation::delete_queue::DeleteQueueInput;
 use sqs_client::operation::purge_queue::PurgeQueueInput;
 use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;
-use sqs_client::types::{MessageAttributeValue, MessageSystemAttributeName as Name, QueueAttributeName};
+use sqs_client::types::MessageAttributeValue;
+use sqs_client::types::MessageSystemAttributeName as Name;
+use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::checksum::md5_of_attributes;
 
 use super::*;
-use crate::service::delivery::{Delivery, Queues as _, Source, Undelivered};
-use crate::service::policies::Policies;
-use crate::sqs::engine::WhyEmpty;
+use crate::control::delivery::Delivery;
+use crate::control::delivery::Queues as _;
+use crate::control::delivery::Source;
+use crate::control::delivery::Undelivered;
+use crate::control::policies::Policies;
+use crate::sqs::engine::inspect::WhyEmpty;
 
 fn queue_arn(name: &str) -> QueueArn {
     QueueArn::new(REGION, ACCOUNT, name)

@@ -1,9 +1,9 @@
 //! Sending, receiving and deleting single messages.
 
 use sqs_client::operation::change_message_visibility::ChangeMessageVisibilityInput;
-use sqs_client::types::{
-    MessageAttributeValue, MessageSystemAttributeName as Name, MessageSystemAttributeValue,
-};
+use sqs_client::types::MessageAttributeValue;
+use sqs_client::types::MessageSystemAttributeName as Name;
+use sqs_client::types::MessageSystemAttributeValue;
 
 use super::*;
 

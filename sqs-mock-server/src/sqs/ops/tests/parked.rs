@@ -1,6 +1,7 @@
 //! Many receives that are parked at one queue.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
 
 use sqs_client::operation::send_message_batch::SendMessageBatchInput;
 use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;

@@ -126,7 +126,7 @@ async fn purge_empties_the_queue_once_every_sixty_seconds() {
     rig.call(purge.clone()).await.unwrap();
     assert_eq!(
         rig.service.counts(&arn("orders").parse().unwrap()),
-        Some(crate::sqs::engine::Counts::default())
+        Some(crate::sqs::engine::messages::Counts::default())
     );
     let text = "Only one PurgeQueue operation on orders is allowed every 60 seconds.";
     assert_eq!(rig.refusal(purge.clone()).await, (ErrorCode::PurgeQueueInProgress, text.to_owned()));

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::sync::mpsc;
-use std::task::{self, Wake};
+use std::task;
+use std::task::Wake;
 
 use parking_lot::Mutex;
 use sqs_client::operation::set_queue_attributes::SetQueueAttributesInput;

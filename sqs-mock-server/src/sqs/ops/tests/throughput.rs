@@ -1,7 +1,9 @@
 //! Throughput quotas: scopes, and the actions that count as calls.
 
 use super::*;
-use crate::sqs::engine::{QuotaScope, QuotaTable, ThroughputQuotas};
+use crate::sqs::engine::throughput::QuotaScope;
+use crate::sqs::engine::throughput::QuotaTable;
+use crate::sqs::engine::throughput::ThroughputQuotas;
 
 fn calls(calls: u32) -> ThroughputQuotas {
     ThroughputQuotas { calls, ..ThroughputQuotas::default() }

@@ -1,4 +1,5 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
@@ -184,7 +185,7 @@ fn run(seed: u64, steps: &[Step]) -> (Bench, Vec<usize>, BTreeSet<usize>) {
 }
 
 proptest! {
-    #![proptest_config(super::model::cases(100))]
+    #![proptest_config(crate::sqs::engine::queue::tests::model::cases(100))]
 
     #[test]
     fn no_message_is_lost_and_the_same_seed_repeats_the_run(seed: u64, steps in prop::collection::vec(step(), 1..120)) {

@@ -52,7 +52,7 @@ fn receive_returns_messages_behind_dead_letters() {
 
 #[test]
 fn receive_moves_a_limited_number_of_dead_letters() {
-    let most = super::super::receive::MAX_DEAD_LETTERS;
+    let most = crate::sqs::engine::receive::MAX_DEAD_LETTERS;
     let (mut source, _) = with_policy("", 1);
     for _ in 0..=2 * most {
         source.send("exhausted");
@@ -73,7 +73,7 @@ fn receive_moves_a_limited_number_of_dead_letters() {
 
 #[test]
 fn dead_letters_of_a_group_move_in_one_receive() {
-    let most = super::super::receive::MAX_DEAD_LETTERS;
+    let most = crate::sqs::engine::receive::MAX_DEAD_LETTERS;
     let (mut source, _) = with_policy(".fifo", 1);
     for group in 0..=most / 10 {
         for number in 0..10 {

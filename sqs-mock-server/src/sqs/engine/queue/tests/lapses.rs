@@ -1,7 +1,8 @@
 //! Findings of strict mode that queues report.
 
 use super::*;
-use crate::sqs::engine::queue::{Lapse, OldHandle};
+use crate::sqs::engine::handles::OldHandle;
+use crate::sqs::engine::queue::Lapse;
 
 fn strict(name: &str) -> Bench {
     let attributes: &[_] =

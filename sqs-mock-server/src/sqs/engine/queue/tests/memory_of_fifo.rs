@@ -1,7 +1,8 @@
 //! Memory of a FIFO queue besides its messages.
 
-use super::memory::{ROOMY, bench};
 use super::*;
+use crate::sqs::engine::queue::tests::memory::ROOMY;
+use crate::sqs::engine::queue::tests::memory::bench;
 
 #[test]
 fn deduplication_id_takes_memory_until_it_expires() {

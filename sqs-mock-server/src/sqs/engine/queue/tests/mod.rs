@@ -29,17 +29,32 @@ use std::time::Duration;
 
 use sqs_client::types::QueueAttributeName as Name;
 use sqs_client::wire::checksum::md5_of_body;
-use sqs_client::wire::service_error::{ErrorCode, ServiceError};
+use sqs_client::wire::service_error::ErrorCode;
+use sqs_client::wire::service_error::ServiceError;
 
-use super::{
-    Creation, Delivery, InTransit, NewMessage, PeekedMessage, Queue, QueueId, Receive, Received, Sent, Tags,
-    Walk,
-};
-use crate::service::arn::QueueArn;
-use crate::service::clock::Timestamp;
-use crate::service::seed::Seed;
-use crate::sqs::engine::refusal::HandleRefusal;
-use crate::sqs::engine::{Attributes, Checksums, Payload, QueueChange, QueueState, Room, Settings};
+use crate::control::arn::QueueArn;
+use crate::control::clock::Timestamp;
+use crate::control::seed::Seed;
+use crate::sqs::engine::HandleRefusal;
+use crate::sqs::engine::Room;
+use crate::sqs::engine::Settings;
+use crate::sqs::engine::attributes::Attributes;
+use crate::sqs::engine::attributes::Tags;
+use crate::sqs::engine::change::Creation;
+use crate::sqs::engine::change::QueueChange;
+use crate::sqs::engine::change::QueueId;
+use crate::sqs::engine::inspect::PeekedMessage;
+use crate::sqs::engine::inspect::Walk;
+use crate::sqs::engine::messages::Checksums;
+use crate::sqs::engine::messages::Payload;
+use crate::sqs::engine::queue::Queue;
+use crate::sqs::engine::receive::Delivery;
+use crate::sqs::engine::receive::Receive;
+use crate::sqs::engine::receive::Received;
+use crate::sqs::engine::redrive::InTransit;
+use crate::sqs::engine::send::NewMessage;
+use crate::sqs::engine::send::Sent;
+use crate::sqs::engine::state::QueueState;
 
 const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::sqs::engine::{FailureReason, MoveStatus};
+use crate::sqs::engine::move_task::FailureReason;
+use crate::sqs::engine::move_task::MoveStatus;
 
 /// A dead-letter queue with one letter, and its source queue `orders`.
 fn with_letter() -> (Bench, Bench) {

@@ -1,6 +1,6 @@
 use super::*;
-use crate::sqs::engine::Visibility;
-use crate::sqs::engine::queue::walk::PAGE;
+use crate::sqs::engine::inspect::PAGE;
+use crate::sqs::engine::inspect::Visibility;
 
 fn at(seconds: u64) -> Timestamp {
     START + Duration::from_secs(seconds)

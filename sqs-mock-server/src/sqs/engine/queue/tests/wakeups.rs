@@ -1,5 +1,5 @@
 use super::*;
-use crate::sqs::engine::Wakeups;
+use crate::sqs::engine::queue::Wakeups;
 
 fn at(seconds: u64) -> Timestamp {
     START + Duration::from_secs(seconds)

@@ -1,5 +1,7 @@
 use super::*;
-use crate::sqs::engine::{DeliveryMode, Visibility, WhyEmpty};
+use crate::sqs::engine::DeliveryMode;
+use crate::sqs::engine::inspect::Visibility;
+use crate::sqs::engine::inspect::WhyEmpty;
 
 fn at(seconds: u64) -> Timestamp {
     START + Duration::from_secs(seconds)

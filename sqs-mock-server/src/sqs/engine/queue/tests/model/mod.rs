@@ -12,8 +12,8 @@ mod pair;
 use proptest::prelude::*;
 
 use super::*;
-use crate::service::seed::Uuid;
-use pair::Pair;
+use crate::control::seed::Uuid;
+use crate::sqs::engine::queue::tests::model::pair::Pair;
 
 const GROUPS: u8 = 4;
 

@@ -1,8 +1,8 @@
 //! A queue written without regard to speed: lists, and scans over them.
 
-use super::noise::Noise;
-use super::pair::PastReceive;
 use super::*;
+use crate::sqs::engine::queue::tests::model::noise::Noise;
+use crate::sqs::engine::queue::tests::model::pair::PastReceive;
 
 const FIVE_MINUTES: Duration = Duration::from_mins(5);
 

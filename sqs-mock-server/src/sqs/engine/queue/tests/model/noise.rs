@@ -1,7 +1,8 @@
 //! Fair tenants, naive: all landings are stored, and summed up on demand.
 
-use super::naive::{Message, State};
 use super::*;
+use crate::sqs::engine::queue::tests::model::naive::Message;
+use crate::sqs::engine::queue::tests::model::naive::State;
 
 #[derive(Clone, Copy, Debug)]
 struct Landing {

@@ -1,8 +1,14 @@
 //! Two queues and their models; each queue is the other's destination for dead letters and moves.
 
-use super::naive::{Message, Naive, State};
 use super::*;
-use crate::sqs::engine::{FailureReason, MoveStatus, QueueChange, QueueState, Visibility};
+use crate::sqs::engine::change::QueueChange;
+use crate::sqs::engine::inspect::Visibility;
+use crate::sqs::engine::move_task::FailureReason;
+use crate::sqs::engine::move_task::MoveStatus;
+use crate::sqs::engine::queue::tests::model::naive::Message;
+use crate::sqs::engine::queue::tests::model::naive::Naive;
+use crate::sqs::engine::queue::tests::model::naive::State;
+use crate::sqs::engine::state::QueueState;
 
 const MAX_RECEIVES: u32 = 2;
 

@@ -1,0 +1,117 @@
+//! Sizes and durations with units.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::de::{Error as _, Unexpected};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+const SIZES: [(&str, u64); 5] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1), ("", 1)];
+
+const PERIODS: [(&str, u64); 5] =
+    [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+
+const SIZE: &str = "a whole number of bytes, or a text with the unit B, KiB, MiB or GiB, such as \"512MiB\"";
+
+const PERIOD: &str =
+    "a whole number of seconds, or a text with the unit ms, s, m, h or d, such as \"90s\" or \"4d\"";
+
+/// A number of bytes, parsed from and displayed as `512MiB`, `2GiB`, `64KiB` or a plain number.
+///
+/// ```
+/// use sqs_mock_server::ByteSize;
+///
+/// assert_eq!("512MiB".parse(), Ok(ByteSize(512 * 1024 * 1024)));
+/// assert_eq!("1000".parse(), Ok(ByteSize(1000)));
+/// assert_eq!(ByteSize(2 << 30).to_string(), "2GiB");
+/// ```
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
+pub struct ByteSize(#[serde(deserialize_with = "bytes")] pub usize);
+
+/// The error of a text that is not a [`ByteSize`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct NotASize;
+
+impl fmt::Display for NotASize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a size; allowed is {SIZE}")
+    }
+}
+
+impl std::error::Error for NotASize {}
+
+impl FromStr for ByteSize {
+    type Err = NotASize;
+
+    fn from_str(text: &str) -> Result<Self, NotASize> {
+        parse(text, &SIZES).and_then(|bytes| bytes.try_into().ok()).map(Self).ok_or(NotASize)
+    }
+}
+
+impl fmt::Display for ByteSize {
+    /// Uses the largest unit that divides the size.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0 as u64;
+        let fits = |factor: u64| bytes > 0 && bytes.is_multiple_of(factor);
+        let (unit, factor) = SIZES.into_iter().find(|(_, factor)| fits(*factor)).unwrap_or(("B", 1));
+        write!(f, "{}{unit}", bytes / factor)
+    }
+}
+
+/// A whole number with one of the units.
+fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let (number, factor) =
+        units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
+    number.trim_end_matches(' ').parse::<u64>().ok()?.checked_mul(*factor)
+}
+
+/// Deserializes a number in the base unit, or a text with a unit.
+fn quantity<'de, T, D: Deserializer<'de>>(
+    deserializer: D,
+    allowed: &'static str,
+    of_number: fn(u64) -> Option<T>,
+    of_text: fn(&str) -> Option<T>,
+) -> Result<T, D::Error> {
+    let given = Value::deserialize(deserializer)?;
+    let read = match &given {
+        Value::Number(number) if !number.is_f64() => number.as_u64().and_then(of_number),
+        Value::String(text) => of_text(text),
+        Value::Object(_) => return Err(D::Error::invalid_type(Unexpected::Map, &allowed)),
+        _ => return Err(D::Error::invalid_type(Unexpected::Other("another type"), &allowed)),
+    };
+    read.ok_or_else(|| D::Error::invalid_value(Unexpected::Other(&given.to_string()), &allowed))
+}
+
+/// Deserializes a size in bytes.
+pub(crate) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let of_text = |text: &str| text.parse().ok().map(|ByteSize(bytes)| bytes);
+    quantity(deserializer, SIZE, |bytes| bytes.try_into().ok(), of_text)
+}
+
+/// Deserializes a duration.
+pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let of_text = |text: &str| parse(text, &PERIODS).map(Duration::from_millis);
+    quantity(deserializer, PERIOD, |seconds| Some(Duration::from_secs(seconds)), of_text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn size_survives_a_round_trip() {
+        for bytes in [0, 1, 1023, 1024, 1 << 20, 3 << 30, (3 << 30) + 1] {
+            assert_eq!(ByteSize(bytes).to_string().parse(), Ok(ByteSize(bytes)));
+        }
+    }
+
+    #[test]
+    fn text_that_is_not_a_size_is_rejected() {
+        for text in ["", "MiB", "-1", "1.5GiB", "1 giraffe", "1MB", "99999999999GiB", "1KiB "] {
+            assert_eq!(text.parse::<ByteSize>(), Err(NotASize), "{text}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The caller of a request: account and region from the credential scope, the base of queue URLs from the host.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use http::header::{AUTHORIZATION, HOST, HeaderValue};
+use http::request::Parts;
+use serde::Deserialize;
+use sqs_client::wire::sign::{Claim, KeyLookup, Verifiable};
+use sqs_client::wire::validate::queue::is_account;
+
+/// The maximum length of a region name in a request; those of AWS have at most 15 characters.
+const MAX_REGION: usize = 32;
+
+/// The account and region of a caller, claimed by the request or proven by its signature.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Caller<'a> {
+    /// The access key if it has 12 digits, so that callers can choose their account.
+    pub(crate) account: Option<&'a str>,
+    /// The region of the credential scope.
+    pub(crate) region: Option<&'a str>,
+}
+
+impl<'a> Caller<'a> {
+    /// Reads the `Authorization` header.
+    pub(crate) fn of(head: &'a Parts) -> Self {
+        let header = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+        let credential = parts_of(header).find_map(|part| part.strip_prefix(b"Credential="));
+        credential.map(Self::from_scope).unwrap_or_default()
+    }
+
+    /// Reads a verified claim.
+    pub(crate) fn of_claim(claim: &'a Claim) -> Self {
+        let account = Some(claim.access_key_id.as_str()).filter(|key| is_account(key));
+        Self { account, region: Some(claim.region.as_str()).filter(|region| is_region(region)) }
+    }
+
+    /// Parses `<key>/<date>/<region>/<service>/aws4_request`, up to a comma.
+    pub(crate) fn from_credential(text: &'a str) -> Self {
+        parts_of(text.as_bytes()).next().map(Self::from_scope).unwrap_or_default()
+    }
+
+    /// Takes bytes, since every request comes here, and a search in text is slower.
+    fn from_scope(credential: &'a [u8]) -> Self {
+        let mut parts =
+            credential.split(|byte| *byte == b'/').map(|part| str::from_utf8(part).unwrap_or_default());
+        let account = parts.next().filter(|key| is_account(key));
+        let region = parts.nth(1).filter(|region| is_region(region));
+        Self { account, region }
+    }
+}
+
+/// The parts between the commas, spaces and tabs of a header.
+fn parts_of(header: &[u8]) -> impl Iterator<Item = &[u8]> {
+    header.split(|byte| matches!(byte, b',' | b' ' | b'\t'))
+}
+
+/// Marks a request that came through the admin API, which requires no signature.
+#[derive(Clone, Copy, Debug)]
+struct Trusted;
+
+/// Makes a request of the admin API one to the root, without a signature.
+pub(crate) fn trust(head: &mut Parts) {
+    head.uri = http::Uri::from_static("/");
+    head.extensions.insert(Trusted);
+}
+
+/// Whether the signature of a request does not matter.
+pub(crate) fn is_trusted(head: &Parts) -> bool {
+    head.extensions.get::<Trusted>().is_some()
+}
+
+/// Whether a text can be the name of a region.
+pub(crate) fn is_region(text: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=MAX_REGION).contains(&text.len()) && text.bytes().all(legal)
+}
+
+/// The host that the caller used, with its port. Queue URLs contain it, so that they work for callers on this machine,
+/// in containers and behind forwarded ports.
+pub(crate) fn host(head: &Parts) -> Option<&str> {
+    if let Some(authority) = head.uri.authority() {
+        return Some(authority.as_str());
+    }
+    let host = head.headers.get(HOST)?.to_str().ok()?;
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    (!host.is_empty() && host.bytes().all(legal)).then_some(host)
+}
+
+/// Pairs of access key and secret.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Keys(pub(crate) BTreeMap<String, Secret>);
+
+/// A secret, such as that of an access key. `Debug` does not show it.
+#[derive(Clone, Deserialize, Eq, PartialEq)]
+pub struct Secret(String);
+
+impl Keys {
+    /// The key that the server's own client uses.
+    pub(crate) fn first(&self) -> Option<(&str, &str)> {
+        self.0.first_key_value().map(|(id, secret)| (id.as_str(), secret.as_str()))
+    }
+}
+
+/// The parts of a request that a signature covers.
+pub(crate) fn verifiable<'a>(head: &'a Parts, body: &'a [u8]) -> Verifiable<'a> {
+    Verifiable {
+        method: head.method.as_str(),
+        path: head.uri.path(),
+        query: head.uri.query().unwrap_or_default(),
+        headers: &head.headers,
+        body,
+    }
+}
+
+impl KeyLookup for Keys {
+    fn secret(&self, access_key_id: &str) -> Option<&str> {
+        self.0.get(access_key_id).map(Secret::as_str)
+    }
+}
+
+impl Secret {
+    /// The secret itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<T: Into<String>> From<T> for Secret {
+    fn from(secret: T) -> Self {
+        Self(secret.into())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(headers: &[(&str, &str)]) -> Parts {
+        let mut request = http::Request::builder().uri("/");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.body(()).unwrap().into_parts().0
+    }
+
+    #[test]
+    fn access_key_of_twelve_digits_selects_the_account() {
+        let value = "AWS4-HMAC-SHA256 Credential=123456789012/20260102/eu-west-1/sqs/aws4_request, SignedHeaders=host";
+        let expected = Caller { account: Some("123456789012"), region: Some("eu-west-1") };
+        for value in [value.to_owned(), value.replace("256 ", "256\t"), value.replace(", ", ",")] {
+            assert_eq!(Caller::of(&head(&[("authorization", &value)])), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn other_access_keys_select_only_the_region() {
+        let caller = Caller::from_credential("AKIDEXAMPLE/20260102/us-west-2/sqs/aws4_request");
+        assert_eq!(caller, Caller { account: None, region: Some("us-west-2") });
+    }
+
+    #[test]
+    fn invalid_scope_is_ignored() {
+        for text in ["", "/", "//", "x", "1/2/ÜBER/sqs", "1/2/../3", &format!("1/2/{}/sqs", "a".repeat(33))]
+        {
+            assert_eq!(Caller::from_credential(text), Caller::default(), "{text}");
+        }
+        assert_eq!(Caller::of(&head(&[("authorization", "Basic dGVzdDp0ZXN0")])), Caller::default());
+    }
+
+    #[test]
+    fn host_with_markup_is_not_used() {
+        assert_eq!(host(&head(&[("host", "sqs:9324")])), Some("sqs:9324"));
+        assert_eq!(host(&head(&[("host", "[::1]:9324")])), Some("[::1]:9324"));
+        assert_eq!(host(&head(&[("host", "a<b>/c")])), None);
+        assert_eq!(host(&head(&[])), None);
+    }
+}

@@ -1,0 +1,352 @@
+//! The HTTP layer around s3s.
+//!
+//! ```text
+//! connection -> guard -> Front: request_body (timeout, pace) -> strip_signature (without --auth) -> s3s -> Gate -> operations
+//!                               response_body (pace, truncate, corrupt) <-------------------------------+
+//! ```
+//! A `RequestContext` among the extensions of the request carries what the operations report besides their output.
+//! `Gate` computes the fault plan once s3s knows the operation, and stores it there, where the bodies and `Front` find it.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fastrand::Rng;
+use http::header::{AUTHORIZATION, EXPECT, HeaderName, HeaderValue};
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use parking_lot::Mutex;
+use s3s::access::{S3Access, S3AccessContext};
+use s3s::auth::{S3Auth, SecretKey};
+use s3s::host::{S3Host, VirtualHost};
+use s3s::service::{S3Service, S3ServiceBuilder};
+use s3s::{Body, S3Error, S3ErrorCode, S3Result, s3_error};
+use sqs_client::wire::sign::KeyLookup as _;
+use tokio::time::timeout;
+
+use crate::control::arn::Resource;
+use crate::control::faults;
+use crate::control::faults::fault::{Damage, Failure, Rejection};
+use crate::control::journal::PendingRecord;
+use crate::control::metrics::{ABORTED, Counters, Exposition, Gauge, Kind, UNKNOWN};
+use crate::control::operation::{S3Action, ServiceName};
+use crate::control::seed;
+use crate::http::reply::{Break, Live};
+use crate::http::server::Site;
+use crate::s3::ops::Operations;
+use crate::s3::outbox::{Outbox, Unanswered};
+use crate::s3::store::Store;
+use crate::s3::store::bucket::no_such_bucket;
+use crate::s3::{Host, RequestContext, RequestInfo, body};
+
+/// How long the events of all requests wait for a client that holds back its body after the change.
+const EVENTS_WAIT: Duration = Duration::from_secs(2);
+
+/// Serves connections, and requests to S3 on those of the SQS server.
+pub(crate) struct Front {
+    service: S3Service,
+    outbox: Arc<Outbox>,
+    metrics: Arc<Metrics>,
+    host: Arc<Host>,
+    ids: Mutex<Rng>,
+}
+
+impl Front {
+    pub(crate) fn new(operations: Operations, metrics: Arc<Metrics>, host: Arc<Host>) -> Self {
+        let outbox = Arc::clone(&operations.outbox);
+        let gate = Gate { host: Arc::clone(&host), store: Arc::clone(&operations.store) };
+        let mut builder = S3ServiceBuilder::new(operations);
+        builder.set_host(gate.clone());
+        builder.set_auth(gate.clone());
+        builder.set_access(gate);
+        let ids = Mutex::new(host.seed.generator("request ids of S3"));
+        Self { service: builder.build(), outbox, metrics, host, ids }
+    }
+
+    /// Handles a request after the rules for browsers.
+    async fn guarded(&self, request: Request<Incoming>, unanswered: &Unanswered) -> Response<Body> {
+        let (head, incoming) = request.into_parts();
+        let guard = &self.host.names.guard;
+        if let Some(answer) = guard.preflight(&head) {
+            return answer.map(Body::from);
+        }
+        if let Err(text) = guard.check_s3(&head, self.host.names.keys.is_none()) {
+            let denied = S3Error::with_message(S3ErrorCode::AccessDenied, text).to_http_response();
+            return denied.unwrap_or_else(|_| status(StatusCode::FORBIDDEN, String::new()));
+        }
+        let reader = guard.listed_origin(&head).cloned();
+        let mut response = self.answer(Request::from_parts(head, incoming), unanswered).await;
+        guard.allow_reader(reader, response.headers_mut());
+        response
+    }
+
+    async fn answer(&self, request: Request<Incoming>, unanswered: &Unanswered) -> Response<Body> {
+        let context = &unanswered.context;
+        let (mut head, incoming) = request.into_parts();
+        let (limit, expects_continue) = (self.host.limits.body_timeout, head.headers.contains_key(EXPECT));
+        let body = body::limited(incoming, Arc::clone(context), limit, expects_continue);
+        if self.host.names.keys.is_none() {
+            strip_signature(&mut head);
+        }
+        let answered = self.service.call(Request::from_parts(head, body)).await;
+        // A client that still sends its body would lose the response if the connection closed now.
+        let mut drained = pin!(body::drain(context, limit));
+        if timeout(EVENTS_WAIT, drained.as_mut()).await.is_err() {
+            unanswered.release();
+            drained.await;
+        }
+        answered.unwrap_or_else(|error| {
+            tracing::error!(?error, "cannot build a response of S3");
+            status(StatusCode::INTERNAL_SERVER_ERROR, String::new())
+        })
+    }
+}
+
+impl Site for Front {
+    type Body = Live;
+
+    /// # Cancel safety
+    /// A request that is dropped is applied as a whole or not at all.
+    async fn route(&self, mut request: Request<Incoming>) -> Result<Response<Live>, Break> {
+        let id = seed::uuid(&mut self.ids.lock()).to_string();
+        let trace_header = request.headers().get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
+        // Dropped at the end, also if the caller disconnects.
+        let unanswered = self.outbox.begin(id, trace_header.map(str::to_owned));
+        let context = &unanswered.context;
+        request.extensions_mut().insert(Arc::clone(context));
+        let mut observer = Observer::begin(&self.metrics, &self.host, context);
+        let is_head = request.method() == Method::HEAD;
+        let response = self.guarded(request, &unanswered).await;
+        let mut response = body::complete_error(response, context);
+        for (name, value) in [("x-amz-request-id", &context.id), ("x-amz-id-2", &context.host_id())] {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                response.headers_mut().insert(HeaderName::from_static(name), value);
+            }
+        }
+        let plan = context.plan.get();
+        let damage = plan.and_then(|plan| plan.damage);
+        let rejection = plan.and_then(|plan| plan.rejection.as_ref());
+        if let Some(Rejection::Status(code, body)) = rejection {
+            let code = StatusCode::from_u16(*code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            response = status(code, body.clone());
+        }
+        let has_body =
+            !is_head && ![StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status());
+        let is_reset = match damage {
+            Some(Damage::Lost) => true,
+            Some(Damage::Truncated) if !has_body => true,
+            _ => matches!(rejection, Some(Rejection::Reset)),
+        };
+        if is_reset {
+            observer.pending.answered(None);
+            return Err(Break::Reset);
+        }
+        observer.pending.answered(Some(response.status()));
+        Ok(body::damaged(response, damage, plan.and_then(|plan| plan.pace)))
+    }
+
+    fn connected(&self) -> impl Drop + Send {
+        self.metrics.connections.enter()
+    }
+}
+
+fn status(status: StatusCode, body: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    response
+}
+
+/// How long a number of bytes takes at a rate.
+pub(crate) fn pace(bytes: usize, per_second: u64) -> Duration {
+    #[expect(clippy::cast_precision_loss, reason = "the error is far below the resolution of the timer")]
+    let seconds = bytes as f64 / per_second.max(1) as f64;
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+/// Answers the questions of s3s about the head of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    pub(crate) host: Arc<Host>,
+    pub(crate) store: Arc<Store>,
+}
+
+/// Accepts any host name of the server. `<bucket>.<any host>` names a bucket that exists, `<bucket>.localhost` names
+/// any bucket. For all other hosts the bucket is in the path.
+impl S3Host for Gate {
+    fn parse_host_header<'a>(&'a self, host: &'a str) -> S3Result<VirtualHost<'a>> {
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        let labels = name.match_indices('.').filter_map(|(at, _)| name.get(..at));
+        let existing = labels.rev().find(|name| self.store.bucket(name).is_some());
+        let server = VirtualHost::new(host);
+        Ok(match existing.or_else(|| of_localhost(name)) {
+            Some(bucket) => server.with_bucket(bucket),
+            None => server,
+        })
+    }
+}
+
+fn of_localhost(name: &str) -> Option<&str> {
+    let bucket = name.strip_suffix(".localhost")?;
+    let bucket = bucket.strip_suffix(".s3").unwrap_or(bucket);
+    (bucket != "s3").then_some(bucket)
+}
+
+#[async_trait::async_trait]
+impl S3Auth for Gate {
+    async fn get_secret_key(&self, access_key: &str) -> S3Result<SecretKey> {
+        let text = "The AWS Access Key Id you provided does not exist in our records.";
+        let secret = self.host.names.keys.as_ref().and_then(|keys| keys.secret(access_key));
+        Ok(SecretKey::from(secret.ok_or_else(|| s3_error!(InvalidAccessKeyId, "{text}"))?))
+    }
+}
+
+/// Checks each request once s3s knows its operation.
+#[async_trait::async_trait]
+impl S3Access for Gate {
+    async fn check(&self, context: &mut S3AccessContext<'_>) -> S3Result<()> {
+        let info = RequestInfo {
+            operation: context.s3_op().name().to_owned(),
+            resource: Resource::in_s3(
+                context.s3_path().get_bucket_name(),
+                context.s3_path().get_object_key(),
+            ),
+        };
+        let request = RequestContext::of(context.extensions_mut());
+        let info = request.info.get_or_init(|| info);
+        let names = &self.host.names;
+        let is_anonymous = names.keys.is_some() && context.credentials().is_none();
+        let owner = context.headers().get("x-amz-expected-bucket-owner");
+        if is_anonymous || owner.is_some_and(|owner| owner.as_bytes() != names.account.as_bytes()) {
+            return Err(s3_error!(AccessDenied, "Access Denied"));
+        }
+        self.apply_faults(&request, info).await
+    }
+}
+
+impl Gate {
+    async fn apply_faults(&self, request: &RequestContext, info: &RequestInfo) -> S3Result<()> {
+        let host = &self.host;
+        let plan = host.faults.plan(|| faults::Request {
+            service: ServiceName::S3,
+            operation: &info.operation,
+            resource: info.resource.clone(),
+            account: &host.names.account,
+            region: &host.names.region,
+            time: host.clock.now(),
+            entries: Vec::new(),
+            can_redeliver: false,
+        });
+        if !host.faults.delays().delay(plan.latency).await {
+            // The client does not retry this error.
+            return Err(no_such_bucket());
+        }
+        match &request.plan.get_or_init(|| plan).rejection {
+            None => Ok(()),
+            Some(Rejection::Error(failure)) => Err(error(failure)),
+            // The front sends another response, or none.
+            Some(Rejection::Status(..) | Rejection::Reset) => {
+                Err(s3_error!(InternalError, "replaced by a fault"))
+            }
+        }
+    }
+}
+
+/// The error of a fault. S3 has its own error code for too many requests.
+fn error(failure: &Failure) -> S3Error {
+    let (code, message) = match failure.code.as_deref() {
+        None | Some("RequestThrottled") => ("SlowDown", "Please reduce your request rate."),
+        Some(code) => (code, "This failure was injected."),
+    };
+    let code = S3ErrorCode::from_bytes(code.as_bytes()).unwrap_or(S3ErrorCode::InternalError);
+    S3Error::with_message(code, failure.message.clone().unwrap_or_else(|| message.to_owned()))
+}
+
+/// Removes the signature from the head of a request, for servers that accept any credentials: s3s rejects signatures that
+/// it cannot verify.
+pub(crate) fn strip_signature(head: &mut Parts) {
+    head.headers.remove(AUTHORIZATION);
+    let Some(query) = head.uri.query() else { return };
+    let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+    if !query.split('&').any(|pair| ["x-amz-signature", "signature"].contains(&name(pair).as_str())) {
+        return;
+    }
+    // Of signature versions 4 and 2.
+    let is_signature = |name: String| {
+        name.starts_with("x-amz-") || ["awsaccesskeyid", "expires", "signature"].contains(&name.as_str())
+    };
+    let kept: Vec<_> = query.split('&').filter(|pair| !is_signature(name(pair))).collect();
+    let path = head.uri.path();
+    let uri = if kept.is_empty() { path.to_owned() } else { format!("{path}?{}", kept.join("&")) };
+    // Parsing cannot fail: the text is a part of a valid URI.
+    if let Ok(uri) = uri.parse() {
+        head.uri = uri;
+    }
+}
+
+/// Counters since the start of the server.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    requests: Counters<2>,
+    pub(crate) connections: Gauge,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self { requests: Counters::new(["operation", "status"]), connections: Gauge::default() }
+    }
+}
+
+impl Metrics {
+    /// Counts a request. The operation is `None` if the server does not implement it, or rejected the request before the
+    /// operation was known. The status is `None` without a complete response.
+    fn count(&self, action: Option<S3Action>, status: Option<u16>) {
+        let status = status.map_or(ABORTED.into(), |status| status.to_string().into());
+        self.requests.count([action.map_or(UNKNOWN, S3Action::name).into(), status]);
+    }
+
+    /// Writes all counters.
+    pub(crate) fn write(&self, text: &mut Exposition) {
+        let name = "sqs_mock_s3_requests_total";
+        let help =
+            "Requests to S3 by operation and status; the status is aborted without a complete response.";
+        text.family(name, Kind::Counter, help);
+        self.requests.write(text, name);
+        let open = self.connections.count();
+        text.single("sqs_mock_s3_open_connections", Kind::Gauge, "Open connections to S3.", open);
+    }
+}
+
+/// A request in progress. Its drop reports it, so that aborted requests are reported too.
+#[derive(Debug)]
+pub(crate) struct Observer<'a> {
+    metrics: &'a Metrics,
+    context: &'a RequestContext,
+    /// The recorded request. The front sets how it ends.
+    pub(crate) pending: PendingRecord<'a>,
+}
+
+impl<'a> Observer<'a> {
+    pub(crate) fn begin(metrics: &'a Metrics, host: &'a Host, context: &'a RequestContext) -> Self {
+        let pending = PendingRecord::open(&host.journal, &host.clock, ServiceName::S3, &context.id, None);
+        Self { metrics, context, pending }
+    }
+}
+
+impl Drop for Observer<'_> {
+    fn drop(&mut self) {
+        let info = self.context.info.get();
+        let operation = info.map(|info| info.operation.as_str());
+        let status = self.pending.ending().status();
+        let resource = info.and_then(|info| info.resource.as_ref());
+        tracing::debug!(operation, ?resource, status, "S3");
+        self.metrics.count(operation.and_then(S3Action::from_name), status);
+        if let Some(operation) = operation {
+            self.pending.asked(operation.to_owned());
+        }
+        self.pending.note(|record| {
+            record.resource = resource.cloned();
+            record.warnings = std::mem::take(&mut *self.context.notes.lock()).into();
+        });
+    }
+}

@@ -1,0 +1,401 @@
+//! Delivers to queues, and tries again while SQS is unavailable.
+//!
+//! ```text
+//! deliver -> queue | unavailable -> backlog -> at once, then by the clock -> queue | at the end: dead-letter queue, dropped
+//! ```
+
+use std::cell::LazyCell;
+use std::sync::{Arc, Once, Weak};
+
+use http::StatusCode;
+use parking_lot::Mutex;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use crate::control::arn::{QueueArn, Resource, TopicArn};
+use crate::control::clock::Clock;
+use crate::control::clock::Timestamp;
+use crate::control::delivery::{Delivery, KeptDelivery, Queues, Source, Undelivered};
+use crate::control::journal::{Journal, PendingRecord};
+use crate::control::metrics::{Counters, Exposition, Kind};
+use crate::control::operation::ServiceName;
+use crate::control::policies::Why;
+use crate::control::seed::Uuid;
+use crate::query::Origin;
+use crate::sns::engine::backlog::{Backlog, Group};
+use crate::sns::engine::message::{Envelope, Message, Notification};
+use crate::sns::engine::subscription::{Endpoint, Protocol, Subscription};
+use crate::sns::engine::topic::{Receipt, Topic, TopicReader, WaitingChange, WaitingDelivery};
+use crate::sns::{SharedTopic, Sns};
+
+/// The attempts that are made under one lock.
+const ATTEMPTS: usize = 100;
+
+/// The operation of records of late deliveries, which no request asks for.
+const LATE: &str = "Retry";
+
+/// The deliveries of a server, with those that wait for a retry.
+#[derive(Debug)]
+pub(crate) struct Deliveries {
+    queues: Arc<dyn Queues>,
+    clock: Clock,
+    journal: Arc<Journal>,
+    /// Messages by outcome, once for each subscription.
+    outcomes: Counters<1>,
+    /// While it is locked, queues may be locked, topics not.
+    state: Mutex<State>,
+    /// Records which deliveries wait.
+    reader: Option<Arc<dyn TopicReader>>,
+    /// Starts the task that makes retries, when the first delivery waits.
+    start: Once,
+    /// Tells the task of new retries. Dropping it ends the task.
+    changed: watch::Sender<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    backlog: Backlog<Arc<WaitingDelivery>>,
+    /// The number of the last delivery.
+    last: u64,
+}
+
+impl Sns {
+    /// Writes the metrics of deliveries.
+    pub(crate) fn write_metrics(&self, text: &mut Exposition) {
+        let name = "sqs_mock_sns_deliveries_total";
+        text.family(name, Kind::Counter, "Messages of topics by outcome, once for each subscription.");
+        self.deliveries.outcomes.write(text, name);
+    }
+}
+
+impl Deliveries {
+    pub(crate) fn new(
+        queues: Arc<dyn Queues>,
+        clock: Clock,
+        journal: Arc<Journal>,
+        reader: Option<Arc<dyn TopicReader>>,
+    ) -> Arc<Self> {
+        let (outcomes, state) = (Counters::new(["outcome"]), Mutex::default());
+        let (start, changed) = (Once::new(), watch::Sender::new(()));
+        Arc::new(Self { queues, clock, journal, outcomes, state, reader, start, changed })
+    }
+
+    /// Adds the deliveries of an earlier process, whose retries start anew.
+    pub(crate) fn restore(self: &Arc<Self>, all: Vec<WaitingDelivery>) {
+        if all.is_empty() {
+            return;
+        }
+        let State { backlog, last } = &mut *self.state.lock();
+        for waiting in all {
+            *last = waiting.number.max(*last);
+            let (group, bytes) = (waiting.group.clone(), waiting.delivery.bytes());
+            // There is room: the earlier process had it.
+            let _ = backlog.add(self.clock.now(), group, (bytes, Arc::new(waiting)));
+        }
+        self.start_task();
+    }
+
+    /// Without a runtime, the next delivery that waits starts it.
+    fn start_task(self: &Arc<Self>) {
+        if let Ok(runtime) = Handle::try_current() {
+            let task = || drop(runtime.spawn(retry(Arc::downgrade(self), self.changed.subscribe())));
+            self.start.call_once(task);
+        }
+    }
+
+    /// Counts a message for one subscription.
+    pub(crate) fn count(&self, outcome: &'static str) {
+        self.outcomes.count([outcome.into()]);
+    }
+
+    /// Delivers to a queue, or else to the dead-letter queue. `group` is that of a FIFO topic, whose order is kept. Returns
+    /// a note if the message is not in the queue, or AWS denies the delivery.
+    pub(crate) fn deliver(
+        self: &Arc<Self>,
+        group: Option<Group>,
+        delivery: Delivery<'_>,
+        dead_letter_queue: Option<&QueueArn>,
+    ) -> Option<String> {
+        // Nobody else adds to the group meanwhile: its topic is locked.
+        let is_blocked = group.as_ref().is_some_and(|group| self.state.lock().backlog.is_blocked(group));
+        let attempt = if is_blocked {
+            Err("an earlier message of the group is not delivered".to_owned())
+        } else {
+            self.attempt(delivery, dead_letter_queue)
+        };
+        let reason = match attempt {
+            Ok(note) => return note,
+            Err(reason) => reason,
+        };
+        let kept = KeptDelivery::of(delivery);
+        let (bytes, now) = (kept.bytes(), self.clock.now());
+        let State { backlog, last } = &mut *self.state.lock();
+        *last += 1;
+        let waiting = Arc::new(WaitingDelivery {
+            number: *last,
+            group: group.clone(),
+            delivery: kept,
+            dead_letter_queue: dead_letter_queue.cloned(),
+        });
+        let Some(lane) = backlog.add(now, group, (bytes, Arc::clone(&waiting))) else {
+            let reason = format!("{reason}; the server has no room to keep it for later attempts");
+            return Some(self.give_up(delivery, dead_letter_queue, &reason));
+        };
+        // The immediate retries.
+        backlog.begin(now, lane, |waiting| self.retry(waiting), |waiting| self.end(&waiting));
+        if !backlog.has(lane) {
+            return None;
+        }
+        self.tell(WaitingChange::Added(waiting));
+        self.changed.send_replace(());
+        self.start_task();
+        Some(format!("not yet delivered to {}, but tried again: {reason}", delivery.queue))
+    }
+
+    /// Forgets all deliveries that wait.
+    pub(crate) fn clear(&self) {
+        let mut state = self.state.lock();
+        state.backlog = Backlog::default();
+        self.tell(WaitingChange::Cleared);
+        self.changed.send_replace(());
+    }
+
+    /// Makes some of the attempts that are due.
+    fn run(&self, now: Timestamp) {
+        // The store has a message in a queue or here.
+        let _whole = self.queues.whole();
+        let backlog = &mut self.state.lock().backlog;
+        backlog.run(now, ATTEMPTS, |waiting| self.retry(waiting), |waiting| self.end(&waiting));
+    }
+
+    /// Returns whether the delivery is settled.
+    fn retry(&self, waiting: &WaitingDelivery) -> bool {
+        let WaitingDelivery { number, delivery, dead_letter_queue, .. } = waiting;
+        let attempt = self.attempt(delivery.as_delivery(), dead_letter_queue.as_ref());
+        let Ok(note) = attempt else { return false };
+        if let Some(note) = note {
+            self.report(waiting, note);
+        }
+        self.tell(WaitingChange::Ended(*number));
+        true
+    }
+
+    /// After the last attempt.
+    fn end(&self, waiting: &WaitingDelivery) {
+        let WaitingDelivery { number, delivery, dead_letter_queue, .. } = waiting;
+        let reason = "SQS was unavailable for 23 days";
+        self.report(waiting, self.give_up(delivery.as_delivery(), dead_letter_queue.as_ref(), reason));
+        self.tell(WaitingChange::Ended(*number));
+    }
+
+    fn tell(&self, change: WaitingChange) {
+        if let Some(reader) = &self.reader {
+            reader.read_waiting(change);
+        }
+    }
+
+    /// Logs and records what the publish could not tell.
+    fn report(&self, waiting: &WaitingDelivery, note: String) {
+        tracing::warn!("late delivery of a topic: {note}");
+        let id = waiting.number.to_string();
+        let mut record = PendingRecord::open(&self.journal, &self.clock, ServiceName::Sns, &id, None);
+        record.asked(LATE);
+        record.note(|record| {
+            record.resource = TopicArn::of(&waiting.delivery.source_arn).map(Resource::Topic);
+            record.warnings = [note].into();
+        });
+        record.answered(Some(StatusCode::OK));
+    }
+
+    /// Settles a delivery, and returns a note if the message is not in the queue, or AWS denies the delivery.
+    ///
+    /// # Errors
+    /// SQS is unavailable; the text says why.
+    fn attempt(
+        &self,
+        delivery: Delivery<'_>,
+        dead_letter_queue: Option<&QueueArn>,
+    ) -> Result<Option<String>, String> {
+        match self.queues.deliver(delivery) {
+            Ok(denial) => {
+                self.count("delivered");
+                Ok(denial.map(|why| delivered_anyway(delivery.queue, &why)))
+            }
+            Err(Undelivered::Unavailable(error)) => Err(error.to_string()),
+            Err(undelivered) => Ok(Some(self.give_up(delivery, dead_letter_queue, &undelivered.to_string()))),
+        }
+    }
+
+    /// Delivers to the dead-letter queue, if there is one. Returns a note.
+    fn give_up(&self, delivery: Delivery<'_>, dead_letter_queue: Option<&QueueArn>, reason: &str) -> String {
+        let Delivery { queue, .. } = delivery;
+        let Some(dead_letter_queue) = dead_letter_queue else {
+            self.count("dropped");
+            return format!("dropped for {queue}: {reason}");
+        };
+        match self.queues.deliver(Delivery { queue: dead_letter_queue, ..delivery }) {
+            Ok(denial) => {
+                self.count("dead_lettered");
+                let denial = denial.map(|why| format!("; {}", delivered_anyway(dead_letter_queue, &why)));
+                let denial = denial.unwrap_or_default();
+                format!("moved from {queue} to the dead-letter queue {dead_letter_queue}: {reason}{denial}")
+            }
+            Err(undelivered) => {
+                self.count("dropped");
+                format!("dropped for {queue}: {reason}; dead-letter queue {dead_letter_queue}: {undelivered}")
+            }
+        }
+    }
+}
+
+/// Makes the retries that are due, until the server ends.
+async fn retry(deliveries: Weak<Deliveries>, mut changed: watch::Receiver<()>) {
+    loop {
+        changed.mark_unchanged();
+        let next = deliveries.upgrade().map(|all| (all.clock.clone(), all.state.lock().backlog.next_due()));
+        let Some((clock, due)) = next else { return };
+        let is_due = async {
+            match due {
+                Some(due) => clock.sleep_until(due).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            ended = changed.changed() => if ended.is_err() { return },
+            () = is_due => {
+                let Some(deliveries) = deliveries.upgrade() else { return };
+                deliveries.run(clock.now());
+                drop(deliveries);
+                // After a jump of the clock, there may be many.
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+}
+
+fn delivered_anyway(queue: &QueueArn, why: &Why) -> String {
+    format!("delivered to {queue}, but AWS denies it: {why}")
+}
+
+/// The sender that queues show for messages of SNS.
+const SENDER: &str = "AROAJFWZWTE5KRAMGW5A2:AWS-CLOUDCAST";
+
+/// The maximum number of notes about one message.
+const MAX_NOTES: usize = 20;
+
+/// The id of a message, with its notification if a queue needs that.
+pub(crate) struct Signed {
+    pub(crate) id: Uuid,
+    notification: Option<Notification>,
+}
+
+/// Prepares a message before its topic is locked for deliveries: a signature takes longer than all the rest. FIFO topics do
+/// not sign.
+pub(crate) fn sign(sns: &Sns, origin: Origin<'_>, topic: &SharedTopic, message: &Message) -> Signed {
+    let id = sns.new_id();
+    let (arn, signature_version) = {
+        let topic = sns.lock(topic);
+        if topic.arn().is_fifo() || !topic.has_envelope(message) {
+            return Signed { id, notification: None };
+        }
+        (topic.arn().clone(), topic.settings().signature_version().to_owned())
+    };
+    let envelope = envelope(sns, origin, &arn, &signature_version);
+    let receipt = Receipt { id, sequence_number: None };
+    Signed { id, notification: Some(envelope.notification(Protocol::Sqs, receipt, message)) }
+}
+
+/// Delivers a message to its subscribers, and returns notes about those that did not get it.
+pub(crate) fn deliver(
+    sns: &Sns,
+    origin: Origin<'_>,
+    topic: &Topic,
+    receipt: Receipt,
+    (message, signed): (&Message, &Signed),
+) -> Vec<String> {
+    let envelope = envelope(sns, origin, topic.arn(), topic.settings().signature_version());
+    // On FIFO topics, and if a subscription is new.
+    let unsigned = LazyCell::new(|| envelope.notification(Protocol::Sqs, receipt, message));
+    let notification = || signed.notification.as_ref().unwrap_or_else(|| &unsigned);
+    let topic_arn = topic.arn().to_string();
+    let notes = topic.recipients(message).filter_map(|subscription| match &subscription.endpoint {
+        Endpoint::Queue(queue) => {
+            let is_raw = subscription.attributes.raw;
+            let enveloped = (!is_raw).then(|| notification().text(&subscription.arn));
+            let of_fifo = topic.arn().is_fifo();
+            // Standard queues get neither id from a FIFO topic, but the group from a standard topic.
+            let keeps_group = queue.is_fifo() || !of_fifo;
+            let delivery = Delivery {
+                body: enveloped.as_deref().unwrap_or_else(|| message.text(Protocol::Sqs)),
+                attributes: Some(&message.attributes).filter(|all| is_raw && !all.is_empty()),
+                group: message.group.as_deref().filter(|_| keeps_group),
+                deduplication_id: message.deduplication_id.as_deref().filter(|_| queue.is_fifo()),
+                trace_header: origin.trace_header,
+                ..empty(queue, topic, &topic_arn)
+            };
+            let group = of_fifo.then(|| Group {
+                subscription: subscription.arn.id.clone(),
+                name: message.group.as_deref().unwrap_or_default().into(),
+            });
+            sns.deliveries.deliver(group, delivery, subscription.attributes.dead_letter_queue.as_ref())
+        }
+        Endpoint::Outside(protocol, address) => {
+            sns.deliveries.count("not_sent");
+            Some(format!("{} to {address} is recorded, not sent", protocol.as_str()))
+        }
+    });
+    bounded(notes)
+}
+
+/// Sends the request for confirmation to a queue of another account. Returns notes: the link, and why a queue does not get
+/// it.
+pub(crate) fn ask_to_confirm(
+    sns: &Sns,
+    origin: Origin<'_>,
+    (topic, subscription): (&Topic, &Subscription),
+    token: &str,
+) -> Vec<String> {
+    let envelope = envelope(sns, origin, topic.arn(), topic.settings().signature_version());
+    let link =
+        format!("{} is pending; confirm it with {}", subscription.arn, envelope.confirmation_url(token));
+    let Endpoint::Queue(queue) = &subscription.endpoint else { return vec![link] };
+    let body = envelope.confirmation(sns.new_id(), token);
+    let topic_arn = topic.arn().to_string();
+    let delivery = Delivery { body: &body, ..empty(queue, topic, &topic_arn) };
+    sns.deliveries.deliver(None, delivery, None).into_iter().chain([link]).collect()
+}
+
+fn envelope<'a>(
+    sns: &Sns,
+    origin: Origin<'a>,
+    topic: &'a TopicArn,
+    signature_version: &'a str,
+) -> Envelope<'a> {
+    Envelope { topic, time: sns.clock.now(), base_url: origin.base_url, signature_version }
+}
+
+fn empty<'a>(queue: &'a QueueArn, topic: &'a Topic, topic_arn: &'a str) -> Delivery<'a> {
+    Delivery {
+        queue,
+        // Policies see it.
+        source: Source { service: "sns.amazonaws.com", arn: topic_arn, account: &topic.arn().account },
+        body: "",
+        attributes: None,
+        group: None,
+        deduplication_id: None,
+        trace_header: None,
+        sender: SENDER,
+        keeps_size_limit: false,
+    }
+}
+
+/// The first notes, and the number of the others.
+fn bounded(notes: impl Iterator<Item = String>) -> Vec<String> {
+    let mut notes = notes.fuse();
+    let mut first: Vec<_> = notes.by_ref().take(MAX_NOTES).collect();
+    let others = notes.count();
+    if others > 0 {
+        first.push(format!("and {others} more"));
+    }
+    first
+}
