@@ -32,8 +32,8 @@ Examples:
   For an SDK in your own web page; pages of other origins can neither change nor read anything:
     sqs-mock-server --cors-origin http://localhost:3000
 
-  Any free port, without the 60 s that AWS requires between deleting and creating a queue:
-    sqs-mock-server --port 0 --relaxed-timing
+  Any free port, and as strict as AWS: mistakes are reported, and the name of a deleted queue is free after 60 s:
+    sqs-mock-server --port 0 --strict
 
   The same ids and receipt handles in every run, with every request in the log:
     sqs-mock-server --seed 7 --log sqs_mock_server=debug --log-format json
@@ -124,7 +124,10 @@ pub(crate) struct Arguments {
         help_heading = "Callers"
     )]
     keys: Vec<String>,
-    /// Removes the 60 s between deleting and creating a queue, and between two purges.
+    /// Requires 60 s between deleting and creating a queue, and between two purges, as AWS does [default: the value of --strict].
+    #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
+    one_minute_rules: Option<bool>,
+    /// The opposite of --one-minute-rules, which overrides it.
     #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
     relaxed_timing: Option<bool>,
     /// How standard queues deliver [default: ordered].
@@ -138,7 +141,8 @@ pub(crate) struct Arguments {
     /// Creates queues on first use, with default attributes; names that end in .fifo become FIFO queues.
     #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
     auto_create: Option<bool>,
-    /// Reports calls that work here but are mistakes on AWS, and rejects queue URLs of other regions.
+    /// Reports calls that work here but are mistakes on AWS, rejects queue URLs of other regions, and implies
+    /// --one-minute-rules.
     #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
     strict: Option<bool>,
     /// What access policies of queues do [default: warn].

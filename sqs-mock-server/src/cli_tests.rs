@@ -8,7 +8,7 @@ use super::*;
 
 const FILE: &str = "host = 'file'\nport = 1\npublic_url = 'http://file'\naccount = '111111111111'\n\
                     region = 'file-1'\nauth = 'none'\nallow_hosts = ['file']\n\
-                    cors_origins = ['http://file']\nrelaxed_timing = true\nauto_create = true\n\
+                    cors_origins = ['http://file']\none_minute_rules = true\nauto_create = true\n\
                     delivery = 'ordered'\nqueue_url_style = 'path'\njournal = 1\nseed = 1\nlog = 'info'\n\
                     log_format = 'text'\nstrict = true\npolicies = 'off'\nthroughput_quotas = true\n[keys]\nFILE = 'file'\n\
                     [limits]\nmax_memory = 1\nmax_queues = 1\nmax_connections = 1";
@@ -30,7 +30,7 @@ const FLAGS: [&str; 23] = [
     "--region=flag-2",
     "--auth=sigv4",
     "--key=FLAG:flag",
-    "--relaxed-timing=false",
+    "--one-minute-rules=false",
     "--seed=2",
     "--max-memory=2KiB",
     "--max-queues=2",
@@ -96,8 +96,12 @@ fn admin_token_of_a_flag_overrides_the_file_and_is_hidden() {
 }
 
 #[test]
-fn relaxed_timing_needs_no_value() {
-    assert!(merged(&["--relaxed-timing"], "").relaxed_timing);
+fn relaxed_timing_needs_no_value_and_is_the_opposite_of_the_one_minute_rules() {
+    let rules = |flags: &[&str], file| merged(flags, file).one_minute_rules;
+    assert_eq!(rules(&["--relaxed-timing"], "one_minute_rules = true"), Some(false));
+    assert_eq!(rules(&["--relaxed-timing=false"], ""), Some(true));
+    assert_eq!(rules(&["--relaxed-timing", "--one-minute-rules"], ""), Some(true));
+    assert_eq!(rules(&[], ""), None);
     assert_eq!([truth("Yes"), truth("0")], [Ok(true), Ok(false)]);
     assert!(truth("maybe").is_err() && truth("").is_err());
 }

@@ -196,7 +196,7 @@ pub(crate) const ROUTES: &[Route] = &[
         "sets quotas: {quotas: true, false or {calls, ..}, queue, region, account}",
     ),
     delete("/_mock/quotas?queue&region&account", queues::remove_quotas, "removes all quotas, or one"),
-    get("/_mock/findings", server::findings, "the findings of strict mode"),
+    get("/_mock/findings", server::findings, "requests that work here but are mistakes on AWS"),
     delete("/_mock/findings", server::forget_findings, "removes all findings"),
     get("/_mock/queues?skip&limit", queues::list_queues, "all queues"),
     get("/_mock/queues/{name}?region&account", queues::show_queue, "a queue"),

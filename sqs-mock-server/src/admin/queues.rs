@@ -169,6 +169,7 @@ fn reason(why: &WhyEmpty) -> &'static str {
         WhyEmpty::NotEmpty { .. } => "not_empty",
         WhyEmpty::NoMessages => "no_messages",
         WhyEmpty::Denied { .. } => "denied",
+        WhyEmpty::OneMinuteRule { .. } => "one_minute_rule",
         WhyEmpty::InFlight { .. } => "in_flight",
         WhyEmpty::Delayed { .. } => "delayed",
         WhyEmpty::InFlightOrDelayed { .. } => "in_flight_or_delayed",

@@ -32,7 +32,7 @@ pub(super) fn command() -> Command {
         let variable = format!("{PREFIX}{}", argument.get_id().as_str().to_uppercase());
         let argument = argument.env(variable);
         match argument.get_value_names() {
-            // `--relaxed-timing` is short for `--relaxed-timing=true`.
+            // `--one-minute-rules` is short for `--one-minute-rules=true`.
             Some([name]) if name.starts_with("BOOL") => {
                 argument.num_args(0..=1).require_equals(true).default_missing_value("true")
             }

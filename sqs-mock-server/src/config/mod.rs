@@ -53,7 +53,6 @@ use crate::sqs::queue_url::QueueUrlStyle;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub struct Config {
     /// Address or host name to listen on. The default is `127.0.0.1`.
     pub host: Option<String>,
@@ -71,8 +70,12 @@ pub struct Config {
     pub queue_url_style: QueueUrlStyle,
     /// [`MockSqsBuilder::auto_create_queues`](crate::mock::builder::MockSqsBuilder::auto_create_queues).
     pub auto_create: bool,
-    /// [`MockSqsBuilder::relaxed_timing`](crate::mock::builder::MockSqsBuilder::relaxed_timing).
-    pub relaxed_timing: bool,
+    /// [`MockSqsBuilder::one_minute_rules`](crate::mock::builder::MockSqsBuilder::one_minute_rules). The default is that of
+    /// [`relaxed_timing`](Self::relaxed_timing), negated.
+    pub one_minute_rules: Option<bool>,
+    /// The opposite of [`one_minute_rules`](Self::one_minute_rules), for files that have it. The default is that of
+    /// [`strict`](Self::strict), negated.
+    pub relaxed_timing: Option<bool>,
     /// How standard queues deliver.
     pub delivery: DeliveryMode,
     /// [`MockSqsBuilder::strict`](crate::mock::builder::MockSqsBuilder::strict).
@@ -190,6 +193,11 @@ fn each<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Resu
 impl Config {
     pub(crate) fn host(&self) -> &str {
         self.host.as_deref().unwrap_or("127.0.0.1")
+    }
+
+    pub(crate) fn one_minute_rules(&self) -> bool {
+        let opposite = self.relaxed_timing.map(|is_relaxed| !is_relaxed);
+        self.one_minute_rules.or(opposite).unwrap_or(self.strict)
     }
 
     pub(crate) fn account(&self) -> &str {

@@ -119,21 +119,31 @@ impl MockSqsBuilder {
     /// default requests to unknown queues fail, as on AWS.
     ///
     /// `GetQueueUrl` and every operation with a queue URL except `DeleteQueue` create queues. Requests with invalid
-    /// names still fail, and so do requests to queues deleted less than 60 seconds ago.
+    /// names still fail, and so do requests to queues deleted less than 60
+    /// seconds ago with [`one_minute_rules`](Self::one_minute_rules).
     pub fn auto_create_queues(mut self) -> Self {
         self.config.auto_create = true;
         self
     }
 
-    /// Removes waiting times that AWS requires and tests rarely need: 60 seconds between deleting a queue and creating
-    /// one of the same name, and between two purges.
+    /// Lets pass as AWS does: 60 seconds between deleting a queue and creating one of the same name
+    /// (`QueueDeletedRecently`), and between two purges (`PurgeQueueInProgress`). [`strict`](Self::strict) implies it.
+    ///
+    /// By default these requests succeed. A [finding](crate::inspect::FindingKind::OneMinuteRule) then tells what AWS would
+    /// have answered; [`Verification::deny_finding`](crate::Verification::deny_finding) makes tests fail on it.
+    pub fn one_minute_rules(mut self) -> Self {
+        self.config.one_minute_rules = Some(true);
+        self
+    }
+
+    /// Disables the [`one_minute_rules`](Self::one_minute_rules), also in [strict mode](Self::strict).
     pub fn relaxed_timing(mut self) -> Self {
-        self.config.relaxed_timing = true;
+        self.config.one_minute_rules = Some(false);
         self
     }
 
     /// Reports requests that work here but are mistakes on AWS; [`FindingKind`](crate::inspect::FindingKind) lists
-    /// them. Findings are in the [requests](MockSqs::requests) that caused them, in [`MockSqs::findings`], in
+    /// them. Enforces the [`one_minute_rules`](Self::one_minute_rules). Findings are in the [requests](MockSqs::requests) that caused them, in [`MockSqs::findings`], in
     /// [`MockSqs::verify`] and, as warnings, in the log. Off by default.
     pub fn strict(mut self) -> Self {
         self.config.strict = true;
@@ -552,7 +562,7 @@ fn empty_service(config: &Config, reader: Option<Arc<dyn ChangeReader>>) -> Serv
         auto_create: config.auto_create,
     };
     let settings = Settings {
-        relaxed_timing: config.relaxed_timing,
+        one_minute_rules: config.one_minute_rules(),
         delivery: config.delivery,
         strict: config.strict,
         policies: config.policies,

@@ -34,6 +34,7 @@ const LAST_REQUESTS: usize = 10;
 pub struct Verification {
     allowed: Vec<LeftoverKind>,
     allowed_findings: Vec<FindingKind>,
+    denied_findings: Vec<FindingKind>,
     ignored: Vec<String>,
 }
 
@@ -61,13 +62,13 @@ pub struct Leftover {
     pub messages: Vec<PeekedMessage>,
 }
 
-/// All leftover messages, and the findings of [strict mode](crate::mock::builder::MockSqsBuilder::strict). `Display` and `Debug` show
+/// All leftover messages, and the findings that are not allowed. `Display` and `Debug` show
 /// a report.
 #[derive(Clone)]
 pub struct Leftovers {
     messages: Vec<Leftover>,
     findings: Vec<Arc<Finding>>,
-    /// The number of findings that strict mode counted but did not keep.
+    /// The number of findings that the server counted but did not keep.
     omitted: usize,
 }
 
@@ -93,6 +94,13 @@ impl Verification {
         self
     }
 
+    /// Fails on findings of this kind also outside of [strict mode](crate::mock::builder::MockSqsBuilder::strict), for example on
+    /// [`FindingKind::OneMinuteRule`]. Kinds that only strict mode looks for need that, too.
+    pub fn deny_finding(mut self, kind: FindingKind) -> Self {
+        self.denied_findings.push(kind);
+        self
+    }
+
     /// Allows any messages in queues with this name, and any findings about them.
     pub fn ignore_queue(mut self, name: impl Into<String>) -> Self {
         self.ignored.push(name.into());
@@ -108,10 +116,17 @@ impl Verification {
     pub(crate) fn verify(&self, service: &Service) -> Result<(), Leftovers> {
         let queues = service.queues().into_iter().filter(|queue| !self.is_ignored(queue));
         let messages: Vec<_> = queues.flat_map(|queue| self.left_in(service, &queue)).collect();
-        let (mut findings, omitted) = service.all_findings().unwrap_or_default();
-        findings.retain(|finding| {
-            !self.allowed_findings.contains(&finding.kind) && !self.is_ignored(&finding.queue)
-        });
+        let (mut findings, mut omitted) = service.all_findings();
+        let fails = |kind| {
+            self.denied_findings.contains(&kind)
+                || (service.is_strict()
+                    && kind != FindingKind::OneMinuteRule
+                    && !self.allowed_findings.contains(&kind))
+        };
+        findings.retain(|finding| fails(finding.kind) && !self.is_ignored(&finding.queue));
+        if !service.is_strict() && self.denied_findings.is_empty() {
+            omitted = 0;
+        }
         // Findings that were not kept may be of any kind.
         if messages.is_empty() && findings.is_empty() && omitted == 0 {
             return Ok(());
@@ -156,7 +171,7 @@ impl Leftovers {
         &self.messages
     }
 
-    /// The findings of strict mode.
+    /// The findings that are not allowed.
     pub fn findings(&self) -> &[Arc<Finding>] {
         &self.findings
     }
@@ -182,7 +197,7 @@ impl fmt::Display for Leftovers {
             Messages(messages).fmt(f)?;
         }
         if !self.findings.is_empty() {
-            writeln!(f, "strict mode found mistakes")?;
+            writeln!(f, "mistakes that fail on AWS")?;
         }
         for finding in &self.findings {
             writeln!(f, "{}: {finding}", finding.queue)?;
@@ -209,7 +224,7 @@ impl MockSqs {
     /// read as by [`QueueView::messages`](crate::mock::queue::QueueView::messages).
     ///
     /// # Errors
-    /// There are leftover messages. The error lists them by queue.
+    /// There are leftover messages, or findings that are not allowed. The error lists them by queue.
     pub fn verify(&self) -> Result<(), Leftovers> {
         self.verification.clone().unwrap_or_default().verify(&self.service)
     }

@@ -1,4 +1,4 @@
-//! Findings of strict mode: requests that work here but are mistakes on AWS.
+//! Findings: requests that work here but are mistakes on AWS. Most are looked for in strict mode only.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -45,6 +45,9 @@ text_enum! {
         /// The access policy of a queue denies a request, or deliveries from a topic, which have one finding for each pair of
         /// topic and queue. Both fail if [policies](crate::control::policies::Policies) are enforced.
         AccessDenied => "access_denied",
+        /// AWS would have refused the request, since the queue was deleted or purged less than 60 seconds ago. It
+        /// succeeded, since the [rules of one minute](crate::mock::builder::MockSqsBuilder::one_minute_rules) are off.
+        OneMinuteRule => "one_minute_rule",
     }
 }
 
@@ -56,7 +59,8 @@ impl fmt::Display for FindingKind {
 
 serialize_as_text!(FindingKind);
 
-/// A finding of [strict mode](crate::mock::builder::MockSqsBuilder::strict).
+/// A request that works here but is a mistake on AWS. Outside of [strict mode](crate::mock::builder::MockSqsBuilder::strict),
+/// there are only those of the kinds [`AccessDenied`](FindingKind::AccessDenied) and [`OneMinuteRule`](FindingKind::OneMinuteRule).
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
@@ -71,10 +75,14 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Writes a warning.
-    pub(crate) fn log(&self) {
+    /// Writes a warning. What every local server lets pass is not worth one.
+    fn log(&self) {
         let Self { kind, queue, text, .. } = self;
-        tracing::warn!(%kind, %queue, "{text}");
+        if *kind == FindingKind::OneMinuteRule {
+            tracing::debug!(%kind, %queue, "{text}");
+        } else {
+            tracing::warn!(%kind, %queue, "{text}");
+        }
     }
 }
 
@@ -144,6 +152,12 @@ impl Findings {
         }
         finding.log();
         Some(finding)
+    }
+
+    /// The latest finding of a kind about a queue.
+    pub(crate) fn latest(&self, kind: FindingKind, queue: &QueueArn) -> Option<Arc<Finding>> {
+        let table = self.0.lock();
+        table.kept.iter().rev().find(|finding| finding.kind == kind && finding.queue == *queue).cloned()
     }
 
     /// The kept findings, and the number of further ones.
@@ -217,7 +231,7 @@ impl DeniedDeliveries {
 const NO_ID: &str = "a message was rejected: it has no MessageDeduplicationId, and the queue has no \
                      ContentBasedDeduplication";
 
-/// Checks one request to one queue. Without strict mode, nothing is reported.
+/// Checks one request to one queue.
 pub(crate) struct Review<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) context: &'a Context,
@@ -234,7 +248,7 @@ impl Review<'_> {
         let needs_id = !rules.content_based_deduplication;
         match sent {
             Err(error) if needs_id && error.code == ErrorCode::InvalidParameterValue => {
-                self.report(queue, FindingKind::NoDeduplicationId, NO_ID.to_owned());
+                self.report(queue.arn(), FindingKind::NoDeduplicationId, NO_ID.to_owned());
             }
             Ok(Sent { original: Some(original), id, .. }) if !self.context.is_retry => {
                 let age = self.now.saturating_since(original).as_secs();
@@ -242,7 +256,7 @@ impl Review<'_> {
                     "the message was not stored: message {id} with this deduplication id, the hash of the body, was sent \
                      {age} s ago"
                 );
-                self.report(queue, FindingKind::DroppedDuplicate, text);
+                self.report(queue.arn(), FindingKind::DroppedDuplicate, text);
             }
             _ => {}
         }
@@ -255,18 +269,23 @@ impl Review<'_> {
             "message {id} was deleted with the receipt handle of receive {receive} of {receives}; SQS may ignore such a \
              delete"
         );
-        self.report(queue, FindingKind::OldReceiptHandle, text);
+        self.report(queue.arn(), FindingKind::OldReceiptHandle, text);
+    }
+
+    /// Reports a request that succeeded, although AWS would have refused it with `error`.
+    pub(crate) fn too_soon(&self, queue: &QueueArn, error: &ServiceError) {
+        let (code, text) = (&error.code, error.message.as_deref().unwrap_or_default());
+        let text = format!("the request succeeded, but AWS would refuse it with {code}: {text}");
+        self.report(queue, FindingKind::OneMinuteRule, text);
     }
 
     fn is_off(&self) -> bool {
-        self.shared.findings.is_none()
+        !self.shared.settings.strict
     }
 
-    fn report(&self, queue: &Queue, kind: FindingKind, text: String) {
-        let Some(findings) = &self.shared.findings else { return };
-        let queue = (**queue.arn()).clone();
-        let finding = findings.report(Finding { kind, queue, time: self.now, text });
-        self.context.trace.note_finding(finding);
+    fn report(&self, queue: &QueueArn, kind: FindingKind, text: String) {
+        let finding = Finding { kind, queue: queue.clone(), time: self.now, text };
+        self.context.trace.note_finding(self.shared.findings.report(finding));
     }
 }
 

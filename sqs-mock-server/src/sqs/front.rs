@@ -151,7 +151,7 @@ impl Endpoint {
             request_url: path.map(|path| format!("http://{host}{path}")),
             trace_header: trace_header.map(str::to_owned),
             failing: Vec::new(),
-            is_retry: self.service.findings().is_some() && is_retry(head),
+            is_retry: self.service.is_strict() && is_retry(head),
             redeliver: false,
             trace: Trace::default(),
         }

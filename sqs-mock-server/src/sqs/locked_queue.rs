@@ -54,7 +54,7 @@ pub(crate) struct SharedQueue {
     pub(crate) changed: Notify,
     reader: Option<Arc<dyn ChangeReader>>,
     /// Findings of strict mode; `None` without it.
-    findings: Option<Arc<Findings>>,
+    findings: Arc<Findings>,
     /// Whether the queue has an access policy. Spares requests to most queues a second lock.
     has_policy: AtomicBool,
     _quota_share: OwnedSemaphorePermit,
@@ -71,7 +71,7 @@ impl SharedQueue {
         mut queue: Queue,
         memory: Arc<Memory>,
         reader: Option<Arc<dyn ChangeReader>>,
-        findings: Option<Arc<Findings>>,
+        findings: Arc<Findings>,
         quota_share: OwnedSemaphorePermit,
     ) -> Self {
         pass_on(&mut queue, reader.as_deref());
@@ -198,9 +198,8 @@ impl SharedQueue {
 
     /// Reports messages that were not deleted in time, also in the trace of the request that found them.
     fn report(&self, context: Option<&Context>, lapses: Vec<Lapse>) {
-        let Some(findings) = &self.findings else { return };
         for Lapse { id, receives, at } in lapses {
-            let finding = findings.report_undeleted(&self.arn, (id, receives), at);
+            let finding = self.findings.report_undeleted(&self.arn, (id, receives), at);
             if let (Some(finding), Some(context)) = (finding, context) {
                 context.trace.note_finding(finding);
             }

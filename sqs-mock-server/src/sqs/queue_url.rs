@@ -99,7 +99,7 @@ fn looks_like_aws(label: &str) -> bool {
 /// # Errors
 /// `QueueDoesNotExist`, with the text of the request's protocol.
 pub(crate) fn check_url(service: &Service, context: &Context, url: Option<&str>) -> Result<(), ServiceError> {
-    let Some((findings, url)) = service.findings().zip(url) else { return Ok(()) };
+    let Some(url) = url.filter(|_| service.is_strict()) else { return Ok(()) };
     if context.public_url.as_deref().is_some_and(|base| is_own(url, base)) {
         return Ok(());
     }
@@ -107,7 +107,7 @@ pub(crate) fn check_url(service: &Service, context: &Context, url: Option<&str>)
     let queue = QueueArn::named(url, &context.region, &context.account);
     let time = service.clock().now();
     let finding = Finding { kind: FindingKind::ForeignQueueUrl, queue, time, text };
-    context.trace.note_finding(findings.report(finding));
+    context.trace.note_finding(service.findings().report(finding));
     Err(context.no_such_queue())
 }
 

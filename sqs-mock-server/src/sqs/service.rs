@@ -144,9 +144,13 @@ impl Service {
         self.shared.throughput.read().of(arn)
     }
 
-    /// The findings of strict mode; `None` without it.
-    pub(crate) fn findings(&self) -> Option<&Findings> {
-        self.shared.findings.as_deref()
+    pub(crate) fn findings(&self) -> &Findings {
+        &self.shared.findings
+    }
+
+    /// Whether the server looks for all mistakes of callers.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.shared.settings.strict
     }
 
     /// Changes throughput quotas. When this returns, they apply to all queues.
@@ -239,7 +243,7 @@ pub(crate) struct Shared {
     /// quotas, so that requests do not lock this.
     pub(crate) throughput: RwLock<QuotaTable>,
     /// Findings of strict mode; `None` without it.
-    pub(crate) findings: Option<Arc<Findings>>,
+    pub(crate) findings: Arc<Findings>,
     pub(crate) denied_deliveries: DeniedDeliveries,
     pub(crate) reader: Option<Arc<dyn ChangeReader>>,
     /// Parked receives.
@@ -266,7 +270,7 @@ impl Shared {
             quota: QueueQuota::new(settings.max_queues),
             memory: Arc::new(Memory::new(settings.max_memory)),
             throughput: RwLock::default(),
-            findings: settings.strict.then(Arc::default),
+            findings: Arc::default(),
             denied_deliveries: DeniedDeliveries::default(),
             reader,
             parked: Gauge::default(),
@@ -305,7 +309,7 @@ impl Shared {
     /// Shares a queue of this server.
     pub(crate) fn share(&self, mut queue: Queue, quota_share: OwnedSemaphorePermit) -> SharedQueue {
         queue.set_quotas(self.throughput.read().of(queue.arn()));
-        let (reader, findings) = (self.reader.clone(), self.findings.clone());
+        let (reader, findings) = (self.reader.clone(), Arc::clone(&self.findings));
         SharedQueue::new(queue, Arc::clone(&self.memory), reader, findings, quota_share)
     }
 

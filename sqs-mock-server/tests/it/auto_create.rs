@@ -79,9 +79,9 @@ async fn queue_with_an_invalid_name_is_not_created() {
 }
 
 #[tokio::test]
-async fn delete_creates_nothing_and_deleted_queues_can_be_recreated_after_a_minute() {
+async fn delete_creates_nothing_and_with_the_rule_deleted_queues_are_created_again_after_a_minute() {
     for protocol in BOTH {
-        let mut s = start(protocol).await;
+        let mut s = Session::with(MockSqs::builder().auto_create_queues().one_minute_rules(), protocol).await;
         let url = s.server.queue_url("q");
         let delete = DeleteQueueInput::builder().queue_url(&url).build().unwrap();
         assert!(is_unknown(s.wire.call(protocol, delete.clone()).await));

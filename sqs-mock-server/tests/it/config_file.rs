@@ -222,7 +222,7 @@ fn error_names_a_file_that_cannot_be_read() {
 fn flags_override_the_environment_which_overrides_the_file() {
     let file = File::new(
         "precedence",
-        "host = 'nowhere.invalid'\nport = 1\nregion = 'eu-west-1'\naccount = '111122223333'\nrelaxed_timing = true\n[[queues]]\nname = 'a'",
+        "host = 'nowhere.invalid'\nport = 1\nregion = 'eu-west-1'\naccount = '111122223333'\nrelaxed_timing = true\nstrict = true\n[[queues]]\nname = 'a'",
     );
     let mut command = binary();
     command

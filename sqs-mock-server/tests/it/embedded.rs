@@ -3,7 +3,8 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use sqs_mock_server::{DeliveryMode, MockSqs};
+use sqs_mock_server::inspect::FindingKind;
+use sqs_mock_server::{DeliveryMode, MockSqs, Verification};
 
 #[tokio::test]
 async fn client_reaches_a_server_without_a_socket() {
@@ -73,16 +74,67 @@ async fn settings_determine_account_and_region() {
     assert_eq!(attributes[&"QueueArn".into()], "arn:aws:sqs:eu-west-1:123456789012:q");
 }
 
-#[tokio::test]
-async fn relaxed_timing_removes_waiting_times_of_aws() {
-    let server = MockSqs::builder().relaxed_timing().in_process().unwrap();
+/// Each purge and each creation after the first is refused by AWS. Returns how many succeed.
+async fn repeated(server: &MockSqs) -> usize {
     let client = server.client();
+    let mut succeeded = 0;
     for _ in 0..2 {
-        let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
-        client.purge_queue().queue_url(&url).send().await.unwrap();
-        client.purge_queue().queue_url(&url).send().await.unwrap();
-        client.delete_queue().queue_url(&url).send().await.unwrap();
+        let create = client.create_queue().queue_name("q").send().await;
+        succeeded += usize::from(create.is_ok());
+        let url = server.queue_url("q");
+        for _ in 0..2 {
+            succeeded += usize::from(client.purge_queue().queue_url(&url).send().await.is_ok());
+        }
+        let _ = client.delete_queue().queue_url(&url).send().await;
     }
+    succeeded
+}
+
+#[tokio::test]
+async fn one_minute_rules_are_off_by_default_and_what_aws_would_refuse_is_told() {
+    let builder = MockSqs::builder;
+    for server in [builder(), builder().relaxed_timing(), builder().strict().relaxed_timing()] {
+        let server = server.in_process().unwrap();
+        assert_eq!(repeated(&server).await, 6);
+        let findings = server.findings();
+        let kinds: Vec<_> = findings.iter().map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [FindingKind::OneMinuteRule; 3]);
+        let text = "the request succeeded, but AWS would refuse it with AWS.SimpleQueueService.QueueDeletedRecently: You \
+                    must wait 60 seconds after deleting a queue before you can create another with the same name.";
+        assert_eq!(findings[1].text, text);
+        let requests = server.requests();
+        let warnings: Vec<_> =
+            requests.all().iter().flat_map(|request| request.warnings().to_vec()).collect();
+        assert_eq!((warnings.len(), &*warnings[1]), (3, &*format!("one_minute_rule: {text}")));
+        server.verify().unwrap();
+
+        server.client().create_queue().queue_name("q").send().await.unwrap();
+        let why = server.queue("q").why_empty().to_string();
+        assert!(why.starts_with("the queue has no messages; at ") && why.ends_with(text), "{why}");
+        server.reset();
+        server.client().create_queue().queue_name("q").send().await.unwrap();
+        assert_eq!(server.queue("q").why_empty().to_string(), "the queue has no messages");
+    }
+}
+
+#[tokio::test]
+async fn one_minute_rules_refuse_what_aws_refuses() {
+    for server in [MockSqs::builder().one_minute_rules(), MockSqs::builder().strict()] {
+        let server = server.in_process().unwrap();
+        assert_eq!(repeated(&server).await, 2);
+        assert!(server.findings().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn verification_can_deny_what_the_one_minute_rules_refuse() {
+    let rules = Verification::default().deny_finding(FindingKind::OneMinuteRule);
+    let server = MockSqs::builder().verify_on_drop(rules).in_process().unwrap();
+    repeated(&server).await;
+    let found = server.verify().unwrap_err();
+    assert_eq!(found.findings().len(), 3);
+    assert!(found.to_string().starts_with("mistakes that fail on AWS"), "{found}");
+    server.reset();
 }
 
 #[tokio::test]

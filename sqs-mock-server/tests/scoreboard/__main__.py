@@ -10,12 +10,13 @@ from pathlib import Path
 
 from asking import ask
 from install import Unavailable, once
-from page import OURS, PASSES, Page, footnotes, marks_of
+from page import OURS, PASSES, STRICT, Page, footnotes, marks_of
 from peers import PEERS, VERSIONS, Start
 from server import Server
 from wire import JSON, QUERY
 
 PAGE = Path(__file__).parent.parent.parent / "docs/scoreboard.md"
+OUR_COLUMNS = {OURS: [], STRICT: ["--strict"]}
 HELP = """\
 Asks sqs-mock-server and other SQS servers the same questions, checks that each response follows the rules of AWS,
 and writes the page sqs-mock-server/docs/scoreboard.md.
@@ -27,7 +28,7 @@ A server that cannot be installed or started here is named on the page, with the
   run                       asks all servers and writes the page
   run --servers ours,moto   asks these; the page keeps the columns of the others
   run --binary FILE         asks this sqs-mock-server instead of building one
-  run --only ours --check   writes nothing; fails if the page does not have our column as it is now
+  run --only ours --check   writes nothing; fails if the page does not have our columns as they are now
 
 The responses that failed are in target/scoreboard/results.json, the output of the servers in target/scoreboard/run.
 """
@@ -42,7 +43,7 @@ def arguments():
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--servers", "--only", metavar="LIST", help="names with commas between; all by default")
-    parser.add_argument("--check", action="store_true", help="compare our column with the page, and write nothing")
+    parser.add_argument("--check", action="store_true", help="compare our columns with the page, and write nothing")
     given = parser.parse_args()
     chosen = given.servers.split(",") if given.servers else ["ours", *names]
     if unknown := set(chosen) - {"ours", *names}:
@@ -60,7 +61,8 @@ def main():
     pythons = {protocol: os.environ[f"SCOREBOARD_{protocol.upper()}"] for protocol in (JSON, QUERY)}
     found, unavailable = {}, {}
     if "ours" in chosen:
-        found[OURS] = (our_version(), ask_ours(target, pythons))
+        for title, flags in OUR_COLUMNS.items():
+            found[title] = (our_version(), ask_ours(target, pythons, flags))
     for peer in PEERS:
         if peer.name in chosen:
             try:
@@ -71,7 +73,7 @@ def main():
     write_results(target, found)
     report(found)
     if given.check:
-        sys.exit(check(found[OURS]))
+        sys.exit(max(check(title, *found[title]) for title in OUR_COLUMNS))
     write_page(found, unavailable, everything=not given.servers)
 
 
@@ -80,9 +82,9 @@ def our_version():
     return output.stdout.split()[-1]
 
 
-def ask_ours(target, pythons):
+def ask_ours(target, pythons, flags):
     def start(port):
-        return Start([os.environ["SCOREBOARD_BINARY"], "--port", str(port)])
+        return Start([os.environ["SCOREBOARD_BINARY"], "--port", str(port), *flags])
 
     with Server(start, target / "run/ours") as server:
         return ask(server, "ours", pythons)
@@ -118,7 +120,7 @@ def write_page(found, unavailable, everything):
     """Of servers that were not asked, the columns stay."""
     before = Page.read(PAGE.read_text()) if PAGE.exists() and not everything else Page({}, [])
     columns = {}
-    for title in [OURS, *(peer.title for peer in PEERS)]:
+    for title in [*OUR_COLUMNS, *(peer.title for peer in PEERS)]:
         if title in found:
             version, results = found[title]
             columns[title] = (version, marks_of(results))
@@ -128,16 +130,15 @@ def write_page(found, unavailable, everything):
     PAGE.write_text(Page(columns, missing).text())
 
 
-def check(ours):
-    """Compares our column with the page; returns the exit status."""
-    version, results = ours
-    now, told = marks_of(results), Page.read(PAGE.read_text()).columns.get(OURS, ("", {}))
+def check(server, version, results):
+    """Compares one of our columns with the page; returns the exit status."""
+    now, told = marks_of(results), Page.read(PAGE.read_text()).columns.get(server, ("", {}))
     status = 0
     for key in dict.fromkeys([*now, *told[1]]):
         if now.get(key) != told[1].get(key):
             status = 1
             chapter, title = key
-            print(f"{chapter}: {title}: the page says {told[1].get(key, 'nothing')}, now {now.get(key, 'nothing')}")
+            print(f"{server}: {chapter}: {title}: the page says {told[1].get(key, 'nothing')}, now {now.get(key, 'nothing')}")
             for protocol, error in results.get(key, {}).items():
                 if error:
                     print(f"  {protocol}: {error}")

@@ -6,7 +6,7 @@ from wire import JSON, QUERY
 
 PASSES, FAILS, ABSENT, UNKNOWN = "✓", "✗", "–", "?"
 HALF = {JSON: "J", QUERY: "Q"}
-OURS = "sqs-mock-server"
+OURS, STRICT = "sqs-mock-server", "sqs-mock-server `--strict`"
 INTRODUCTION = """\
 # Scoreboard
 
@@ -30,7 +30,8 @@ EXPLANATION = """\
 
 Account, request id, host and time are not compared. An error must have the status of AWS, and its code in the header
 `x-amzn-query-error`, in `__type` or in `Code`. Texts of errors have a chapter of their own. Servers have their default settings, except
-that GoAws deduplicates (`EnableDuplicates`) and LocalStack returns queue URLs with paths. Scenarios with boto3 that need a clock or faults
+that ours is also asked with `--strict`, GoAws deduplicates (`EnableDuplicates`), and LocalStack returns queue URLs with paths. By default,
+ours lets pass what AWS refuses for a minute after a delete or a purge. Scenarios with boto3 that need a clock or faults
 under control are left out.
 
 To repeat it:

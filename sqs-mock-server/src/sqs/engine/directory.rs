@@ -3,7 +3,7 @@
 //! `C` is the value that the owner keeps for each queue, such as the queue behind its lock. A directory does not look
 //! into it: no operation needs the lock of a queue and that of its directory at once.
 //!
-//! Names of deleted queues, which cannot be reused for 60 seconds.
+//! Names of deleted queues, which AWS does not let reuse for 60 seconds.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteQueue.html>
 
@@ -78,11 +78,20 @@ impl<C> QueueDirectory<C> {
         self.queues.get(name).map(|entry| &entry.cell)
     }
 
+    /// The error of AWS if a queue of this name was deleted less than 60 seconds ago.
+    pub(crate) fn too_soon_to_create(&self, now: Timestamp, name: &str) -> Option<ServiceError> {
+        if !self.blocked.has(now, name) {
+            return None;
+        }
+        let text = "You must wait 60 seconds after deleting a queue before you can create another with the same name.";
+        Some(ServiceError::new(ErrorCode::QueueDeletedRecently, text))
+    }
+
     /// Creates the queue of a name, or returns the one that exists. `make` receives a number for
     /// [`Seed::of_queue`](crate::control::seed::Seed::of_queue).
     ///
     /// # Errors
-    /// `QueueDeletedRecently` within 60 seconds of a delete, unless the timing is relaxed.
+    /// `QueueDeletedRecently` within 60 seconds of a delete, if the one-minute rules hold.
     pub(crate) fn create(
         &mut self,
         now: Timestamp,
@@ -92,7 +101,10 @@ impl<C> QueueDirectory<C> {
         if let Some(cell) = self.get(name) {
             return Ok(Some(Arc::clone(cell)));
         }
-        self.blocked.check(now, name)?;
+        if self.settings.one_minute_rules {
+            self.too_soon_to_create(now, name).map_or(Ok(()), Err)?;
+        }
+        self.blocked.unblock(name);
         let cell = Arc::new(make(self.deletions));
         let name: Arc<str> = name.into();
         self.names.insert(Arc::clone(&name));
@@ -111,9 +123,7 @@ impl<C> QueueDirectory<C> {
     /// Blocks the name of a queue that an earlier process deleted.
     #[cfg(feature = "durable")]
     pub(crate) fn restore_deletion(&mut self, deleted: Timestamp, name: &str) {
-        if !self.settings.relaxed_timing {
-            self.blocked.block(deleted, name.into());
-        }
+        self.blocked.block(deleted, name.into());
     }
 
     /// Ends the block of a name.
@@ -128,9 +138,7 @@ impl<C> QueueDirectory<C> {
         let (name, entry) = self.queues.remove_entry(name)?;
         self.names.remove(&name);
         self.deletions += 1;
-        if !self.settings.relaxed_timing {
-            self.blocked.block(now, name);
-        }
+        self.blocked.block(now, name);
         Some(entry.cell)
     }
 
@@ -213,21 +221,13 @@ impl Blocked {
     }
 
     /// Ends the block of a name.
-    #[cfg(feature = "durable")]
     pub(crate) fn unblock(&mut self, name: &str) {
         self.since.remove(name);
     }
 
-    /// Checks that a name is not blocked.
-    ///
-    /// # Errors
-    /// `QueueDeletedRecently` while it is blocked.
-    pub(crate) fn check(&self, now: Timestamp, name: &str) -> Result<(), ServiceError> {
-        if self.since.get(name).is_none_or(|since| *since + COOL_DOWN <= now) {
-            return Ok(());
-        }
-        let text = "You must wait 60 seconds after deleting a queue before you can create another with the same name.";
-        Err(ServiceError::new(ErrorCode::QueueDeletedRecently, text))
+    /// Whether a name is blocked.
+    fn has(&self, now: Timestamp, name: &str) -> bool {
+        self.since.get(name).is_some_and(|since| now < *since + COOL_DOWN)
     }
 }
 
@@ -241,12 +241,12 @@ mod directory_tests {
 
     const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
-    fn directory(relaxed_timing: bool) -> QueueDirectory<u64> {
-        QueueDirectory::after(0, Settings { relaxed_timing, ..Settings::default() })
+    fn directory(one_minute_rules: bool) -> QueueDirectory<u64> {
+        QueueDirectory::after(0, Settings { one_minute_rules, ..Settings::default() })
     }
 
     fn with(names: &[&str]) -> QueueDirectory<u64> {
-        let mut directory = directory(false);
+        let mut directory = directory(true);
         for name in names {
             directory.create(START, name, |number| number).unwrap();
         }
@@ -259,7 +259,7 @@ mod directory_tests {
 
     #[test]
     fn repeated_create_returns_the_existing_queue() {
-        let mut directory = directory(false);
+        let mut directory = directory(true);
         assert!(matches!(directory.create(START, "a", |_| 7), Ok(None)));
         let Ok(Some(existing)) = directory.create(START, "a", |_| 8) else { panic!("new") };
         assert!(directory.get("a").is_some_and(|cell| Arc::ptr_eq(cell, &existing) && **cell == 7));
@@ -288,16 +288,20 @@ mod directory_tests {
     }
 
     #[test]
-    fn relaxed_timing_does_not_block_names() {
-        let mut directory = directory(true);
+    fn without_the_rule_a_name_is_free_at_once_and_what_aws_would_answer_is_known_until_then() {
+        let mut directory = directory(false);
         directory.create(START, "a", |_| 0).unwrap();
+        assert!(directory.too_soon_to_create(START, "a").is_none());
         directory.delete(START, "a");
+        let error = directory.too_soon_to_create(START, "a").unwrap();
+        assert_eq!(error.code, ErrorCode::QueueDeletedRecently);
         assert!(matches!(directory.create(START, "a", |_| 0), Ok(None)));
+        assert!(directory.too_soon_to_create(START, "a").is_none());
     }
 
     #[test]
     fn queue_created_after_a_delete_gets_another_number() {
-        let mut directory = directory(true);
+        let mut directory = directory(false);
         let numbers = [0, 1].map(|_| {
             assert!(matches!(directory.create(START, "a", |number| number), Ok(None)));
             directory.delete(START, "a").map(|cell| *cell)
@@ -352,8 +356,8 @@ mod blocked_tests {
             blocked.block(START, number.to_string().into());
         }
         assert_eq!((blocked.since.len(), blocked.in_order.len()), (MAX_NAMES, MAX_NAMES));
-        assert!(blocked.check(START, "0").is_ok());
-        assert!(blocked.check(START, "1").is_err());
+        assert!(!blocked.has(START, "0"));
+        assert!(blocked.has(START, "1"));
     }
 
     #[test]

@@ -263,6 +263,14 @@ pub enum WhyEmpty {
         /// ends this.
         why: Arc<str>,
     },
+    /// The queue has no messages, and AWS would have refused a purge or a creation of it. See
+    /// [`MockSqsBuilder::one_minute_rules`](crate::mock::builder::MockSqsBuilder::one_minute_rules).
+    OneMinuteRule {
+        /// When it succeeded.
+        time: Timestamp,
+        /// What AWS would have answered.
+        why: Arc<str>,
+    },
     /// All messages were received and are hidden.
     InFlight {
         /// Number of messages.
@@ -334,6 +342,7 @@ impl fmt::Display for WhyEmpty {
             Self::NotEmpty { available } => write!(f, "not empty: {} visible", Messages(*available)),
             Self::NoMessages => f.write_str("the queue has no messages"),
             Self::Denied { why } => write!(f, "the queue has no messages: {why}"),
+            Self::OneMinuteRule { time, why } => write!(f, "the queue has no messages; at {time}, {why}"),
             Self::InFlight { messages: 1, until } => write!(f, "the only message is in flight until {until}"),
             Self::InFlight { messages, until } => {
                 write!(f, "all {messages} messages are in flight, the first until {until}")

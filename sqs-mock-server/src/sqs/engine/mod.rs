@@ -46,8 +46,8 @@ use crate::control::policies::Policies;
 /// How strict a server is, and how it delivers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Settings {
-    /// Disables the wait between purges, and before the name of a deleted queue is reused.
-    pub relaxed_timing: bool,
+    /// Whether a minute must pass between purges, and before the name of a deleted queue is reused.
+    pub one_minute_rules: bool,
     /// Maximum messages in flight per queue.
     pub max_in_flight: usize,
     /// Maximum bytes of all messages.
@@ -58,8 +58,7 @@ pub(crate) struct Settings {
     pub receive_window: usize,
     /// How standard queues deliver.
     pub delivery: DeliveryMode,
-    /// Strict mode: the server keeps its findings about callers, and queues record messages that were not deleted in
-    /// time.
+    /// Strict mode: the server looks for mistakes of callers, and queues record messages that were not deleted in time.
     pub strict: bool,
     /// What access policies do.
     pub policies: Policies,
@@ -84,7 +83,7 @@ impl Default for Settings {
     /// The limits of AWS, with unlimited memory.
     fn default() -> Self {
         Self {
-            relaxed_timing: false,
+            one_minute_rules: true,
             max_in_flight: limits::MAX_IN_FLIGHT,
             max_memory: usize::MAX,
             max_queues: usize::MAX,

@@ -323,18 +323,23 @@ impl Queue {
         self.record(|queue| QueueChange::TagsSet(queue.tags.clone()));
     }
 
+    /// The error of AWS if the last purge was less than 60 seconds ago.
+    pub(crate) fn too_soon_to_purge(&self, now: Timestamp) -> Option<ServiceError> {
+        let interval = Duration::from_secs(limits::PURGE_INTERVAL_SECONDS);
+        self.purged.filter(|purged| now < *purged + interval)?;
+        let name = &self.id.arn.name;
+        let text = format!("Only one PurgeQueue operation on {name} is allowed every 60 seconds.");
+        Some(ServiceError::new(ErrorCode::PurgeQueueInProgress, text))
+    }
+
     /// Removes all messages: visible, delayed and in flight. Deduplication ids can be used again.
     ///
     /// # Errors
-    /// `PurgeQueueInProgress` within 60 seconds of the last purge, unless the timing is relaxed.
+    /// `PurgeQueueInProgress` within 60 seconds of the last purge, if the one-minute rules hold.
     pub(crate) fn purge(&mut self, now: Timestamp) -> Result<Dropped, ServiceError> {
         let now = self.settle(now);
-        let interval = Duration::from_secs(limits::PURGE_INTERVAL_SECONDS);
-        let too_early = self.purged.is_some_and(|purged| now < purged + interval);
-        if too_early && !self.settings.relaxed_timing {
-            let name = &self.id.arn.name;
-            let text = format!("Only one PurgeQueue operation on {name} is allowed every 60 seconds.");
-            return Err(ServiceError::new(ErrorCode::PurgeQueueInProgress, text));
+        if self.settings.one_minute_rules {
+            self.too_soon_to_purge(now).map_or(Ok(()), Err)?;
         }
         self.purged = Some(now);
         self.record(|_| QueueChange::Purged { at: now });

@@ -56,15 +56,11 @@ impl Service {
         Err(ServiceError::new(ErrorCode::AccessDenied, text))
     }
 
-    /// Logs a denial. Only strict mode keeps it.
+    /// Keeps and logs a denial.
     pub(crate) fn report_denial(&self, queue: &QueueArn, text: String) -> Arc<Finding> {
         let (kind, time) = (FindingKind::AccessDenied, self.clock().now());
         let finding = Finding { kind, queue: queue.clone(), time, text };
-        let Some(findings) = self.findings() else {
-            finding.log();
-            return Arc::new(finding);
-        };
-        findings.report(finding)
+        self.findings().report(finding)
     }
 
     /// Why AWS denies a request, with details for logs, which AWS does not tell.

@@ -21,7 +21,7 @@ use crate::control::arn::QueueArn;
 use crate::control::seed::Uuid;
 use crate::sqs::engine::inspect::{PeekedMessage, QueueDescription, Visibility, Walk, WhyEmpty};
 use crate::sqs::engine::messages::Counts;
-use crate::sqs::findings::Finding;
+use crate::sqs::findings::{Finding, FindingKind};
 use crate::sqs::locked_queue::SharedQueue;
 use crate::sqs::ops::Context;
 use crate::sqs::ops::receive::{Selection, has_dead_letter_queue, received};
@@ -78,29 +78,32 @@ impl Service {
         });
         match why.unwrap_or(WhyEmpty::NoSuchQueue) {
             WhyEmpty::NoMessages => {
-                let denied = self.shared.denied_deliveries.latest(queue);
-                denied.map_or(WhyEmpty::NoMessages, |why| WhyEmpty::Denied { why })
+                let denied = self.shared.denied_deliveries.latest(queue).map(|why| WhyEmpty::Denied { why });
+                let too_soon = || {
+                    let finding = self.findings().latest(FindingKind::OneMinuteRule, queue)?;
+                    Some(WhyEmpty::OneMinuteRule { time: finding.time, why: finding.text.as_str().into() })
+                };
+                denied.or_else(too_soon).unwrap_or(WhyEmpty::NoMessages)
             }
             other => other,
         }
     }
 
-    /// The findings of strict mode, and the number of further ones that were not stored; `None` without strict mode.
-    /// First settles all queues, which finds messages that were not deleted in time.
-    pub(crate) fn all_findings(&self) -> Option<(Vec<Arc<Finding>>, usize)> {
-        let findings = self.findings()?;
-        for queue in self.queues() {
-            self.counts(&queue);
+    /// The findings, and the number of further ones that were not stored. First settles all queues, which finds messages that
+    /// were not deleted in time.
+    pub(crate) fn all_findings(&self) -> (Vec<Arc<Finding>>, usize) {
+        if self.is_strict() {
+            for queue in self.queues() {
+                self.counts(&queue);
+            }
         }
-        Some(findings.all())
+        self.findings().all()
     }
 
     /// Removes all findings. Denied deliveries are reported again.
     pub(crate) fn forget_findings(&self) {
         self.shared.denied_deliveries.clear();
-        if let Some(findings) = self.findings() {
-            findings.clear();
-        }
+        self.findings().clear();
     }
 
     /// Names of the queues whose dead-letter queue is `queue`.

@@ -176,7 +176,7 @@ impl Trace {
         self.waited.get().copied()
     }
 
-    /// The findings of strict mode.
+    /// The findings of the request.
     pub(crate) fn findings(&self) -> Vec<Arc<Finding>> {
         self.findings.get().map(|findings| findings.lock().clone()).unwrap_or_default()
     }

@@ -27,6 +27,7 @@ use crate::sqs::engine::change::{Creation, QueueId};
 use crate::sqs::engine::directory::Page;
 use crate::sqs::engine::queue::Queue;
 use crate::sqs::engine::redrive::RedrivePolicy;
+use crate::sqs::findings::Review;
 use crate::sqs::locked_queue::{SharedQueue, drop_in_background};
 use crate::sqs::ops::{Context, Serve, Served, built};
 use crate::sqs::service::{Service, Shared};
@@ -43,7 +44,8 @@ impl Serve for CreateQueue {
         if let Some(existing) = service.shared.find_arn(&arn) {
             check_equal(&existing, (&attributes, &requested), &tags)?;
         } else {
-            create(&service.shared, &arn, &attributes, &tags, &requested)?;
+            let too_soon = create(&service.shared, &arn, &attributes, &tags, &requested)?;
+            service.report_too_soon(context, &arn, too_soon);
         }
         Ok(Self::Output::builder().queue_url(context.queue_url(&context.account, &name)).build())
     }
@@ -53,26 +55,27 @@ impl Serve for CreateQueue {
     }
 }
 
-/// Creates a queue, unless another request has just created it.
+/// Creates a queue, unless another request has just created it. Returns what AWS would have answered if it was too soon.
 pub(crate) fn create(
     shared: &Shared,
     arn: &QueueArn,
     attributes: &Attributes,
     tags: &Tags,
     requested: &Requested,
-) -> Result<(), ServiceError> {
+) -> Result<Option<ServiceError>, ServiceError> {
     if let Some(policy) = &attributes.redrive {
         check_redrive(shared, arn, policy)?;
     }
     let now = shared.clock.now();
     let quota_share = shared.quota.take()?;
-    let existing = loop {
+    let (existing, too_soon) = loop {
         let account = shared.accounts.get_or_new(&arn.region, &arn.account);
         let mut directory = account.directory.write();
         // A reset has removed the account since.
         if account.is_closed() {
             continue;
         }
+        let too_soon = directory.too_soon_to_create(now, &arn.name);
         let existing = directory.create(now, &arn.name, |incarnation| {
             let seed = shared.seed.of_queue(&arn.to_string(), incarnation);
             let (attributes, tags) = (attributes.clone(), tags.clone());
@@ -84,13 +87,14 @@ pub(crate) fn create(
         if let (None, Some(policy)) = (&existing, &attributes.redrive) {
             directory.set_dead_letter_queue(&arn.name, Some(&policy.target.name));
         }
-        break existing;
+        break (existing, too_soon);
     };
     if let Some(existing) = existing {
-        return check_equal(&existing, (attributes, requested), tags);
+        check_equal(&existing, (attributes, requested), tags)?;
+        return Ok(None);
     }
     shared.queues_changed.notify_waiters();
-    Ok(())
+    Ok(too_soon)
 }
 
 /// Accepts an existing queue if all requested attributes and tags equal its current values.
@@ -134,8 +138,13 @@ impl Serve for DeleteQueue {
 impl Serve for PurgeQueue {
     async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
         let queue = service.queue::<Self>(context, &mut input.queue_url)?;
-        let purged = queue.with(context, |queue| queue.purge(service.shared.clock.now()))??;
+        let now = service.shared.clock.now();
+        let (purged, too_soon) = queue.with(context, |queue| {
+            let too_soon = queue.too_soon_to_purge(now);
+            queue.purge(now).map(|purged| (purged, too_soon))
+        })??;
         drop_in_background(purged);
+        service.report_too_soon(context, queue.arn(), too_soon);
         Ok(Self::Output::default())
     }
 }
@@ -182,8 +191,14 @@ impl Service {
         }
     }
 
+    fn report_too_soon(&self, context: &Context, queue: &QueueArn, error: Option<ServiceError>) {
+        if let Some(error) = error {
+            Review { shared: &self.shared, context, now: self.shared.clock.now() }.too_soon(queue, &error);
+        }
+    }
+
     /// A queue in the caller's region. `None` if it does not exist and is not created: creation on first use is off,
-    /// the name is invalid, or the queue was deleted less than 60 seconds ago.
+    /// the name is invalid, or the queue was deleted less than 60 seconds ago and the one-minute rules hold.
     pub(crate) fn found_or_created(
         &self,
         context: &Context,
@@ -198,7 +213,8 @@ impl Service {
         let kind = is_fifo_name(name).then(|| (QueueAttributeName::FifoQueue, "true".to_owned()));
         let attributes = Attributes::create(name, &kind.into_iter().collect()).ok()?;
         // The requested attributes are empty, so a queue that another request has just created is accepted.
-        create(&self.shared, &arn, &attributes, &Tags::default(), &Requested::new()).ok()?;
+        let too_soon = create(&self.shared, &arn, &attributes, &Tags::default(), &Requested::new()).ok()?;
+        self.report_too_soon(context, &arn, too_soon);
         tracing::info!(name, account, region = %context.region, "created on demand");
         self.shared.find(&context.region, account, name)
     }

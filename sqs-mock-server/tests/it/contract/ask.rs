@@ -13,7 +13,7 @@ use crate::session::Session;
 impl Session {
     /// A server with a frozen clock.
     pub(super) async fn frozen(protocol: Protocol) -> Self {
-        Self::with(MockSqs::builder().clock_frozen(), protocol).await
+        Self::with(MockSqs::builder().strict().clock_frozen(), protocol).await
     }
 
     /// Advances the clock.

@@ -19,7 +19,7 @@ use crate::sqs::findings::FindingKind;
 const OTHER: &str = "444455556666";
 
 fn rig_of(policies: Policies) -> Rig {
-    rig_with(Settings { policies, relaxed_timing: true, ..Settings::default() })
+    rig_with(Settings { policies, one_minute_rules: false, ..Settings::default() })
 }
 
 impl Rig {

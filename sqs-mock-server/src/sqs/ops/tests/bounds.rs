@@ -14,7 +14,7 @@ use crate::sqs::engine::DeliveryMode;
 const QUEUES: [&str; 3] = ["source", "dead", "other.fifo"];
 
 fn relaxed() -> Settings {
-    Settings { relaxed_timing: true, ..Settings::default() }
+    Settings { one_minute_rules: false, ..Settings::default() }
 }
 
 #[derive(Clone, Debug)]

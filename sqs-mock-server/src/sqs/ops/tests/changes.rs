@@ -209,7 +209,7 @@ async fn run(delivery: DeliveryMode, seconds: u64) {
         store: Some(store.reader()),
         ..Replica::default()
     });
-    let settings = Settings { relaxed_timing: true, delivery, ..Settings::default() };
+    let settings = Settings { one_minute_rules: false, delivery, ..Settings::default() };
     let reader = Arc::clone(&replica) as Arc<dyn ChangeReader>;
     let service = Service::new(start(), settings, Some(reader));
     let rig = Rig { service: Arc::new(service), ..rig() };

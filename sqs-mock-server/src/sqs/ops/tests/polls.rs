@@ -133,7 +133,7 @@ async fn shutdown_ends_all_long_polls_empty_and_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn queue_deletion_ends_long_polls_before_they_see_the_new_queue() {
-    let rig = rig_with(Settings { relaxed_timing: true, ..Settings::default() });
+    let rig = rig_with(Settings { one_minute_rules: false, ..Settings::default() });
     let url = rig.queue("orders", &[]).await;
     let parked = [rig.park(long_poll(&url, 20)).await, rig.park(long_poll(&url, 20)).await];
     rig.call(DeleteQueueInput::builder().queue_url(&url)).await.unwrap();

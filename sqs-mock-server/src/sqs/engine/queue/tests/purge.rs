@@ -38,10 +38,14 @@ fn second_purge_within_sixty_seconds_is_rejected() {
 }
 
 #[test]
-fn relaxed_timing_allows_a_second_purge_at_once() {
-    let settings = Settings { relaxed_timing: true, ..Settings::default() };
+fn without_the_rule_a_second_purge_succeeds_and_what_aws_would_answer_is_known() {
+    let settings = Settings { one_minute_rules: false, ..Settings::default() };
     let mut bench = Bench::with("orders", &[], settings);
+    assert!(bench.queue.too_soon_to_purge(bench.now).is_none());
     drop(bench.queue.purge(bench.now).unwrap());
+    bench.pass(59);
+    let error = bench.queue.too_soon_to_purge(bench.now).unwrap();
+    assert_eq!(error.code, ErrorCode::PurgeQueueInProgress);
     assert!(bench.queue.purge(bench.now).is_ok());
 }
 

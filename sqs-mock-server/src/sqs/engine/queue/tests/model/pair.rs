@@ -25,7 +25,7 @@ impl Twin {
     fn new(shape: Shape, name: &str, dead: Option<&str>) -> Self {
         let kind = if shape.fifo { ".fifo" } else { "" };
         let settings = Settings {
-            relaxed_timing: true,
+            one_minute_rules: false,
             max_in_flight: shape.max_in_flight,
             receive_window: shape.window,
             ..Settings::default()
