@@ -474,11 +474,26 @@ impl Shared {
         // A notification is written anew around its payload, so there are two copies for a while.
         let copies = if payload.is_in_notification() { 2 } else { 1 };
         let _room = self.memory.take(payload.length().saturating_mul(copies)).await;
-        let text = body.text(usize::MAX).await.map_err(|error| error.at(payload.pointer()))?;
+        let limit = load_timeout(self.store.timeout(), payload.length());
+        let text = timeout(limit, body.text(usize::MAX)).await.unwrap_or_else(|_| {
+            let at = payload.pointer();
+            let text = format!("reading {at}: the payload did not load within {limit:?} (see store_timeout)");
+            Err(Error::new(ErrorKind::Unavailable, text))
+        });
+        let text = text.map_err(|error| error.at(payload.pointer()))?;
         self.tally.downloads.add(1);
         self.tally.downloaded_bytes.add(text.len());
         if payload.is_in_notification() { notified(message, text).await } else { Ok(Text::of(text).await) }
     }
+}
+
+/// Bytes of a payload that must load in a second.
+const LOAD_RATE: u64 = 1 << 20;
+
+/// How long a payload may take to load. The time limit of each piece is not enough: a body that trickles would keep its memory
+/// from all others.
+fn load_timeout(store_timeout: Duration, length: u64) -> Duration {
+    store_timeout.saturating_add(Duration::from_secs(length.div_ceil(LOAD_RATE)))
 }
 
 /// Adds the pointer to the receipt handle, so that deleting the message deletes its object. Not for notifications:

@@ -258,6 +258,10 @@ impl<H: Execute> ExtendedClientBuilder<H> {
     /// Sets how many bytes of payloads are loaded at a time over all receives and consumers of the client and its clones: 536,870,912
     /// (512 MiB) by default, at least 1. Payloads wait for each other, first come, first served. A payload over the budget loads alone.
     /// The payload of an SNS notification counts twice, because the notification is written anew.
+    ///
+    /// A payload that has room must load within one [`store_timeout`](Self::store_timeout) and a second for each MiB. Otherwise
+    /// it fails with [`ErrorKind::Unavailable`], and others load.
+    ///
     /// The budget does not count payloads that were returned.
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.settings.memory_budget = bytes;
@@ -265,7 +269,8 @@ impl<H: Execute> ExtendedClientBuilder<H> {
     }
 
     /// Sets how long a call of the store may take, including its retries: 2 minutes by default, 1 second to 1 hour. For
-    /// reads, it limits the wait for each piece. An upload may go without progress for one timeout for each
+    /// reads, it limits the wait for each piece; a payload that loads into memory also has a limit as a whole, this timeout and a second
+    /// for each MiB. An upload may go without progress for one timeout for each
     /// 8 MiB that the store holds (five by default for a stream), or that a payload in memory has.
     ///
     /// A call that takes longer fails with [`ErrorKind::Unavailable`]. An upload may then have succeeded; its object is deleted.

@@ -111,11 +111,11 @@ async fn store_timeout_out_of_range_is_rejected() {
     }
 }
 
-/// A client of a store that pauses `pause` seconds before each piece of a body and hangs after `pieces` pieces.
-fn slow_client(rig: &Rig, pause: u64, pieces: usize) -> ExtendedClient<BaseClient> {
+/// A client of a store that pauses before each piece of a body and hangs after `pieces` pieces.
+fn slow_client(rig: &Rig, pause: Duration, pieces: usize) -> ExtendedClient<BaseClient> {
     let over = move |body: ByteStream| {
         let drip = body.enumerate().then(move |(number, piece)| async move {
-            sleep(Duration::from_secs(if number < pieces { pause } else { 1 << 30 })).await;
+            sleep(if number < pieces { pause } else { Duration::from_secs(1 << 30) }).await;
             piece
         });
         drip.boxed()
@@ -136,18 +136,35 @@ fn slow_client(rig: &Rig, pause: u64, pieces: usize) -> ExtendedClient<BaseClien
 }
 
 #[tokio::test(start_paused = true)]
-async fn slow_download_succeeds_and_a_stalled_one_fails() {
+async fn slow_payload_loads_if_it_keeps_a_pace_of_1_mib_a_second() {
+    let rig = rig().await;
+    let body = "x".repeat(320 * (64 << 10));
+    rig.send(&body).await;
+    for (pause, takes) in [(80, Ok(25)), (90, Err(27))] {
+        let started = Instant::now();
+        let receive = slow_client(&rig, Duration::from_millis(pause), usize::MAX).receive(&rig.url);
+        let received = receive.visibility_timeout(Duration::from_secs(200)).send().await.unwrap().remove(0);
+        let loaded = received.body().is_ok_and(|loaded| loaded == Some(&body));
+        let seconds = started.elapsed().as_secs();
+        assert_eq!(if loaded { Ok(seconds) } else { Err(seconds) }, takes, "7 s and 1 s for each of 20 MiB");
+        rig.server.clock().advance(Duration::from_secs(201));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_stream_succeeds_and_a_stalled_one_fails() {
     let rig = rig().await;
     let body = "x".repeat(10 * (64 << 10));
     rig.send(&body).await;
     let started = Instant::now();
-    let receive = slow_client(&rig, 6, usize::MAX).receive(&rig.url);
-    let received = receive.visibility_timeout(Duration::from_secs(200)).send().await.unwrap().remove(0);
-    assert!(received.body().unwrap() == Some(&body));
-    assert_eq!(started.elapsed().as_secs(), 60, "the timeout applies to each piece, not to the whole body");
+    let receive = slow_client(&rig, Duration::from_secs(6), usize::MAX).receive(&rig.url);
+    let receive = receive.visibility_timeout(Duration::from_secs(200)).lazy();
+    let stream = receive.send().await.unwrap()[0].body_stream().await.unwrap();
+    assert!(stream.text(body.len()).await.unwrap() == body);
+    assert_eq!(started.elapsed().as_secs(), 60, "the timeout applies to each piece, not to the whole stream");
 
     rig.server.clock().advance(Duration::from_secs(201));
-    let client = slow_client(&rig, 6, 3);
+    let client = slow_client(&rig, Duration::from_secs(6), 3);
     let received = client.receive(&rig.url).lazy().send().await.unwrap().remove(0);
     let MessagePayload::Lazy(_) = &received.payload else { panic!("{:?}", received.payload) };
     let mut stream = received.body_stream().await.unwrap();
@@ -173,11 +190,19 @@ async fn slow_source_and_slow_store_succeed_and_a_stalled_store_fails() {
         });
         Payload::from_stream(pieces)
     };
-    let sent = slow_client(&rig, 30, usize::MAX).send_stream(&rig.url, source(1_000)).send().await.unwrap();
+    let sent = slow_client(&rig, Duration::from_secs(30), usize::MAX)
+        .send_stream(&rig.url, source(1_000))
+        .send()
+        .await
+        .unwrap();
     assert_eq!(rig.store.bytes(&sent.pointer).unwrap(), "tea tea tea tea ");
 
     let started = Instant::now();
-    let error = slow_client(&rig, 30, 2).send_stream(&rig.url, source(1_000)).send().await.unwrap_err();
+    let error = slow_client(&rig, Duration::from_secs(30), 2)
+        .send_stream(&rig.url, source(1_000))
+        .send()
+        .await
+        .unwrap_err();
     assert!(error.kind() == ErrorKind::Unavailable && error.is_retryable(), "{error:?}");
     assert!(error.to_string().contains("no progress within 35s"), "{error}");
     assert_eq!(started.elapsed().as_secs(), 3_000 + 2 * 30 + 35);

@@ -262,6 +262,55 @@ async fn payloads_wait_for_the_memory_budget_and_a_larger_one_loads_alone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn payload_that_trickles_does_not_keep_the_memory_budget_from_others() {
+    let rig = Rig::new().await;
+    rig.send(large("bad")).await;
+    let bad = rig.pointers().remove(0);
+    for number in 0..5 {
+        rig.send(large(&number.to_string())).await;
+    }
+    let mut store = WrappedStore::new(rig.store.clone());
+    store.gets = Some(Arc::new(|mut object| {
+        let trickling = object.body.flat_map(|piece| {
+            let piece = piece.unwrap();
+            if !piece.starts_with(b"bad") {
+                return stream::iter([Ok(piece)]).boxed();
+            }
+            // Each byte is within the store timeout of 120 s.
+            let bytes = stream::iter((0..piece.len()).map(move |place| piece.slice(place..=place)));
+            let trickle = bytes.then(async |byte| {
+                sleep(Duration::from_secs(100)).await;
+                Ok(byte)
+            });
+            trickle.boxed()
+        });
+        object.body = trickling.boxed();
+        object
+    }));
+    // Room for one of them.
+    let client = ExtendedClient::builder(rig.base.clone(), store).memory_budget(300_000).build().unwrap();
+    let handled = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&handled);
+    let consumer = Consumer::builder(client.clone(), &rig.url).message_handler(move |_, _| {
+        count.fetch_add(1, Ordering::Relaxed);
+        async { Ok(Outcome::Ack) }
+    });
+    let started = Instant::now();
+    let others = async {
+        while handled.load(Ordering::Relaxed) < 5 && started.elapsed() < Duration::from_secs(3_600) {
+            sleep(Duration::from_secs(1)).await;
+        }
+        assert_eq!(started.elapsed().as_secs(), 122, "the others wait for a store timeout and a second");
+    };
+    consumer.build().unwrap().run_until(others).await.unwrap();
+
+    let error = client.resolve(rig.receive_plain().await.remove(0)).await.body().unwrap_err();
+    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Unavailable, true));
+    assert_eq!(error.pointer(), Some(&bad));
+    assert!(error.to_string().contains("did not load within 121s (see store_timeout)"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn large_payloads_are_each_handled_once_although_they_exceed_the_memory_budget_together() {
     let rig = Rig::new().await;
     for number in 0..10 {
