@@ -6,8 +6,8 @@
 //!              +-- invalid, or a foreign bucket --> an error, without a request
 //!              +-- memory -> GET object -> length, hash, UTF-8 -> the message with the body that was sent
 //! ```
-//! A consumer opens each delivery under its lease, by `Execute::open`. A plain receive opens its messages several at a
-//! time until `open_timeout`. Messages that do not open stand beside the others, with their errors.
+//! A consumer opens each delivery under its lease, by `Execute::open`. A plain receive opens all its messages at once
+//! until `open_timeout`. Messages that do not open stand beside the others, with their errors.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -264,8 +264,9 @@ impl<H: Execute> ExtendedClient<H> {
             let expired = &expired;
             let opening = stream::iter(messages.into_iter().enumerate())
                 .map(|(place, message)| async move { (place, self.resolve_until(message, expired).await) });
-            // In order of completion: one that hangs takes one place only.
-            let opening = opening.buffer_unordered(self.shared.settings.concurrency).collect::<Vec<_>>();
+            // All at once: behind some that hang, others would never be tried, and SQS counts each receive. The memory budget
+            // bounds what they take.
+            let opening = opening.buffer_unordered(MAX_BATCH_ENTRIES).collect::<Vec<_>>();
             let mut opening = std::pin::pin!(opening);
             tokio::select! {
                 biased;

@@ -45,7 +45,7 @@ pub(crate) struct Settings {
     pub(crate) clean_up: bool,
     /// Objects with this prefix are deleted whatever their key.
     pub(crate) delete_prefix: Option<String>,
-    /// Messages of one receive that open at a time, and uploads of one batch.
+    /// Uploads of one batch at a time.
     pub(crate) concurrency: usize,
     pub(crate) max_payload_bytes: u64,
     pub(crate) memory_budget: u64,
@@ -241,8 +241,8 @@ impl<H: Execute> ExtendedClientBuilder<H> {
         self
     }
 
-    /// Sets how many payloads of one receive load at a time: 4 by default, 1 to 10. It also limits the concurrent uploads of a batch. A
-    /// consumer loads as many as it has handlers.
+    /// Sets how many payloads of one `send_message_batch` are uploaded at a time: 4 by default, 1 to 10. Receives load all their
+    /// payloads at once, and consumers as many as they have handlers, within the [`memory_budget`](Self::memory_budget).
     pub fn concurrency(mut self, objects: usize) -> Self {
         self.settings.concurrency = objects;
         self
