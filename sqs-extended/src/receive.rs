@@ -179,25 +179,13 @@ impl<H: Execute> ExtendedClient<H> {
         let has_pointers =
             |messages: &mut Vec<Message>| messages.iter().any(|message| pointers.has_pointer(message));
         let Some(messages) = output.messages.take_if(has_pointers) else { return Ok(output) };
-        let mut order = GroupOrder::of(input);
-        // Messages with pointers are short.
-        let mut received: Vec<Option<Message>> =
-            messages.iter().map(|message| pointers.has_pointer(message).then(|| message.clone())).collect();
         // Boxed: the future is large, and most receives return no pointers.
         let opened = Box::pin(self.open_all(messages, input)).await;
         let (mut messages, mut unopened) = (Vec::new(), Vec::new());
-        for (place, ExtendedMessage { message, payload, .. }) in opened {
+        for ExtendedMessage { message, payload, .. } in opened {
             match payload {
                 MessagePayload::Failed(error) if self.shared.settings.fails_receives => return Err(error),
-                MessagePayload::Failed(error) => {
-                    order.interrupt(&message);
-                    unopened.push(UnopenedMessage::new(message, error));
-                }
-                _ if order.is_interrupted(&message) => {
-                    let text = "an earlier message of its group could not be opened";
-                    let message = received.get_mut(place).and_then(Option::take).unwrap_or(message);
-                    unopened.push(UnopenedMessage::new(message, Error::new(ErrorKind::Unavailable, text)));
-                }
+                MessagePayload::Failed(error) => unopened.push(UnopenedMessage::new(message, error)),
                 _ => messages.push(message),
             }
         }
@@ -218,10 +206,11 @@ impl<H: Execute> ExtendedClient<H> {
             Err(error) => error.output().cloned().ok_or(error)?,
         };
         let messages = output.messages.take().unwrap_or_default();
-        let mut opened: Vec<_> = if is_lazy {
-            messages.into_iter().map(|message| self.not_loaded(message)).collect()
+        let mut opened = if is_lazy {
+            let order = self.order(&messages, input);
+            order.keep(messages.into_iter().map(|message| self.not_loaded(message)).enumerate())
         } else {
-            self.open_all(messages, input).await.into_iter().map(|(_, opened)| opened).collect()
+            self.open_all(messages, input).await
         };
         let damaged = output.damaged_messages().iter();
         let damaged = damaged.map(|one| (&one.message, Error::from(sqs_client::Error::from(one))));
@@ -249,13 +238,10 @@ impl<H: Execute> ExtendedClient<H> {
         ExtendedMessage { message, payload, shared: Arc::clone(&self.shared) }
     }
 
-    /// Opens the messages of a receive, in order, each with its place. Those that a policy deletes are left out. If the future is
-    /// dropped, all are made visible again.
-    async fn open_all(
-        &self,
-        messages: Vec<Message>,
-        input: &ReceiveMessageInput,
-    ) -> Vec<(usize, ExtendedMessage)> {
+    /// Opens the messages of a receive, in order. Those that a policy deletes are left out. If the future is dropped, all are
+    /// made visible again.
+    async fn open_all(&self, messages: Vec<Message>, input: &ReceiveMessageInput) -> Vec<ExtendedMessage> {
+        let order = self.order(&messages, input);
         let queue_url = input.queue_url().unwrap_or_default();
         let handles = messages.iter().filter_map(original_handle).collect();
         let release = ReleaseOnDrop { client: self.clone(), queue_url: queue_url.to_owned(), handles };
@@ -281,9 +267,18 @@ impl<H: Execute> ExtendedClient<H> {
         let kept = stream::iter(opened).map(|(place, message)| async move {
             Some((place, self.unless_deleted(message, queue_url).await?))
         });
-        let kept = kept.buffered(MAX_BATCH_ENTRIES).filter_map(std::future::ready).collect().await;
+        let kept: Vec<_> = kept.buffered(MAX_BATCH_ENTRIES).filter_map(std::future::ready).collect().await;
         release.delivered();
-        kept
+        order.keep(kept)
+    }
+
+    /// The order of messages that are about to be opened.
+    fn order(&self, messages: &[Message], input: &ReceiveMessageInput) -> GroupOrder {
+        let is_fifo = input.queue_url().is_some_and(|url| url.ends_with(".fifo"));
+        let pointers = &self.shared.settings.pointers;
+        // Messages with pointers are short.
+        let copy = |message: &Message| pointers.has_pointer(message).then(|| message.clone());
+        GroupOrder { received: is_fifo.then(|| messages.iter().map(copy).collect()) }
     }
 
     /// Ends when the messages of a receive that has just ended must be returned.
@@ -404,31 +399,37 @@ impl<H: Execute> Drop for ReleaseOnDrop<H> {
     }
 }
 
-/// The groups of a FIFO queue whose next message could not be opened. Later messages of a group must not overtake it.
+/// The order of the groups of a FIFO queue: later messages of a group must not overtake one that could not be opened.
 struct GroupOrder {
-    is_fifo: bool,
-    interrupted: HashSet<Option<String>>,
+    /// Messages with pointers as they were received, by place. `None` for a standard queue.
+    received: Option<Vec<Option<Message>>>,
 }
 
 impl GroupOrder {
-    fn of(input: &ReceiveMessageInput) -> Self {
-        let is_fifo = input.queue_url().is_some_and(|url| url.ends_with(".fifo"));
-        Self { is_fifo, interrupted: HashSet::new() }
+    /// Fails the messages behind one of their group that failed. `opened` are in order, each with its place.
+    fn keep(self, opened: impl IntoIterator<Item = (usize, ExtendedMessage)>) -> Vec<ExtendedMessage> {
+        let (Self { received }, mut interrupted) = (self, HashSet::new());
+        let opened = opened.into_iter();
+        let Some(mut received) = received else { return opened.map(|(_, message)| message).collect() };
+        let in_order = |(place, mut opened): (usize, ExtendedMessage)| {
+            let group = Self::group(&opened.message);
+            if matches!(opened.payload, MessagePayload::Failed(_)) {
+                interrupted.insert(group);
+            } else if interrupted.contains(&group) {
+                if let Some(message) = received.get_mut(place).and_then(Option::take) {
+                    opened.message = message;
+                }
+                let text = "an earlier message of its group could not be opened";
+                opened.payload = MessagePayload::Failed(Error::new(ErrorKind::Unavailable, text));
+            }
+            opened
+        };
+        opened.map(in_order).collect()
     }
 
     /// `None` if the caller did not ask for it: such messages count as one group.
     fn group(message: &Message) -> Option<String> {
         message.attributes()?.get(&MessageSystemAttributeName::MessageGroupId).cloned()
-    }
-
-    fn interrupt(&mut self, message: &Message) {
-        if self.is_fifo {
-            self.interrupted.insert(Self::group(message));
-        }
-    }
-
-    fn is_interrupted(&self, message: &Message) -> bool {
-        !self.interrupted.is_empty() && self.interrupted.contains(&Self::group(message))
     }
 }
 
@@ -677,7 +678,8 @@ impl<H: Execute> Receive<H> {
         self
     }
 
-    /// Receives messages and loads their payloads. A payload that cannot be loaded does not affect other messages. A message with a
+    /// Receives messages and loads their payloads. A payload that cannot be loaded does not affect other messages, but those behind
+    /// it in its group of a FIFO queue: they are [`Failed`](MessagePayload::Failed) with [`ErrorKind::Unavailable`]. A message with a
     /// wrong checksum is [`Failed`](MessagePayload::Failed) with the error of the client below, and comes last.
     ///
     /// # Errors

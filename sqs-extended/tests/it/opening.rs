@@ -10,7 +10,9 @@ use futures_util::{StreamExt as _, stream};
 use sqs_buffered::{Consumer, Outcome};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
-use sqs_client::types::{MessageSystemAttributeName, QueueAttributeName, UnopenedMessage};
+use sqs_client::types::{
+    MessageAttributeValue, MessageSystemAttributeName, QueueAttributeName, UnopenedMessage,
+};
 use sqs_extended::{Error, ErrorKind, ExtendedClient, ExtendedHandle, MessagePayload, Pointer, Unopened};
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep, timeout};
@@ -132,8 +134,9 @@ async fn payloads_that_hang_keep_no_others_of_the_receive_from_loading() {
             rig.send(large(&number.to_string())).await;
         }
         let bad = rig.pointers().split_off(10 - hanging);
-        rig.store
-            .fail_when(move |call, at| (call == StoreCall::Get && bad.contains(at)).then_some(StoreFault::Hang));
+        rig.store.fail_when(move |call, at| {
+            (call == StoreCall::Get && bad.contains(at)).then_some(StoreFault::Hang)
+        });
         let client = ExtendedClient::builder(rig.base.clone(), rig.store.clone()).memory_budget(300_000);
         let (bodies, unopened) = receive(&client.build().unwrap(), &rig.url).await;
         assert_eq!((bodies.len(), unopened.len()), (10 - hanging, hanging), "and they take no memory");
@@ -202,6 +205,33 @@ async fn later_messages_of_a_group_do_not_overtake_one_that_does_not_open() {
     assert!(error(&unopened[1]).to_string().contains("earlier message of its group"));
     for one in &unopened {
         assert_eq!(ExtendedHandle::parse(one.message.receipt_handle().unwrap()), None, "a handle of SQS");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn typed_receive_fails_the_messages_of_a_group_behind_one_that_does_not_open() {
+    for is_lazy in [false, true] {
+        let rig = Rig::with("q.fifo", |builder| builder).await;
+        let (one, four) = (large("1"), large("4"));
+        for (group, body) in [("x", &*one), ("x", "bad"), ("x", &*four), ("x", "5"), ("y", "6")] {
+            let mut send = rig.client.send_message().queue_url(&rig.url).message_body(body);
+            if body == "bad" {
+                send = send.message_attributes("ExtendedPayloadSize", MessageAttributeValue::number(3));
+            }
+            send.message_group_id(group).send().await.unwrap();
+        }
+        let receive = rig.client.receive(&rig.url);
+        let received = if is_lazy { receive.lazy() } else { receive }.send().await.unwrap();
+        let kinds: Vec<_> = received.iter().map(|one| one.body().err().map(|error| error.kind())).collect();
+        let behind = Some(ErrorKind::Unavailable);
+        assert_eq!(kinds, [None, Some(ErrorKind::BadPointer), behind, behind, None], "lazy: {is_lazy}");
+        for one in &received[2..4] {
+            let text = one.body().unwrap_err().to_string();
+            assert!(text.contains("earlier message of its group"), "{text}");
+            assert_eq!(ExtendedHandle::parse(one.receipt_handle().unwrap()), None, "a handle of SQS");
+        }
+        assert!(Pointer::from_body(received[2].message.body().unwrap()).is_ok(), "as received");
+        assert_eq!(received[2].body_stream().await.unwrap().text(300_000).await.unwrap(), four);
     }
 }
 
