@@ -31,7 +31,7 @@ use sqs_client::types::{
 use sqs_client::wire::checksum::Md5Hex;
 use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{ExtendedClient, Rewritten, Shared};
@@ -44,6 +44,12 @@ use crate::payload::checks::{Progress, md5_of};
 
 /// The visibility timeout that is assumed if it is unknown: the default of SQS.
 const DEFAULT_VISIBILITY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a request of the client itself may take, whatever the timeouts of the client below.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long the delete of a message whose object is missing may take at least, also when the other messages must be returned.
+const MIN_DELETE_TIME: Duration = Duration::from_secs(5);
 
 impl Rewritten for ReceiveMessage {
     fn needs_rewrite<H: Execute>(_: &ExtendedClient<H>, _: &ReceiveMessageInput) -> bool {
@@ -246,28 +252,28 @@ impl<H: Execute> ExtendedClient<H> {
         let handles = messages.iter().filter_map(original_handle).collect();
         let release = ReleaseOnDrop { client: self.clone(), queue_url: queue_url.to_owned(), handles };
         let expired = CancellationToken::new();
-        let mut opened = {
+        let opening = async {
             let expired = &expired;
             let opening = stream::iter(messages.into_iter().enumerate())
                 .map(|(place, message)| async move { (place, self.resolve_until(message, expired).await) });
             // All at once: behind some that hang, others would never be tried, and SQS counts each receive. The memory budget
             // bounds what they take.
-            let opening = opening.buffer_unordered(MAX_BATCH_ENTRIES).collect::<Vec<_>>();
-            let mut opening = std::pin::pin!(opening);
-            tokio::select! {
-                biased;
-                opened = opening.as_mut() => opened,
-                () = self.open_timeout(input) => {
-                    expired.cancel();
-                    opening.await
-                }
+            let mut opened: Vec<_> = opening.buffer_unordered(MAX_BATCH_ENTRIES).collect().await;
+            opened.sort_unstable_by_key(|(place, _)| *place);
+            let kept = stream::iter(opened).map(|(place, message)| async move {
+                Some((place, self.unless_deleted(message, queue_url, expired).await?))
+            });
+            kept.buffered(MAX_BATCH_ENTRIES).filter_map(std::future::ready).collect::<Vec<_>>().await
+        };
+        let mut opening = std::pin::pin!(opening);
+        let kept = tokio::select! {
+            biased;
+            kept = opening.as_mut() => kept,
+            () = self.open_timeout(input) => {
+                expired.cancel();
+                opening.await
             }
         };
-        opened.sort_unstable_by_key(|(place, _)| *place);
-        let kept = stream::iter(opened).map(|(place, message)| async move {
-            Some((place, self.unless_deleted(message, queue_url).await?))
-        });
-        let kept: Vec<_> = kept.buffered(MAX_BATCH_ENTRIES).filter_map(std::future::ready).collect().await;
         release.delivered();
         order.keep(kept)
     }
@@ -307,8 +313,14 @@ impl<H: Execute> ExtendedClient<H> {
         }
     }
 
-    /// Deletes the message if its object is missing and the policy says so. Otherwise returns it.
-    async fn unless_deleted(&self, message: ExtendedMessage, queue_url: &str) -> Option<ExtendedMessage> {
+    /// Deletes the message if its object is missing and the policy says so. Otherwise returns it, also if the delete takes too long
+    /// after `expired` is cancelled.
+    async fn unless_deleted(
+        &self,
+        message: ExtendedMessage,
+        queue_url: &str,
+        expired: &CancellationToken,
+    ) -> Option<ExtendedMessage> {
         let MessagePayload::Failed(error) = &message.payload else { return Some(message) };
         if self.unopened(error) != Unopened::Delete {
             return Some(message);
@@ -316,7 +328,13 @@ impl<H: Execute> ExtendedClient<H> {
         let mut input = DeleteMessageInput::default();
         input.queue_url = Some(queue_url.to_owned());
         input.receipt_handle = original_handle(&message.message);
-        let error = self.below::<DeleteMessage>(&input, CallOptions::default()).await.err()?;
+        let deleting = timeout(REQUEST_TIMEOUT, self.below::<DeleteMessage>(&input, CallOptions::default()));
+        let late = async { tokio::join!(expired.cancelled(), sleep(MIN_DELETE_TIME)) };
+        let deleted = tokio::select! {
+            deleted = deleting => deleted.ok(),
+            _ = late => None,
+        };
+        let error = deleted.unwrap_or_else(|| Err(no_response("deleting the message"))).err()?;
         let message_id = message.message.message_id().unwrap_or_default();
         self.shared.events.send(&Event::PolicyFailed { message_id, error: &error });
         Some(message)
@@ -332,7 +350,9 @@ impl<H: Execute> ExtendedClient<H> {
         });
         let mut input = ChangeMessageVisibilityBatchInput::default();
         (input.queue_url, input.entries) = (Some(queue_url), Some(entries.collect()));
-        let output = self.below::<ChangeMessageVisibilityBatch>(&input, CallOptions::default()).await?;
+        let releasing = self.below::<ChangeMessageVisibilityBatch>(&input, CallOptions::default());
+        let output = timeout(REQUEST_TIMEOUT, releasing).await;
+        let output = output.unwrap_or_else(|_| Err(no_response("making messages visible again")))?;
         if output.failed.is_empty() {
             return Ok(());
         }
@@ -366,6 +386,11 @@ impl<H: Execute> ExtendedClient<H> {
             Found::Unusable(error) => BodyStream::failed(error),
         }
     }
+}
+
+/// The error of a request of the client itself that took too long.
+fn no_response(what: &str) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("{what}: SQS did not respond in time")).outcome_unknown()
 }
 
 /// Makes messages visible again in the background on drop, because a receive may be dropped while it loads payloads.

@@ -205,7 +205,8 @@ impl<H: Execute> ExtendedClientBuilder<H> {
     /// default, so that the redrive policy of the queue decides. An object that cannot be accessed (403) is not missing.
     ///
     /// Plain receives follow [`Unopened::Delete`]: they delete the message, as the library for Java does with
-    /// `ignorePayloadNotFound`. With any other policy, the message is among the
+    /// `ignorePayloadNotFound`. With any other policy, or if the delete fails or does not end in the time of the receive
+    /// ([`open_timeout`](Self::open_timeout), at least 5 s), the message is among the
     /// [`unopened_messages`](sqs_client::operation::receive_message::ReceiveMessageOutput::unopened_messages).
     pub fn missing_object(mut self, policy: Unopened) -> Self {
         self.settings.missing_object = policy;

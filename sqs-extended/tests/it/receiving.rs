@@ -1,6 +1,7 @@
 //! Received messages and the state of their payloads.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use sqs_client::operation::Action;
 use sqs_client::types::{Message, MessageAttributeValue};
@@ -9,6 +10,7 @@ use sqs_extended::{
     Error, ErrorKind, ExtendedHandle, ExtendedMessage, MessagePayload, Pointer, PointerClass, Unopened,
 };
 use sqs_mock_server::faults::Fault;
+use tokio::time::Instant;
 
 use super::faulty_store::{StoreCall, StoreFault};
 use super::rig::{EventLog, Rig, large};
@@ -236,6 +238,32 @@ async fn message_is_returned_if_the_missing_object_policy_fails() {
     rig.server.faults().inject(Fault::error(ErrorCode::AccessDenied).on(Action::DeleteMessage));
     assert_eq!(failure(&receive_one(&rig).await).kind(), ErrorKind::NotFound);
     assert_eq!(events.count("PolicyFailed"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn policy_delete_that_hangs_delays_no_receive_beyond_half_of_the_visibility_timeout() {
+    for (open_timeout, seconds) in [(None, 15), (Some(1), 5), (Some(3_600), 30)] {
+        let events = EventLog::default();
+        let settings = |builder: sqs_extended::ExtendedClientBuilder<_>| {
+            let builder = builder.missing_object(Unopened::Delete).on_event(events.listener());
+            match open_timeout {
+                Some(seconds) => builder.open_timeout(Duration::from_secs(seconds)),
+                None => builder,
+            }
+        };
+        let rig = Rig::with("q", settings).await;
+        rig.send(large("gone")).await;
+        rig.store.remove(&rig.store.objects()[0]);
+        rig.send("small").await;
+        rig.server.faults().inject(Fault::latency(Duration::from_secs(3_600)).on(Action::DeleteMessage));
+        let started = Instant::now();
+        let receive = rig.client.receive_message().queue_url(&rig.url).max_number_of_messages(10);
+        let output = receive.send().await.unwrap();
+        assert_eq!(started.elapsed().as_secs(), seconds);
+        assert_eq!((output.messages().len(), output.unopened_messages().len()), (1, 1));
+        let error = output.unopened_messages()[0].error.downcast_ref::<Error>().unwrap();
+        assert_eq!((error.kind(), events.count("PolicyFailed")), (ErrorKind::NotFound, 1));
+    }
 }
 
 #[tokio::test(start_paused = true)]
