@@ -26,7 +26,7 @@ use sqs_client::operation::delete_message::{DeleteMessage, DeleteMessageInput};
 use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageInput, ReceiveMessageOutput};
 use sqs_client::types::{
     ChangeMessageVisibilityBatchRequestEntry, HasMetadata as _, Message, MessageSystemAttributeName,
-    UnopenedMessage,
+    QueueAttributeName, UnopenedMessage,
 };
 use sqs_client::wire::checksum::Md5Hex;
 use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
@@ -372,6 +372,8 @@ impl<H: Execute> ExtendedClient<H> {
         input.wait_time_seconds = Some(20);
         input.message_attribute_names = Some(vec!["All".to_owned()]);
         input.message_system_attribute_names = Some(vec![MessageSystemAttributeName::All]);
+        // Older compatible services know only this name. Without it, FIFO messages have no group.
+        input.attribute_names = Some(vec![QueueAttributeName::All]);
         Receive { client: self.clone(), input, is_lazy: false }
     }
 

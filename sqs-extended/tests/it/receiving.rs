@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use sqs_client::operation::Action;
-use sqs_client::types::{Message, MessageAttributeValue};
+use sqs_client::types::{Message, MessageAttributeValue, MessageSystemAttributeName, QueueAttributeName};
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{
     Error, ErrorKind, ExtendedHandle, ExtendedMessage, MessagePayload, Pointer, PointerClass, Unopened,
@@ -264,6 +264,17 @@ async fn policy_delete_that_hangs_delays_no_receive_beyond_half_of_the_visibilit
         let error = output.unopened_messages()[0].error.downcast_ref::<Error>().unwrap();
         assert_eq!((error.kind(), events.count("PolicyFailed")), (ErrorKind::NotFound, 1));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn typed_receive_asks_for_all_attributes_by_both_names() {
+    let rig = Rig::new().await;
+    rig.client.receive(&rig.url).wait_time(Duration::ZERO).send().await.unwrap();
+    let requests: Vec<sqs_client::operation::receive_message::ReceiveMessageInput> =
+        rig.server.requests().of(Action::ReceiveMessage).inputs();
+    assert_eq!(requests[0].message_system_attribute_names(), [MessageSystemAttributeName::All]);
+    assert_eq!(requests[0].attribute_names(), [QueueAttributeName::All], "the only name in older services");
+    assert_eq!(requests[0].message_attribute_names(), ["All"]);
 }
 
 #[tokio::test(start_paused = true)]
