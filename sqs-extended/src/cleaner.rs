@@ -4,23 +4,24 @@
 //! a delete fails, or its call is dropped -> a task: delete, up to five attempts with pauses
 //! a write fails, or its call is dropped, so that the store may still execute it -> the same, and again after a while
 //! ```
-//! At most 10,000 objects wait. If the client gives up an object, for example because the runtime ends, it reports an
-//! event. A lifecycle rule deletes the object.
+//! At most 10,000 objects wait, each for a limited time, and for a turn in its bucket. If the client gives up an object, for
+//! example because the runtime ends, it reports an event. A lifecycle rule deletes the object.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::random;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::format::pointer::Pointer;
 use crate::observe::{Event, EventSink, Tally};
 use crate::store::Bounded;
 
-/// Concurrent deletes.
+/// Concurrent deletes in a bucket.
 const CONCURRENCY: usize = 64;
 
 /// Objects that may wait. Beyond that, the client gives up deleting.
@@ -28,6 +29,9 @@ const CAPACITY: usize = 10_000;
 
 /// Attempts for each object.
 const ATTEMPTS: u32 = 5;
+
+/// The pauses between all attempts take less.
+const PAUSES: Duration = Duration::from_secs(90);
 
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -38,19 +42,27 @@ pub(crate) struct Cleaner {
     tally: Arc<Tally>,
     events: EventSink,
     room: Arc<Semaphore>,
-    turns: Arc<Semaphore>,
+    /// By bucket: one that is out of reach must not hold up the others.
+    turns: Arc<HashMap<String, Semaphore>>,
 }
 
 /// The result of an attempt to delete an object.
 enum Attempt {
     Deleted,
     GivenUp,
-    Failed,
+    Failed(Error),
 }
 
 impl Cleaner {
-    pub(crate) fn new(store: Bounded, tally: Arc<Tally>, events: EventSink) -> Self {
-        let (room, turns) = (Arc::new(Semaphore::new(CAPACITY)), Arc::new(Semaphore::new(CONCURRENCY)));
+    /// For objects in these buckets.
+    pub(crate) fn new(
+        store: Bounded,
+        buckets: &BTreeSet<String>,
+        tally: Arc<Tally>,
+        events: EventSink,
+    ) -> Self {
+        let turns = buckets.iter().map(|bucket| (bucket.clone(), Semaphore::new(CONCURRENCY)));
+        let (room, turns) = (Arc::new(Semaphore::new(CAPACITY)), Arc::new(turns.collect()));
         Self { store, tally, events, room, turns }
     }
 
@@ -62,7 +74,7 @@ impl Cleaner {
     }
 
     fn start(&self, pointer: Pointer, is_repeated: bool, room: OwnedSemaphorePermit) {
-        let waiting = Waiting { cleaner: self.clone(), pointer: Some(pointer), is_repeated };
+        let waiting = Waiting { cleaner: self.clone(), pointer: Some(pointer), is_repeated, error: None };
         // Dropped without a runtime, it reports the object.
         self.spawn(waiting.run(room));
     }
@@ -75,13 +87,18 @@ impl Cleaner {
             return Attempt::GivenUp;
         }
         self.events.send(&Event::CleanupFailed { pointer, error: &error, attempts });
-        Attempt::Failed
+        Attempt::Failed(error)
     }
 
     /// Gives up deleting an object.
     fn give_up(&self, pointer: &Pointer, error: Option<&Error>) {
         self.tally.cleanup_given_up.add(1);
         self.events.send(&Event::CleanupGivenUp { pointer, error });
+    }
+
+    /// How long an object may wait and be tried in all: with a turn at once, this is enough for all attempts.
+    fn patience(&self) -> Duration {
+        self.store.timeout().saturating_mul(ATTEMPTS).saturating_add(PAUSES)
     }
 
     /// How long a store may take to finish a write whose call has ended.
@@ -123,19 +140,37 @@ struct Waiting {
     pointer: Option<Pointer>,
     /// Whether to delete the object twice, because the store may still be writing it.
     is_repeated: bool,
+    /// That of the last attempt.
+    error: Option<Error>,
 }
 
 impl Waiting {
     async fn run(mut self, _room: OwnedSemaphorePermit) {
+        let limit = self.cleaner.patience();
+        if timeout(limit, self.delete()).await.is_err()
+            && let Some(pointer) = self.pointer.take()
+        {
+            let late = || {
+                let text = format!("deleting {pointer}: other deletes took all of {limit:?}");
+                Error::new(ErrorKind::Unavailable, text).at(&pointer)
+            };
+            self.cleaner.give_up(&pointer, Some(&self.error.take().unwrap_or_else(late)));
+        }
+    }
+
+    async fn delete(&mut self) {
         let mut attempts = 0;
         while let Some(pointer) = &self.pointer {
             sleep(pause(attempts, random::unit())).await;
-            let turn = self.cleaner.turns.acquire().await;
+            let turn = match self.cleaner.turns.get(pointer.bucket()) {
+                Some(turns) => turns.acquire().await.ok(),
+                None => None,
+            };
             attempts += 1;
             let attempt = self.cleaner.attempt(pointer, attempts).await;
             drop(turn);
             match attempt {
-                Attempt::Failed => {}
+                Attempt::Failed(error) => self.error = Some(error),
                 Attempt::Deleted if self.is_repeated => {
                     (self.is_repeated, attempts) = (false, 0);
                     sleep(self.cleaner.grace()).await;
@@ -183,7 +218,7 @@ impl UnneededObject {
     pub(crate) async fn delete_now(mut self) {
         let Some(pointer) = self.pointer.clone() else { return };
         match self.cleaner.attempt(&pointer, 1).await {
-            Attempt::Failed => return,
+            Attempt::Failed(_) => return,
             Attempt::Deleted => self.cleaner.tally.objects_deleted.add(1),
             Attempt::GivenUp => {}
         }
@@ -260,5 +295,6 @@ mod tests {
         let pauses: Vec<_> = (0..ATTEMPTS).map(|attempts| pause(attempts, 0.0).as_secs()).collect();
         assert_eq!(pauses, [0, 1, 4, 16, 64]);
         assert_eq!(pause(1, 1.0), FIRST_PAUSE / 2);
+        assert!(pauses.iter().sum::<u64>() < PAUSES.as_secs());
     }
 }

@@ -96,7 +96,12 @@ impl<H: Execute> ExtendedClient<H> {
         let shared = Shared {
             envelope: Envelope::new(store.bucket(), &settings.key_prefix, settings.compat),
             queue_attributes: QueueAttributeCache::default(),
-            cleaner: Cleaner::new(store.clone(), Arc::clone(&tally), events.clone()),
+            cleaner: Cleaner::new(
+                store.clone(),
+                &settings.pointers.allowed_buckets,
+                Arc::clone(&tally),
+                events.clone(),
+            ),
             memory: MemoryBudget::new(settings.memory_budget),
             tally,
             events,
@@ -131,9 +136,11 @@ impl<H: Execute> ExtendedClient<H> {
     }
 
     /// Waits until the background cleanup has no more objects, dropped uploads are aborted, and messages of dropped receives are
-    /// visible again. Each object is deleted, or given up after five attempts: within 90 seconds, plus the
-    /// [`store_timeout`](ExtendedClientBuilder::store_timeout) of each attempt. The object of a dropped upload is deleted twice, the
-    /// second time after an eighth of that timeout. Call this at the end of a program.
+    /// visible again. Call this at the end of a program.
+    ///
+    /// It ends 90 seconds and five [`store_timeout`](ExtendedClientBuilder::store_timeout)s after the last of them came, whatever
+    /// their number: an object that is not deleted by then, in up to five attempts, is given up. In each bucket, 64 objects are deleted
+    /// at a time. The object of a dropped upload is deleted twice, the second time after an eighth of that timeout.
     ///
     /// # Cancel safety
     /// If the future is dropped, the cleanup continues.

@@ -37,8 +37,8 @@ pub enum Event<'a> {
     CleanupGivenUp {
         /// The object.
         pointer: &'a Pointer,
-        /// The error of the last attempt, or why the object must not be deleted: its bucket is not allowed, or its key
-        /// does not end in a UUID. `None` if too many objects wait, or if there is no tokio runtime or it has ended.
+        /// The error of the last attempt, that other deletes took all its time, or why the object must not be deleted: its bucket
+        /// is not allowed, or its key does not end in a UUID. `None` if too many objects wait, or if there is no tokio runtime or it has ended.
         error: Option<&'a Error>,
     },
     /// It is unknown whether SQS has a message, so its object is kept: the send or the delete failed without a response, or was

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use sqs_client::operation::Action;
 use sqs_client::types::DeleteMessageBatchRequestEntry;
-use sqs_extended::{ErrorKind, ExtendedClient};
+use sqs_extended::{ErrorKind, ExtendedClient, Pointer, PointerClass};
+use sqs_mock_server::faults::Fault;
+use tokio::time::Instant;
 
 use super::faulty_store::{StoreCall, StoreFault};
 use super::rig::{EventLog, Rig, large};
@@ -99,6 +102,73 @@ async fn pending_object_deletes_are_limited_to_10_000() {
     rig.store.heal();
     rig.client.finish_cleanup().await;
     assert_eq!(rig.client.stats().objects_deleted, 10_000);
+}
+
+/// Sends `count` messages and deletes them, so that their objects wait.
+async fn delete_many(rig: &Rig, count: usize) {
+    for number in 0..count {
+        rig.send(number.to_string()).await;
+        let message = rig.receive().await.remove(0);
+        rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn finish_cleanup_ends_in_bounded_time_with_any_number_of_objects() {
+    let events = EventLog::default();
+    let settings = |builder: sqs_extended::ExtendedClientBuilder<_>| {
+        builder.store_all(true).on_event(events.listener()).store_timeout(Duration::from_secs(10))
+    };
+    let rig = Rig::with("q", settings).await;
+    rig.store.fail_when(|call, _| (call == StoreCall::Delete).then_some(StoreFault::Hang));
+    delete_many(&rig, 1_000).await;
+    let started = Instant::now();
+    rig.client.finish_cleanup().await;
+    assert!(started.elapsed() <= Duration::from_secs(90 + 5 * 10), "{:?}", started.elapsed());
+    let stats = rig.client.stats();
+    assert_eq!((stats.cleanup_pending, stats.cleanup_given_up), (0, 1_000));
+    assert_eq!(events.count("CleanupGivenUp"), 1_000);
+    // Each object that is given up has an error that says why.
+    assert_eq!(events.count_with("CleanupGivenUp", "error: None"), 0);
+    assert!(events.count_with("CleanupGivenUp", "other deletes took all of 140s") > 0);
+    assert!(events.count_with("CleanupGivenUp", "did not respond within 10s") > 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn bucket_out_of_reach_delays_no_deletes_in_another() {
+    let rig = Rig::with("q", |builder| builder.allow_bucket("other")).await;
+    let size = Some(("ExtendedPayloadSize", "1"));
+    for number in 0..100 {
+        let key = format!("01234567-89ab-4cde-8f01-23456789{number:04}");
+        let pointer = Pointer::new("other", key);
+        rig.store.overwrite(&pointer, "x");
+        rig.send_raw(pointer.to_body(PointerClass::Modern), size).await;
+    }
+    let hangs = |at: &Pointer| (at.bucket() == "other").then_some(StoreFault::Hang);
+    rig.store.fail_when(move |call, at| if call == StoreCall::Delete { hangs(at) } else { None });
+    for _ in 0..100 {
+        let message = rig.receive().await.remove(0);
+        rig.client.queue(&rig.url).delete(&message).send().await.unwrap();
+        rig.server.clock().advance(Duration::from_secs(31));
+    }
+    delete_one(&rig).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let left = rig.store.objects();
+    assert!(left.len() == 100 && left.iter().all(|at| at.bucket() == "other"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn finish_cleanup_does_not_wait_for_a_service_that_hangs() {
+    let events = EventLog::default();
+    let rig = Rig::with("q", |builder| builder.on_event(events.listener())).await;
+    rig.send(large("")).await;
+    rig.store.fail_next(StoreCall::Get, StoreFault::Hang);
+    let hangs = Fault::latency(Duration::from_secs(1 << 20)).on(Action::ChangeMessageVisibilityBatch);
+    rig.server.faults().inject(hangs);
+    assert!(tokio::time::timeout(Duration::from_secs(1), rig.receive()).await.is_err());
+    let started = Instant::now();
+    rig.client.finish_cleanup().await;
+    assert_eq!((started.elapsed().as_secs(), events.count("ReleaseFailed")), (30, 1));
 }
 
 #[test]

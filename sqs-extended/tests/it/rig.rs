@@ -142,6 +142,12 @@ impl EventLog {
 
     /// The number of recorded events of this kind.
     pub(crate) fn count(&self, kind: &str) -> usize {
-        self.0.lock().unwrap().iter().filter(|event| event.starts_with(kind)).count()
+        self.count_with(kind, "")
+    }
+
+    /// The number of recorded events of this kind whose debug output contains `text`.
+    pub(crate) fn count_with(&self, kind: &str, text: &str) -> usize {
+        let events = self.0.lock().unwrap();
+        events.iter().filter(|event| event.starts_with(kind) && event.contains(text)).count()
     }
 }
