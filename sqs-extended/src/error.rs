@@ -75,7 +75,7 @@ pub enum ErrorKind {
     NotFound,
     /// Access to the object or the bucket is denied (403).
     Forbidden,
-    /// The store is busy or failed, or the connection broke: 5xx, throttling, timeouts. Retryable.
+    /// The store is busy or failed, or the connection broke: 5xx, throttling, timeouts, expired credentials. Retryable.
     Unavailable,
     /// The store rejected the request for another reason.
     Rejected,

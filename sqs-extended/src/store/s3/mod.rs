@@ -640,20 +640,39 @@ fn causes(error: &(dyn StdError + 'static)) -> String {
     chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// Error codes of transient client errors.
-const TRANSIENT: [&str; 5] =
-    ["OperationAborted", "RequestTimeout", "SlowDown", "Throttling", "ThrottlingException"];
+/// Error codes of client errors that pass: with new credentials, a corrected clock, or fewer requests. AWS KMS throttles with
+/// status 400.
+///
+/// Sources: <https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html>,
+/// <https://docs.aws.amazon.com/kms/latest/developerguide/throttling.html>
+const TRANSIENT: [&str; 15] = [
+    "ExpiredToken",
+    "KMS.ThrottlingException",
+    "OperationAborted",
+    "RequestLimitExceeded",
+    "RequestThrottled",
+    "RequestTimeTooSkewed",
+    "RequestTimeout",
+    "SlowDown",
+    "SlowDownRead",
+    "SlowDownWrite",
+    "Throttling",
+    "ThrottlingException",
+    "ThrottledException",
+    "TokenRefreshRequired",
+    "TooManyRequestsException",
+];
 
 fn kind(what: What, status: Option<u16>, code: Option<&str>) -> ErrorKind {
     match (status.unwrap_or_default(), code) {
         // A missing bucket is not a missing object, and neither is the 404 of a proxy, which has no error code of S3: a policy may
         // delete messages whose object is missing.
         (404, Some("NoSuchKey" | "NotFound")) if what == What::Read => ErrorKind::NotFound,
+        (_, Some(code)) if TRANSIENT.contains(&code) => ErrorKind::Unavailable,
         (403, _) => ErrorKind::Forbidden,
         (412 | 416, _) if what == What::Read => ErrorKind::Damaged,
         // Server errors, and successes with an error or an unreadable body.
         (0..300 | 408 | 429 | 500.., _) => ErrorKind::Unavailable,
-        (_, Some(code)) if TRANSIENT.contains(&code) => ErrorKind::Unavailable,
         _ => ErrorKind::Rejected,
     }
 }
@@ -745,5 +764,24 @@ mod error_tests {
             assert_eq!(kind(What::Write, Some(status), Some(code)), ErrorKind::Rejected, "{code}");
         }
         assert_eq!(kind(What::Read, Some(403), Some("AccessDenied")), ErrorKind::Forbidden);
+    }
+
+    #[test]
+    fn expired_credentials_wrong_clocks_and_throttled_keys_are_retryable() {
+        for (status, code) in [
+            (400, "ExpiredToken"),
+            (403, "RequestTimeTooSkewed"),
+            (400, "KMS.ThrottlingException"),
+            (400, "ThrottlingException"),
+            (400, "RequestLimitExceeded"),
+            (400, "SlowDown"),
+        ] {
+            for what in [What::Read, What::Write, What::Delete] {
+                assert_eq!(kind(what, Some(status), Some(code)), ErrorKind::Unavailable, "{code}");
+            }
+        }
+        for code in ["InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch"] {
+            assert_eq!(kind(What::Read, Some(403), Some(code)), ErrorKind::Forbidden, "{code}");
+        }
     }
 }
