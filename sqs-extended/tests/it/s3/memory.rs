@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use sqs_buffered::{Consumer, Outcome};
@@ -22,16 +23,17 @@ const MAX_KIB: u64 = 60 << 10;
 
 /// Streams `length` bytes each way. Returns the growth and the peak of the resident memory, in KiB.
 async fn measured(length: u64) -> (u64, u64) {
-    measured_in(CHILD, length).await
+    measured_in(CHILD, length, "").await
 }
 
-/// Like [`measured`], in another child process.
-async fn measured_in(child: &'static str, length: u64) -> (u64, u64) {
+/// Like [`measured`], in another child process and with a further argument.
+async fn measured_in(child: &'static str, length: u64, argument: &str) -> (u64, u64) {
     let address = sink::serve(length).await.unwrap();
+    let arguments = format!("http://{address} {length} {argument}");
     let output = tokio::task::spawn_blocking(move || {
         Command::new(std::env::current_exe().unwrap())
             .args([child, "--exact", "--ignored", "--nocapture", "--test-threads=1"])
-            .env(VARIABLE, format!("http://{address} {length}"))
+            .env(VARIABLE, arguments)
             // Without it, glibc keeps up to 20 MiB of freed pieces in arenas of other threads, at random.
             .env("MALLOC_ARENA_MAX", "1")
             .output()
@@ -67,8 +69,24 @@ async fn streaming_2_gib_each_way_takes_less_than_100_mib() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 #[ignore = "moves 2 GB twice; run it alone"]
 async fn ten_payloads_of_200_mib_are_each_handled_once_with_the_defaults() {
-    let (growth, most) = measured_in(CONSUMER, 200 << 20).await;
+    let (growth, most) = measured_in(CONSUMER, 200 << 20, "").await;
     assert!(most < 1_500 << 10, "{growth} of {most} KiB");
+}
+
+/// The same at a tenth of the size. Without the budget, ten payloads would take 200 MiB.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn ten_payloads_of_20_mib_are_each_handled_once_within_a_budget_of_48_mib() {
+    let (growth, most) = measured_in(CONSUMER, 20 << 20, &(48 << 20).to_string()).await;
+    assert!(growth < 150 << 10, "{growth} of {most} KiB");
+}
+
+/// What the parent passed: the URL of S3, the length of each payload, and the memory budget if it is not the default.
+fn arguments() -> Option<(String, u64, Option<u64>)> {
+    let arguments = std::env::var(VARIABLE).ok()?;
+    let mut words = arguments.split_whitespace();
+    let (url, length) = (words.next()?.to_owned(), words.next()?.parse().unwrap());
+    Some((url, length, words.next().map(|budget| budget.parse().unwrap())))
 }
 
 /// Peak and current resident memory of this process, in KiB.
@@ -81,11 +99,9 @@ fn resident(name: &str) -> u64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "the child process of the tests above, which start it"]
 async fn child_process_streams_both_ways() {
-    let Ok(arguments) = std::env::var(VARIABLE) else { return };
-    let (url, length) = arguments.split_once(' ').unwrap();
-    let length: u64 = length.parse().unwrap();
+    let Some((url, length, _)) = arguments() else { return };
     let server = MockSqs::in_process();
-    let client = ExtendedClient::new(server.client(), S3Store::new(client(url), BUCKET));
+    let client = ExtendedClient::new(server.client(), S3Store::new(client(&url), BUCKET));
     let queue = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
     let block = sink::block();
     let before = resident("VmRSS");
@@ -110,11 +126,14 @@ async fn child_process_streams_both_ways() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "the child process of a test above, which starts it"]
 async fn child_process_consumes_ten_payloads() {
-    let Ok(arguments) = std::env::var(VARIABLE) else { return };
-    let (url, length) = arguments.split_once(' ').unwrap();
-    let length: usize = length.parse().unwrap();
+    let Some((url, length, budget)) = arguments() else { return };
+    let length = usize::try_from(length).unwrap();
     let server = MockSqs::in_process();
-    let client = ExtendedClient::new(server.client(), S3Store::new(client(url), BUCKET));
+    let mut builder = ExtendedClient::builder(server.client(), S3Store::new(client(&url), BUCKET));
+    if let Some(budget) = budget {
+        builder = builder.memory_budget(budget);
+    }
+    let client = builder.build().unwrap();
     client.create_queue().queue_name("dead").send().await.unwrap();
     let queue = client.create_queue().queue_name("q");
     let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":"3"}"#;
@@ -130,14 +149,16 @@ async fn child_process_consumes_ten_payloads() {
     }
     let (before, handled) = (resident("VmRSS"), Arc::new(AtomicUsize::new(0)));
     let count = Arc::clone(&handled);
-    let consumer = Consumer::builder(client.clone(), &queue).message_handler(move |message, _| {
+    // The end of the run awaits the last receive.
+    let consumer = Consumer::builder(client.clone(), &queue).wait_time(Duration::from_secs(1));
+    let consumer = consumer.message_handler(move |message, _| {
         assert_eq!(message.body().map(str::len), Some(length));
         count.fetch_add(1, Ordering::Relaxed);
         async { Ok(Outcome::Ack) }
     });
     let emptied = async {
         while !server.queue("q").bodies().is_empty() {
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
     let report = consumer.build().unwrap().run_until(emptied).await.unwrap();
