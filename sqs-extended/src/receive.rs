@@ -725,7 +725,8 @@ impl<H: Execute> Receive<H> {
 /// The payload of a message as a stream. Await it to open the stream.
 ///
 /// The client's limits on downloads and memory do not apply to streams, and leases are not renewed while a stream is
-/// read. Use a long visibility timeout for messages with large payloads, or a consumer that renews it.
+/// read. Use a long visibility timeout for messages with large payloads, or a consumer over the client below, which renews it: a
+/// consumer over the extended client loads each payload.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

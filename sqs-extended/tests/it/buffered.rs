@@ -9,7 +9,7 @@ use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_extended::ErrorKind;
+use sqs_extended::{ErrorKind, ExtendedHandle, MessagePayload};
 use sqs_mock_server::faults::Fault;
 
 use super::base_client::{Base, BaseClient};
@@ -70,6 +70,51 @@ pub(crate) async fn check_batches_of_large_messages<C: Base>() {
         assert_eq!(consume(&rig).await, sent, "{name}");
         assert!(rig.store.objects().is_empty());
         rig.server.requests().of(Action::DeleteMessage).expect(0);
+    }
+}
+
+/// As in the guide to streaming.
+#[tokio::test(start_paused = true)]
+async fn consumer_over_the_client_below_streams_payloads_while_it_renews_their_leases() {
+    for (name, deletes_object) in [("q", true), ("q", false), ("q.fifo", true)] {
+        let rig = Rig::with(name, |builder| builder).await;
+        for number in 0..3 {
+            let send = rig.client.send_message().queue_url(&rig.url).message_body(large(&number.to_string()));
+            let group = name.ends_with(".fifo").then(|| "g".to_owned());
+            send.set_message_group_id(group).send().await.unwrap();
+        }
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (log, client, url) = (Arc::clone(&seen), rig.client.clone(), rig.url.clone());
+        let consumer =
+            Consumer::builder(rig.client.inner().clone(), &rig.url).message_handler(move |message, _| {
+                let (log, client, url) = (Arc::clone(&log), client.clone(), url.clone());
+                async move {
+                    let body = client.body_stream(&message).await?;
+                    tokio::time::sleep(Duration::from_secs(100)).await;
+                    let text = body.text(300_000).await?;
+                    log.lock().unwrap().push(text[..1].to_owned());
+                    if let MessagePayload::Lazy(payload) = client.payload(&message)
+                        && deletes_object
+                    {
+                        let handle = message.receipt_handle().unwrap();
+                        let handle = ExtendedHandle::new(payload.pointer().clone(), handle).to_string();
+                        client.delete_message().queue_url(url).receipt_handle(handle).send().await?;
+                    }
+                    Ok(Outcome::Ack)
+                }
+            });
+        let done = async {
+            while seen.lock().unwrap().len() < 3 || !rig.bodies().is_empty() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let report = consumer.build().unwrap().run_until(done).await.unwrap();
+        assert!(report.is_clean && report.stats.failed == 0, "{name}: {:?}", report.stats);
+        rig.client.finish_cleanup().await;
+        let mut seen = seen.lock().unwrap().clone();
+        seen.sort();
+        assert_eq!(seen, ["0", "1", "2"], "{name}");
+        assert_eq!(rig.store.objects().len(), if deletes_object { 0 } else { 3 }, "{name}");
     }
 }
 
