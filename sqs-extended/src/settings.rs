@@ -263,7 +263,9 @@ impl<H: Execute> ExtendedClientBuilder<H> {
     /// A payload that has room must load within one [`store_timeout`](Self::store_timeout) and a second for each MiB. Otherwise
     /// it fails with [`ErrorKind::Unavailable`], and others load.
     ///
-    /// The budget does not count payloads that were returned.
+    /// The budget counts neither payloads that were returned, such as those that handlers work on, nor streams and sends. Nor does it
+    /// limit connections: a payload waits after the store has responded, so each keeps its response open. If that breaks meanwhile, the
+    /// payload is requested again, provided that the store has tags of versions (`ETag` in S3).
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.settings.memory_budget = bytes;
         self

@@ -293,6 +293,31 @@ async fn payloads_wait_for_the_memory_budget_and_a_larger_one_loads_alone() {
     assert!((5..=6).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
 }
 
+/// S3 closes connections on which nothing moves.
+#[tokio::test(start_paused = true)]
+async fn response_that_breaks_while_its_payload_waits_for_memory_is_requested_again() {
+    let rig = Rig::new().await;
+    for number in 0..4 {
+        rig.send(large(&number.to_string())).await;
+    }
+    let mut slow = Slow::new(rig.store.clone(), Duration::from_secs(3));
+    let gets = slow.store.gets.take().unwrap();
+    slow.store.gets = Some(Arc::new(move |object| {
+        let (opened, mut object) = (Instant::now(), gets(object));
+        let unless_idle = stream::once(async move {
+            let is_idle = opened.elapsed() >= Duration::from_secs(1);
+            let error = || Error::new(ErrorKind::Unavailable, "the connection was closed");
+            if is_idle { Err(error()) } else { Ok(Bytes::new()) }
+        });
+        object.body = unless_idle.chain(object.body).boxed();
+        object
+    }));
+    let client = ExtendedClient::builder(rig.base.clone(), slow.store.clone()).memory_budget(300_000);
+    let received = client.build().unwrap().receive(&rig.url).send().await.unwrap();
+    assert!(received.len() == 4 && received.iter().all(|message| message.body().is_ok()));
+    assert_eq!((slow.most.load(Ordering::Relaxed), rig.store.calls().gets), (1, 4 + 3));
+}
+
 #[tokio::test(start_paused = true)]
 async fn payload_that_trickles_does_not_keep_the_memory_budget_from_others() {
     let rig = Rig::new().await;
