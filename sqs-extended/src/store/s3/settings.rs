@@ -132,7 +132,8 @@ impl S3StoreBuilder {
         self
     }
 
-    /// Sets a canned ACL for new objects. There is none by default, since buckets with disabled ACLs reject them.
+    /// Sets a canned ACL for new objects. There is none by default, since buckets with disabled ACLs reject them. Needs the permission
+    /// `s3:PutObjectAcl`.
     pub fn acl(mut self, acl: ObjectCannedAcl) -> Self {
         self.settings.acl = Some(acl);
         self
@@ -144,7 +145,7 @@ impl S3StoreBuilder {
         self
     }
 
-    /// Adds a tag to new objects, for lifecycle rules and cost allocation. At most 10.
+    /// Adds a tag to new objects, for lifecycle rules and cost allocation. At most 10. Needs the permission `s3:PutObjectTagging`.
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.tags.push((name.into(), value.into()));
         self
