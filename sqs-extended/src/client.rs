@@ -51,9 +51,10 @@ use crate::store::{Bounded, PayloadStore};
 /// ```
 ///
 /// # Errors
-/// Calls fail with an [`Error`](crate::error::Error) of the client below or of a payload. No received message has a pointer as
-/// its body: a message whose payload does not load is not among the messages of a receive, but in
-/// [`unopened_messages`](sqs_client::operation::receive_message::ReceiveMessageOutput::unopened_messages), with the reason.
+/// Calls fail with an [`Error`](crate::error::Error) of the client below or of a payload. A message whose payload does
+/// not load is not among the messages of `receive_message`, but in
+/// [`unopened_messages`](sqs_client::operation::receive_message::ReceiveMessageOutput::unopened_messages), with its pointer and the
+/// reason.
 ///
 /// # Cancel safety
 /// The same as for the client below. If a call is dropped before it sends its message, the object is deleted in the
