@@ -1,6 +1,7 @@
 //! Environment variables of the binary: their names, and warnings and errors about them.
 
 use std::env;
+use std::ffi::OsStr;
 use std::process::exit;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -19,7 +20,7 @@ impl Arguments {
     /// Reads flags and environment, with warnings about the environment. Exits the process on invalid values and after
     /// printing help.
     pub(crate) fn read() -> (Self, Vec<String>) {
-        let command = command().mut_args(without_empty_variable);
+        let command = command().mut_args(without_foreign_variable);
         let matches = command.clone().try_get_matches();
         let arguments = matches.and_then(|matches| Self::from_arg_matches(&matches));
         (arguments.unwrap_or_else(|error| refuse(&command, &error)), warnings())
@@ -41,10 +42,31 @@ pub(super) fn command() -> Command {
     })
 }
 
-/// Ignores an empty variable, since programs started from a template cannot always omit it.
-fn without_empty_variable(argument: Arg) -> Arg {
-    let is_empty = |variable| env::var_os(variable).is_some_and(|value| value.is_empty());
-    if argument.get_env().is_some_and(is_empty) { argument.env(None::<&'static str>) } else { argument }
+/// Ignores an empty variable, since programs started from a template cannot always omit it, and a variable that Kubernetes sets.
+fn without_foreign_variable(argument: Arg) -> Arg {
+    let is_foreign =
+        |variable| env::var_os(variable).is_some_and(|value| value.is_empty() || is_address(&value));
+    if argument.get_env().is_some_and(is_foreign) { argument.env(None::<&'static str>) } else { argument }
+}
+
+/// Whether a value is one of the variables that Kubernetes sets in each container of a namespace that has a service `sqs-mock`, such
+/// as `SQS_MOCK_PORT=tcp://10.0.0.1:9324`.
+///
+/// Source: <https://kubernetes.io/docs/tutorials/services/connect-applications-service/#environment-variables>
+fn is_address(value: &OsStr) -> bool {
+    value
+        .to_str()
+        .is_some_and(|value| ["tcp://", "udp://", "sctp://"].iter().any(|start| value.starts_with(start)))
+}
+
+/// Whether a name is one of those of a service of Kubernetes that has no value like an address.
+fn is_of_a_service(name: &str) -> bool {
+    // Such as `SQS_MOCK_PORT_9324_TCP_PROTO`.
+    let has_port =
+        |(_, rest): (&str, &str)| rest.split('_').next().is_some_and(|port| port.parse::<u16>().is_ok());
+    name.ends_with("_SERVICE_HOST")
+        || name.contains("_SERVICE_PORT")
+        || name.split_once("_PORT_").is_some_and(has_port)
 }
 
 fn refuse(command: &Command, error: &Error) -> ! {
@@ -76,11 +98,19 @@ fn warnings() -> Vec<String> {
     let command = command();
     let known: Vec<_> = command.get_arguments().filter_map(|argument| argument.get_env()?.to_str()).collect();
     let given = env::vars_os().filter(|(_, value)| !value.is_empty());
-    let given = given.filter_map(|(name, _)| name.into_string().ok());
-    let mut unknown: Vec<_> =
-        given.filter(|name| name.starts_with(PREFIX) && !known.contains(&name.as_str())).collect();
-    unknown.sort_unstable();
-    unknown.iter().map(|name| warning(name, &known)).collect()
+    let mut given: Vec<_> =
+        given.filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect();
+    given.sort_unstable();
+    let warnings = given.iter().filter(|(name, _)| name.starts_with(PREFIX) && !is_of_a_service(name));
+    let warnings = warnings.filter_map(|(name, value)| match known.contains(&name.as_str()) {
+        true if is_address(value) => Some(format!(
+            "the environment variable {name} is ignored: Kubernetes sets it to the address of a service, {}",
+            value.display()
+        )),
+        true => None,
+        false => Some(warning(name, &known)),
+    });
+    warnings.collect()
 }
 
 fn warning(name: &str, known: &[&str]) -> String {

@@ -43,7 +43,7 @@ fn check_config_accepts_all_boolean_values() {
 fn error_names_the_variable_of_an_invalid_value() {
     let note = "\nThe value is that of the environment variable SQS_MOCK_";
     for (variable, value) in
-        [("PORT", "tcp://10.0.0.1:9324"), ("DELIVERY", "sloppy"), ("AUTO_CREATE", "maybe")]
+        [("PORT", "http://10.0.0.1:9324"), ("DELIVERY", "sloppy"), ("AUTO_CREATE", "maybe")]
     {
         let name = format!("SQS_MOCK_{variable}");
         let (output, stderr) = checked(&[(name.as_str(), value)], &["--check-config"]);
@@ -59,6 +59,32 @@ fn unknown_variable_causes_a_warning() {
     let (output, stderr) = checked(&[("SQS_MOCK_KEY", "a:b"), ("SQS_MOCK_PORT", "0")], &["--check-config"]);
     let expected = "warning: the environment variable SQS_MOCK_KEY is unknown and ignored; did you mean SQS_MOCK_KEYS?\n";
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), expected));
+}
+
+/// What kubelet sets in the containers of a namespace with the services `sqs-mock` and `sqs-mock-s3`.
+#[test]
+fn variables_of_services_of_kubernetes_are_ignored() {
+    let variables = [
+        ("SQS_MOCK_PORT", "tcp://10.0.0.1:9324"),
+        ("SQS_MOCK_SERVICE_HOST", "10.0.0.1"),
+        ("SQS_MOCK_SERVICE_PORT", "9324"),
+        ("SQS_MOCK_SERVICE_PORT_HTTP", "9324"),
+        ("SQS_MOCK_PORT_9324_TCP", "tcp://10.0.0.1:9324"),
+        ("SQS_MOCK_PORT_9324_TCP_PROTO", "tcp"),
+        ("SQS_MOCK_PORT_9324_TCP_PORT", "9324"),
+        ("SQS_MOCK_PORT_9324_TCP_ADDR", "10.0.0.1"),
+        ("SQS_MOCK_S3_PORT", "udp://10.0.0.1:9325"),
+        ("SQS_MOCK_S3_SERVICE_HOST", "10.0.0.1"),
+    ];
+    let (output, stderr) = checked(&variables, &["--check-config"]);
+    let note = |name, address| {
+        format!(
+            "warning: the environment variable SQS_MOCK_{name} is ignored: Kubernetes sets it to the address of a service, \
+             {address}\n"
+        )
+    };
+    let expected = note("PORT", "tcp://10.0.0.1:9324") + &note("S3_PORT", "udp://10.0.0.1:9325");
+    assert_eq!((output.status.code(), stderr), (Some(0), expected));
 }
 
 #[test]
