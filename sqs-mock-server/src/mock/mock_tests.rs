@@ -90,7 +90,7 @@ async fn drop_ends_a_move_task() {
 }
 
 #[test]
-fn topics_that_exist_are_kept_if_they_are_equal() {
+fn topics_that_exist_keep_their_values() {
     let file = |name: &str, raw: bool| {
         let text = format!(
             "[[queues]]\nname = 'q'\n[[topics]]\nname = 'a'\ndisplay_name = '{name}'\nmaximum_message_size = '2KiB'\n\
@@ -105,15 +105,8 @@ fn topics_that_exist_are_kept_if_they_are_equal() {
     let create = |file: &Config| topics::create(&server.services.topics.sns, file);
     create(&file("tea", true)).unwrap();
     assert_eq!(server.topic("a").subscriptions(), before);
-    for (other, expected) in [
-        (file("milk", true), "sqs.toml:4:8: topics[0].name: Topic already exists with different attributes"),
-        (
-            file("tea", false),
-            "sqs.toml:10:9: subscriptions[0].topic: Subscription already exists with different attributes",
-        ),
-    ] {
-        assert_eq!(create(&other).unwrap_err().to_string(), expected);
-    }
+    create(&file("milk", false)).unwrap();
+    assert_eq!(server.topic("a").subscriptions(), before);
 }
 
 #[tokio::test]
@@ -127,9 +120,7 @@ async fn queue_that_a_request_creates_during_a_reset_does_not_prevent_later_ones
         let poll = server.client().receive_message().queue_url(server.queue_url(name));
         assert!(poll.send().await.unwrap().messages().is_empty());
     }
-    let error = queues::create(&server.service, &config).unwrap_err().to_string();
-    assert!(error.starts_with("sqs.toml:3:8: queues[0].name: "), "{error}");
-    assert_eq!(error.lines().count(), 1, "{error}");
+    queues::create(&server.service, &config).unwrap();
     let redrive =
         |name| server.queue(name).describe().unwrap().attributes.contains_key(&"RedrivePolicy".into());
     assert!(server.queue("a").exists() && !redrive("b") && redrive("c"));

@@ -3,6 +3,7 @@
 use crate::sqs::ops::Serve as _;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::pin::pin;
 use std::task::{Poll, Waker};
 use std::{io, task};
@@ -11,7 +12,7 @@ use serde_json::json;
 use sqs_client::operation::create_queue::{CreateQueue, CreateQueueInput};
 use sqs_client::operation::set_queue_attributes::{SetQueueAttributes, SetQueueAttributesInput};
 use sqs_client::types::QueueAttributeName;
-use sqs_client::wire::service_error::ServiceError;
+use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use crate::config::Config;
 use crate::config::file::{Problem, Source};
@@ -30,9 +31,11 @@ type Planned<'c> = (String, QueueArn, &'c QueueDefinition);
 /// Creates the queues of the settings, which have no [`problems`], also those after one that cannot be created. Redrive
 /// policies are set when all queues exist, so that the order in the file does not matter.
 ///
+/// A queue that exists keeps its values, with a warning if they differ: it is that of an earlier server, whose clients may have
+/// changed it, or a request created it during a reset.
+///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`], with a line for each queue that differs from an existing one: that of an earlier
-/// server, or one that a request created during a reset.
+/// [`io::ErrorKind::InvalidInput`], with a line for each queue that cannot be created.
 pub(crate) fn create(service: &Service, config: &Config) -> io::Result<()> {
     let planned = plan(config);
     let (mut created, mut failed) = (Vec::new(), Vec::new());
@@ -57,7 +60,18 @@ fn create_one(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(),
     #[cfg(feature = "durable")]
     service.unblock(arn);
     let created = at_once(CreateQueue::serve(service, &context(arn), input));
-    created.map(drop).map_err(|refusal| problem(text(refusal)))
+    match created {
+        Err(refusal) if refusal.code == ErrorCode::QueueNameExists => kept(arn, &text(refusal)),
+        created => created.map(drop).map_err(|refusal| problem(text(refusal)))?,
+    }
+    Ok(())
+}
+
+/// Warns that a queue, topic or subscription of the data directory differs from that of the file.
+pub(crate) fn kept(what: impl Display, difference: &str) {
+    tracing::warn!(
+        "{what} of the config file keeps its stored values: {difference}; delete it to apply the file"
+    );
 }
 
 fn redrive(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Problem> {
@@ -67,9 +81,10 @@ fn redrive(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Pr
         json!({ "deadLetterTargetArn": arn.neighbour(target).to_string(), "maxReceiveCount": count })
             .to_string();
     if let Some(existing) = service.redrive_policy(arn) {
-        // The queue of an earlier server.
-        let other = || problem(format!("the queue exists with another redrive policy: {existing}"));
-        return if existing == policy { Ok(()) } else { Err(other()) };
+        if existing != policy {
+            kept(arn, &format!("the queue has the redrive policy {existing}"));
+        }
+        return Ok(());
     }
     let input = SetQueueAttributesInput::builder()
         .queue_url(&*arn.name)

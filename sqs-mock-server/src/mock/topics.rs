@@ -2,6 +2,7 @@
 //! with the rules of `CreateTopic` and `Subscribe`.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
 
@@ -12,8 +13,9 @@ use crate::control::arn::{QueueArn, TopicArn};
 use crate::control::operation::ServiceName;
 use crate::mock::queues::{absent, duplicates};
 use crate::mock::{MockSqs, queues};
-use crate::query::QueryRequest;
+use crate::query::{QueryError, QueryRequest};
 use crate::sns::Sns;
+use crate::sns::engine::DIFFERENT;
 use crate::sns::engine::subscription::Endpoint;
 use crate::sns::inspect::{PublishedMessage, SubscriptionDescription};
 
@@ -84,10 +86,11 @@ impl MockSqs {
     }
 }
 
-/// Creates the topics and subscriptions of the settings, also those after one that cannot be created.
+/// Creates the topics and subscriptions of the settings, also those after one that cannot be created. Those that exist keep
+/// their values, as [queues](queues::create) do.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`], with a line for each topic of the data directory that differs from that of the file.
+/// [`io::ErrorKind::InvalidInput`], with a line for each topic and subscription that cannot be created.
 pub(crate) fn create(sns: &Sns, config: &Config) -> io::Result<()> {
     let topics = config.topics.iter().zip(arns(config)).enumerate();
     let topics = topics.map(|(at, (topic, arn))| {
@@ -105,7 +108,15 @@ fn create_one(sns: &Sns, topic: &TopicDefinition, arn: &TopicArn) -> Result<(), 
     let tags: Vec<_> = topic.tags.iter().map(|(key, value)| (&**key, &**value)).collect();
     let attributes = topic.attributes();
     let created = sns.create_topic((&arn.region, &arn.account), &topic.name, &pairs(&attributes), &tags);
-    created.map(drop).map_err(|error| reason(&error, ""))
+    created_or_kept(arn, created.map(drop))
+}
+
+fn created_or_kept(what: impl Display, created: Result<(), QueryError>) -> Result<(), String> {
+    match created.map_err(|error| reason(&error, "")) {
+        Err(text) if text.contains(DIFFERENT) => queues::kept(what, &text),
+        created => created?,
+    }
+    Ok(())
 }
 
 fn subscribe(sns: &Sns, subscription: &SubscriptionDefinition, topic: &TopicArn) -> Result<(), String> {
@@ -117,8 +128,9 @@ fn subscribe(sns: &Sns, subscription: &SubscriptionDefinition, topic: &TopicArn)
         Endpoint::Outside(..) => topic.account.to_string(),
     };
     let attributes = subscription.attributes(topic);
+    let what = format!("a subscription to {topic}");
     let subscribed = sns.subscribe_confirmed(topic, (endpoint, &account), &pairs(&attributes));
-    subscribed.map_err(|error| reason(&error, ""))
+    created_or_kept(what, subscribed)
 }
 
 fn pairs<'p>(attributes: &'p [(&'static str, String)]) -> Vec<(&'p str, &'p str)> {

@@ -93,16 +93,30 @@ async fn reset_clears_the_directory() {
 }
 
 #[tokio::test]
-async fn configured_queue_with_other_attributes_is_refused() {
+async fn configured_queue_keeps_the_values_that_a_client_has_set() {
     let directory = tempfile::tempdir().unwrap();
-    let config = |delay| format!("[[queues]]\nname = \"orders\"\ndelay = \"{delay}s\"\n");
+    let config = |delay| {
+        format!(
+            "[[queues]]\nname = \"orders\"\ndelay = \"{delay}s\"\ndead_letter_queue = \"dead\"\n\
+             max_receive_count = 3\n[[queues]]\nname = \"dead\"\n"
+        )
+    };
     let start = |delay| {
         sqs_mock_server::MockSqsBuilder::from_toml(&config(delay)).unwrap().data_dir(directory.path()).start()
     };
-    start(5).await.unwrap().shutdown().await;
-    start(5).await.unwrap().shutdown().await;
-    let error = start(6).await.unwrap_err().to_string();
-    assert!(error.contains("queues[0]") && error.contains("DelaySeconds"), "{error}");
+    let server = start(5).await.unwrap();
+    let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":7}"#;
+    let set = server.client().set_queue_attributes().queue_url(server.queue_url("orders"));
+    let set = set.attributes(QueueAttributeName::RedrivePolicy, policy);
+    set.attributes(QueueAttributeName::DelaySeconds, "9").send().await.unwrap();
+    server.shutdown().await;
+    for delay in [5, 6] {
+        let server = start(delay).await.unwrap();
+        let attributes = server.queue("orders").describe().unwrap().attributes;
+        assert_eq!(attributes[&QueueAttributeName::DelaySeconds], "9");
+        assert_eq!(attributes[&QueueAttributeName::RedrivePolicy], policy);
+        server.shutdown().await;
+    }
 }
 
 #[tokio::test]

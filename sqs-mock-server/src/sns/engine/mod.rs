@@ -47,6 +47,9 @@ pub(crate) fn invalid_value(text: impl Into<String>) -> QueryError {
     QueryError::new(400, "ParameterValueInvalid", text)
 }
 
+/// What the errors say if a topic or subscription exists with other values.
+pub(crate) const DIFFERENT: &str = "already exists with different";
+
 /// The error for a subscription that does not exist.
 pub(crate) fn no_subscription() -> QueryError {
     QueryError::new(404, "NotFound", "Subscription does not exist")

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::control::arn::TopicArn;
 use crate::control::policies::{Document, Statement, is_action_of};
 use crate::query::QueryError;
-use crate::sns::engine::{are_equal, check_length, in_attributes, invalid, json_object};
+use crate::sns::engine::{DIFFERENT, are_equal, check_length, in_attributes, invalid, json_object};
 
 /// The maximum size of a message in bytes, unless the topic has another.
 const MAXIMUM_MESSAGE_SIZE: usize = 262_144;
@@ -150,10 +150,10 @@ impl TopicSettings {
             name => shown.get(name).is_some_and(|own| are_equal(own, value)),
         };
         if !requested.iter().all(is_same) {
-            return Err(invalid("Attributes Reason: Topic already exists with different attributes"));
+            return Err(invalid(format_args!("Attributes Reason: Topic {DIFFERENT} attributes")));
         }
         if !tags.iter().all(|(key, value)| self.tags.get(key) == Some(value)) {
-            return Err(invalid("Tags Reason: Topic already exists with different tags"));
+            return Err(invalid(format_args!("Tags Reason: Topic {DIFFERENT} tags")));
         }
         Ok(())
     }

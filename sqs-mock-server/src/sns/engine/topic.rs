@@ -21,7 +21,7 @@ use crate::sns::engine::backlog::Group;
 use crate::sns::engine::message::Message;
 use crate::sns::engine::settings::TopicSettings;
 use crate::sns::engine::subscription::{Attributes, Endpoint, Protocol, State, Subscription};
-use crate::sns::engine::{SubscriptionArn, invalid, no_subscription};
+use crate::sns::engine::{DIFFERENT, SubscriptionArn, invalid, no_subscription};
 use crate::sns::filter::{FilterInput, FilterPolicy};
 
 /// A topic.
@@ -214,7 +214,7 @@ impl Topic {
         let known = self.subscriptions.values().find(|known| known.endpoint == endpoint);
         if let Some(known) = known {
             if !known.attributes.include(requested) {
-                let text = "Attributes Reason: Subscription already exists with different attributes";
+                let text = format!("Attributes Reason: Subscription {DIFFERENT} attributes");
                 return Err(invalid(text));
             }
             return Ok(known.clone());
