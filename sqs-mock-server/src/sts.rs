@@ -2,6 +2,7 @@
 //!
 //! The server knows accounts, but no users: every caller is the root user of its account.
 
+use crate::control::arn::root;
 use crate::control::operation::{GET_CALLER_IDENTITY, ServiceName};
 use crate::query::{Access, Action, Api, Call, Output, QueryError};
 
@@ -22,7 +23,7 @@ impl Api for Sts {
 
     async fn serve(&self, _: Action<()>, call: &Call<'_>) -> Result<Output, QueryError> {
         Ok(Output::of(|xml| {
-            xml.leaf("Arn", &format!("arn:aws:iam::{}:root", call.account));
+            xml.leaf("Arn", &root(call.region, call.account));
             xml.leaf("UserId", call.account);
             xml.leaf("Account", call.account);
         }))

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use sqs_client::wire::validate;
 
 use crate::config::file::Problem;
+use crate::control::arn::partition;
 use crate::s3::notifications::{RequestedRule, SELECTABLE, TargetKind};
 use crate::s3::problem_of_bucket_name;
 
@@ -57,7 +58,7 @@ impl NotificationDefinition {
         let arn = if is_arn(target) {
             target.to_owned()
         } else {
-            format!("arn:aws:{service}:{region}:{account}:{target}")
+            format!("arn:{}:{service}:{region}:{account}:{target}", partition(region))
         };
         let sides = [("prefix", &self.prefix), ("suffix", &self.suffix)].into_iter();
         let filter = sides.filter_map(|(name, value)| Some((Some(name.to_owned()), Some(value.clone()?))));

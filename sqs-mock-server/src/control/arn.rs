@@ -8,7 +8,38 @@ use crate::control::text::serialize_as_text;
 /// Longer than the ARN of any queue. Policies store ARNs that callers send, so their length is bounded.
 const MAX_BYTES: usize = 256;
 
-/// `arn:aws:sqs:<region>:<account>:<name>`.
+/// The partition of a region: the second part of its ARNs.
+///
+/// Source: <https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html>
+pub(crate) fn partition(region: &str) -> &'static str {
+    const PARTITIONS: [(&str, &str); 7] = [
+        ("cn-", "aws-cn"),
+        ("us-gov-", "aws-us-gov"),
+        ("us-iso-", "aws-iso"),
+        ("us-isob-", "aws-iso-b"),
+        ("eu-isoe-", "aws-iso-e"),
+        ("us-isof-", "aws-iso-f"),
+        ("eusc-", "aws-eusc"),
+    ];
+    let known = PARTITIONS.into_iter().find(|(start, _)| region.starts_with(start));
+    known.map_or("aws", |(_, partition)| partition)
+}
+
+/// The ARN of the root user of an account, in the partition of a region.
+pub(crate) fn root(region: &str, account: &str) -> String {
+    format!("arn:{}:iam::{account}:root", partition(region))
+}
+
+/// Region, account and the rest of the ARN of a service, if its partition is that of its region.
+fn parts<'a>(text: &'a str, service: &str) -> Option<(&'a str, &'a str, &'a str)> {
+    let mut parts = text.splitn(6, ':');
+    let [arn, own_partition, own_service, region, account, rest] = [(); 6].map(|()| parts.next());
+    let region = region?;
+    (arn? == "arn" && own_service? == service && own_partition? == partition(region))
+        .then_some((region, account?, rest?))
+}
+
+/// `arn:<partition>:sqs:<region>:<account>:<name>`.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct QueueArn {
     /// Such as `us-east-1`.
@@ -48,7 +79,8 @@ pub(crate) fn is_fifo_name(name: &str) -> bool {
 
 impl fmt::Display for QueueArn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "arn:aws:sqs:{}:{}:{}", self.region, self.account, self.name)
+        let Self { region, account, name } = self;
+        write!(f, "arn:{}:sqs:{region}:{account}:{name}", partition(region))
     }
 }
 
@@ -68,11 +100,9 @@ impl FromStr for QueueArn {
     type Err = NotAQueueArn;
 
     fn from_str(text: &str) -> Result<Self, NotAQueueArn> {
-        let rest = text.strip_prefix("arn:aws:sqs:").ok_or(NotAQueueArn)?;
-        let mut parts = rest.split(':');
-        match (parts.next(), parts.next(), parts.next(), parts.next()) {
-            (Some(region), Some(account), Some(name), None)
-                if !name.is_empty() && text.len() <= MAX_BYTES =>
+        match parts(text, "sqs") {
+            Some((region, account, name))
+                if !name.is_empty() && !name.contains(':') && text.len() <= MAX_BYTES =>
             {
                 Ok(Self::new(region, account, name))
             }
@@ -81,7 +111,7 @@ impl FromStr for QueueArn {
     }
 }
 
-/// `arn:aws:sns:<region>:<account>:<name>`.
+/// `arn:<partition>:sns:<region>:<account>:<name>`.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct TopicArn {
     /// Such as `us-east-1`.
@@ -105,15 +135,16 @@ impl TopicArn {
 
     /// The topic of an ARN, or of the ARN of a subscription to it.
     pub(crate) fn of(text: &str) -> Option<Self> {
-        let mut parts = text.strip_prefix("arn:aws:sns:")?.split(':');
-        let (region, account, name) = (parts.next()?, parts.next()?, parts.next()?);
+        let (region, account, rest) = parts(text, "sns")?;
+        let name = rest.split(':').next()?;
         (!name.is_empty()).then(|| Self::new(region, account, name))
     }
 }
 
 impl fmt::Display for TopicArn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "arn:aws:sns:{}:{}:{}", self.region, self.account, self.name)
+        let Self { region, account, name } = self;
+        write!(f, "arn:{}:sns:{region}:{account}:{name}", partition(region))
     }
 }
 
@@ -191,10 +222,17 @@ mod tests {
 
     #[test]
     fn arn_survives_a_round_trip() {
-        let text = "arn:aws:sqs:eu-west-1:123456789012:orders.fifo";
-        let arn: QueueArn = text.parse().unwrap();
-        assert_eq!(arn.to_string(), text);
-        assert!(arn.is_fifo());
+        for text in [
+            "arn:aws:sqs:eu-west-1:123456789012:orders.fifo",
+            "arn:aws-us-gov:sqs:us-gov-west-1:123456789012:orders.fifo",
+            "arn:aws-cn:sqs:cn-north-1:123456789012:orders.fifo",
+        ] {
+            let arn: QueueArn = text.parse().unwrap();
+            assert_eq!(arn.to_string(), text);
+            assert!(arn.is_fifo());
+            let topic = text.replace("sqs", "sns");
+            assert_eq!(TopicArn::of(&format!("{topic}:1")).unwrap().to_string(), topic);
+        }
     }
 
     #[test]
@@ -208,6 +246,8 @@ mod tests {
             "arn:aws:sqs:a:b",
             "arn:aws:sqs:a:b:",
             "arn:aws:sqs:a:b:c:d",
+            "arn:aws:sqs:us-gov-west-1:123456789012:orders",
+            "arn:aws-cn:sqs:us-east-1:123456789012:orders",
         ] {
             assert_eq!(text.parse::<QueueArn>(), Err(NotAQueueArn), "{text}");
         }

@@ -176,3 +176,26 @@ async fn short_polls_miss_messages_with_aws_like_delivery_and_long_polls_do_not(
     assert_eq!(polls_of_twenty_queues(DeliveryMode::AwsLike).await.0, short, "the same seed repeats the run");
     assert_eq!(polls_of_twenty_queues(DeliveryMode::default()).await, (vec![1; 20], 20));
 }
+
+#[tokio::test]
+async fn arns_have_the_partition_of_their_region() {
+    let server = MockSqs::builder().region("us-gov-west-1").account("123456789012").start().await.unwrap();
+    let client = server.client();
+    client.create_queue().queue_name("dead").send().await.unwrap();
+    let dead = "arn:aws-us-gov:sqs:us-gov-west-1:123456789012:dead";
+    let create = |dead: &str| {
+        let policy = format!(r#"{{"deadLetterTargetArn":"{dead}","maxReceiveCount":"3"}}"#);
+        client.create_queue().queue_name("q").attributes("RedrivePolicy".into(), policy).send()
+    };
+    let other = create(&dead.replace("-us-gov:", ":")).await.unwrap_err();
+    assert!(other.to_string().contains("RedrivePolicy"), "{other}");
+    let url = create(dead).await.unwrap().queue_url.unwrap();
+    let attributes = client.get_queue_attributes().queue_url(&url).attribute_names("All".into());
+    let attributes = attributes.send().await.unwrap().attributes.unwrap();
+    assert_eq!(attributes[&"QueueArn".into()], dead.replace("dead", "q"));
+    let add = client.add_permission().queue_url(&url).label("a").aws_account_ids("111122223333").actions("*");
+    add.send().await.unwrap();
+    let attributes = client.get_queue_attributes().queue_url(&url).attribute_names("Policy".into());
+    let policy = attributes.send().await.unwrap().attributes.unwrap().remove(&"Policy".into()).unwrap();
+    assert!(policy.contains("arn:aws-us-gov:iam::111122223333:root"), "{policy}");
+}

@@ -37,6 +37,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use sqs_client::wire::validate::queue::is_account;
 
+use crate::control::arn::root;
 use crate::control::clock::Timestamp;
 use crate::control::policies::condition::{Comparison, Mismatch, Operator};
 
@@ -357,11 +358,11 @@ impl Statement {
     /// What `AddPermission` adds: `accounts` may do `actions` of a service on a resource.
     pub(crate) fn permission(
         label: &str,
-        accounts: impl IntoIterator<Item: std::fmt::Display>,
+        accounts: impl IntoIterator<Item: AsRef<str>>,
         actions: Vec<String>,
-        resource: String,
+        (region, resource): (&str, String),
     ) -> Self {
-        let roots = accounts.into_iter().map(|account| format!("arn:aws:iam::{account}:root")).collect();
+        let roots = accounts.into_iter().map(|account| root(region, account.as_ref())).collect();
         Self {
             sid: Some(label.to_owned()),
             effect: Effect::Allow,

@@ -300,7 +300,12 @@ pub(crate) fn with_permission(
         return Err(invalid("AWSAccountId Reason: no value for required parameter"));
     }
     let actions = actions.iter().map(|action| format!("SNS:{action}")).collect();
-    document.statement.push(Statement::permission(label, accounts, actions, topic.to_string()));
+    document.statement.push(Statement::permission(
+        label,
+        accounts,
+        actions,
+        (&topic.region, topic.to_string()),
+    ));
     write(&document)
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::control::arn::QueueArn;
+use crate::control::arn::{QueueArn, root};
 use crate::control::clock::Timestamp;
 use crate::control::text::text_enum;
 use crate::query::QueryError;
@@ -92,7 +92,7 @@ impl Subscription {
             ("Owner", self.owner.to_string()),
             ("PendingConfirmation", (!self.is_confirmed()).to_string()),
             ("ConfirmationWasAuthenticated", was_authenticated.to_string()),
-            ("SubscriptionPrincipal", format!("arn:aws:iam::{}:root", self.owner)),
+            ("SubscriptionPrincipal", root(&self.arn.topic.region, &self.owner)),
         ];
         shown.extend(fields.map(|(name, value)| (name.to_owned(), value)));
         if self.protocol().is_http() {

@@ -74,7 +74,12 @@ impl Policy {
             return Err(invalid_value("Label", label, "Already exists."));
         }
         let actions = actions.iter().map(|action| format!("SQS:{action}")).collect();
-        document.statement.push(Statement::permission(label, accounts, actions, queue.to_string()));
+        document.statement.push(Statement::permission(
+            label,
+            accounts,
+            actions,
+            (&queue.region, queue.to_string()),
+        ));
         check_quotas(&document)?;
         let policy = Self::write(document)?;
         check_size(policy.0.text.len())?;

@@ -12,7 +12,7 @@ use sqs_client::operation::remove_permission::RemovePermission;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::queue::is_shareable;
 
-use crate::control::arn::QueueArn;
+use crate::control::arn::{QueueArn, root};
 use crate::control::policies;
 use crate::control::policies::{Policies, Principal};
 use crate::sqs::engine::policy::Policy;
@@ -121,7 +121,8 @@ impl Cause {
             Self::Denied => "with an explicit deny in a resource-based policy".to_owned(),
         };
         format!(
-            "User: arn:aws:iam::{account}:root is not authorized to perform: sqs:{action} on resource: {queue} {reason}"
+            "User: {} is not authorized to perform: sqs:{action} on resource: {queue} {reason}",
+            root(&queue.region, account)
         )
     }
 }
