@@ -1,5 +1,6 @@
 //! One message that was received: its lease, its place, and its claim, from here to its end.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,6 +39,8 @@ pub(crate) struct Delivery {
     maybe_gone: Option<Settled>,
     /// Whether the message is opened.
     is_open: bool,
+    /// If an earlier delivery of the message was opened: what its receipt handle has before that of SQS.
+    handle_prefix: Option<String>,
     /// Whether a lane has its delete. Then the message must not be made visible, whatever happens to this delivery.
     is_deleting: bool,
     /// `None` when the delivery is settled.
@@ -64,6 +67,7 @@ impl Delivery {
             ended: None,
             maybe_gone: None,
             is_open: false,
+            handle_prefix: None,
             is_deleting: false,
             credit: Some(credit),
         }
@@ -93,6 +97,7 @@ impl Delivery {
     /// the attempts that the other one has counted as a failure.
     pub(crate) fn follow(&mut self, other: &Self) {
         (self.overloads, self.failures) = (other.overloads, other.failures.saturating_sub(1));
+        self.handle_prefix = other.handle_prefix().map(str::to_owned);
     }
 
     pub(crate) fn number<N: std::str::FromStr>(&self, name: &Name) -> Option<N> {
@@ -128,13 +133,28 @@ impl Delivery {
 
     /// From here on, a delete leaves what belongs to the message: a copy of it as it was received needs that.
     pub(crate) fn leave_payload(&mut self) {
-        self.is_open = false;
+        (self.is_open, self.handle_prefix) = (false, None);
     }
 
-    /// The handle that deletes what belongs to an opened message, too. An unopened one is deleted by the handle of SQS.
-    fn delete_handle(&self) -> &str {
-        let opened = self.message.receipt_handle().filter(|_| self.is_open);
-        opened.unwrap_or(self.lease.receipt_handle())
+    /// What the receipt handle of the opened message has before that of SQS, if it ends with that.
+    fn handle_prefix(&self) -> Option<&str> {
+        if !self.is_open {
+            return self.handle_prefix.as_deref();
+        }
+        let prefix = self.message.receipt_handle()?.strip_suffix(self.lease.receipt_handle())?;
+        Some(prefix).filter(|prefix| !prefix.is_empty())
+    }
+
+    /// The handle that deletes what belongs to an opened message, too, also if it was an earlier delivery that was opened. Otherwise, the
+    /// handle of SQS.
+    fn delete_handle(&self) -> Cow<'_, str> {
+        let (opened, own) =
+            (self.message.receipt_handle().filter(|_| self.is_open), self.lease.receipt_handle());
+        match (opened, &self.handle_prefix) {
+            (Some(opened), _) => opened.into(),
+            (None, Some(prefix)) => format!("{prefix}{own}").into(),
+            (None, None) => own.into(),
+        }
     }
 
     /// Deletes the message and counts the delivery as `how`. After a failure, the delivery can still be given back.
@@ -147,7 +167,7 @@ impl Delivery {
         how: Settled,
     ) -> Result<(), SendError> {
         self.end_lease()?;
-        let result = match source.enqueue_delete(self.delete_handle(), self.lease.receipt_handle()).await {
+        let result = match source.enqueue_delete(&self.delete_handle(), self.lease.receipt_handle()).await {
             Ok(deleted) => {
                 self.is_deleting = true;
                 let result = deleted.await;

@@ -373,3 +373,30 @@ async fn payloads_that_do_not_load_leave_places_for_others() {
         assert!(start.elapsed() < secs(600), "{concurrency}: {:?}", start.elapsed());
     }
 }
+
+/// The lease of a running message is lost, and the message is received again, unopened.
+#[tokio::test(start_paused = true)]
+async fn delete_by_a_later_delivery_deletes_the_payload_too() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        rig.send_to("a", ["1"]).await;
+        let fault = rig.server.faults().inject(Fault::throttle().on(Action::ChangeMessageVisibilityBatch));
+        let client = layer(&rig, (0, Unopened::Retry));
+        let consumer = Consumer::builder(client.clone(), &rig.url)
+            .message_handler(|_, _| async {
+                sleep(secs(60)).await;
+                Ok(Outcome::Ack)
+            })
+            .build()
+            .unwrap();
+        let end = async {
+            sleep(secs(29)).await;
+            fault.remove();
+            until(|| rig.left() == 0).await;
+        };
+        let stats = consumer.run_until(end).await.unwrap().stats;
+        let told = (stats.started, stats.acked, stats.leases_lost);
+        assert_eq!(told, (1, 1, 1), "{name}: {stats:?}");
+        assert_eq!(client.deleted.load(Ordering::Relaxed), 1, "{name}");
+    }
+}
