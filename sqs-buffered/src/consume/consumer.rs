@@ -3,8 +3,8 @@
 use std::future::pending;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{fmt, io};
@@ -30,6 +30,7 @@ use crate::error::{BuildError, ReceiveError, ReceiveErrorKind};
 use crate::observe::receives::{Hook, Observer, ReceiveStats};
 use crate::receive::credits::SharedCredits;
 use crate::receive::delivery::{Delivery, Grace};
+use crate::receive::opening::Opener;
 use crate::receive::pump::{Intake, Source, Stop};
 use crate::receive::settings::Settings;
 
@@ -276,8 +277,7 @@ pub(crate) struct Shared<H: Execute> {
     pub(crate) woken: Arc<Notify>,
     pub(crate) observer: Arc<Observer>,
     pub(crate) dead_letters: DeadLetters,
-    /// How many messages in a row could not be opened, each at its first attempt.
-    pub(crate) unopened_in_a_row: AtomicUsize,
+    pub(crate) opener: Opener,
     has_run: AtomicBool,
     /// Whether it has logged that FIFO messages have no group.
     has_warned_of_no_group: AtomicBool,
@@ -341,7 +341,7 @@ impl<H: Execute> Shared<H> {
             handler,
             observer,
             dead_letters: DeadLetters::default(),
-            unopened_in_a_row: AtomicUsize::new(0),
+            opener: Opener::default(),
             has_run: AtomicBool::new(false),
             has_warned_of_no_group: AtomicBool::new(false),
             stop: Stop::new(),

@@ -26,10 +26,8 @@ use crate::consume::work::Handling;
 use crate::error::ReceiveError;
 use crate::observe::meter::Level;
 use crate::receive::delivery::{Delivery, Grace};
+use crate::receive::opening::extra_places;
 use crate::receive::pump::{Intake, give_back};
-
-/// How many places a consumer may have in addition while failed messages wait in all of them, or as many again.
-const MAX_EXTRA: usize = 10;
 
 type Future = BoxFuture<'static, ()>;
 
@@ -112,9 +110,7 @@ impl<H: Execute> Run<H> {
             None => most,
         };
         self.work.places.store(places, Relaxed);
-        // If failed messages wait in all places, one more is received: it may succeed, and then the others make room.
-        let failing = self.work.failing.load(Relaxed);
-        let extra = (failing + 1).saturating_sub(places).min(places.max(MAX_EXTRA));
+        let extra = extra_places(self.work.failing.load(Relaxed), places);
         let total = if places == 0 || shared.is_paused.load(Relaxed) { 0 } else { places + extra };
         if total != std::mem::replace(&mut self.total, total) {
             shared.credits.set_total(total);

@@ -16,6 +16,7 @@ use crate::consume::lines::{Arrived, GroupAdvance, Key};
 use crate::consume::work::Verdict;
 use crate::observe::receives::{Event, Settled};
 use crate::receive::delivery::Delivery;
+use crate::receive::opening::may_rest;
 use crate::receive::pump::pause;
 use crate::span::messaging_span;
 
@@ -151,12 +152,6 @@ pub enum Poison {
 /// The longest pause of a message whose handler returned `Overloaded`: it runs again soon after the overload is over.
 const MAX_REST: Duration = Duration::from_secs(5);
 
-/// So many messages in a row that cannot be opened, at least, mean that nothing can be opened.
-const MIN_UNOPENED: usize = 10;
-
-/// How long a message that cannot be opened is kept at most, from its receive.
-const OPEN_PATIENCE: Duration = Duration::from_mins(10);
-
 /// The minimum pause of `Outcome::Retry`.
 const MIN_RETRY: Duration = Duration::from_millis(100);
 
@@ -238,7 +233,6 @@ fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
         }
         Verdict::Failed { .. } => End::GiveBack(Return::After(back_off.delay(attempts, chance))),
         Verdict::Unopened(Unopened::Delete, _) => End::Delete(Settled::Discarded),
-        // Giving it back would count as a receive, of its whole group: soon SQS would move all of it to the dead-letter queue.
         Verdict::Unopened(Unopened::Retry, _) if may_stay_unopened => {
             return Next::Rest(pause(overloads.saturating_add(1), chance));
         }
@@ -306,13 +300,9 @@ impl<H: Execute> Work<H> {
         let allowed = if may_run_in_place { allowed.await } else { None };
         // The lookup takes time.
         let may_wait = !may_run_in_place || !(shared.stop.is_finishing() || latest.lease.is_lost());
-        // The messages that wait must leave places for others.
-        let may_rest = may_wait && self.resting.load(Relaxed) < (self.places.load(Relaxed) / 2).max(1);
-        // If nothing can be opened, the others could not start either.
-        let is_store_down =
-            shared.unopened_in_a_row.load(Relaxed) > self.places.load(Relaxed).max(MIN_UNOPENED);
-        let has_place = may_rest || is_store_down;
-        let may_stay_unopened = has_place && latest.lease.received().elapsed() < OPEN_PATIENCE;
+        let (resting, places) = (self.resting.load(Relaxed), self.places.load(Relaxed));
+        let may_rest = may_wait && may_rest(resting, places);
+        let may_stay_unopened = shared.opener.may_keep(latest.lease.received(), resting, places);
         Facts {
             back_off: shared.settings.back_off,
             receives: latest.receive_count(),

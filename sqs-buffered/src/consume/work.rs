@@ -2,14 +2,11 @@
 
 use std::collections::HashMap;
 use std::iter::repeat_with;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
 use futures_util::future::join_all;
-use sqs_client::client::{Execute, OperationError as _, Unopened};
+use sqs_client::client::{Execute, Unopened};
 use sqs_client::types::MessageSystemAttributeName as Name;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -21,9 +18,9 @@ use crate::consume::extract::MessageContext;
 use crate::consume::handler::{AnyHandler, Failure, HandlerTask};
 use crate::consume::lines::{Arrived, Key};
 use crate::consume::settle::{HandlerError, Outcome};
-use crate::error::Panicked;
 use crate::observe::receives::{Event, Observer};
 use crate::receive::delivery::{Claim, Delivery};
+use crate::receive::opening::NotOpened;
 use crate::span::messaging_span;
 use crate::trace_context::{SenderContext, link};
 
@@ -75,29 +72,15 @@ async fn open<H: Execute>(
     delivery: &mut Delivery,
     mut stop: watch::Receiver<Option<Instant>>,
 ) -> Result<(), Verdict> {
-    let lease = delivery.lease.clone();
-    let (id, is_first) = (Arc::clone(delivery.id()), delivery.overloads == 0);
-    // A client below that panics must not end the run.
-    let opening = AssertUnwindSafe(delivery.open(&shared.source)).catch_unwind();
     let opened = tokio::select! {
         biased;
-        opened = opening => opened,
-        () = lease.lost() => return Err(Verdict::Aborted),
+        opened = shared.opener.open(&shared.source, &shared.observer, delivery) => opened,
         _ = stop.wait_for(Option::is_some) => return Err(Verdict::Aborted),
     };
-    let unopened = |error: &(dyn std::error::Error + 'static), policy| {
-        shared.unopened_in_a_row.fetch_add(usize::from(is_first), Relaxed);
-        shared.observer.report(&Event::Unopened { message_id: &id, error });
-        Err(Verdict::Unopened(policy, error.to_string()))
-    };
-    match opened {
-        Ok(Ok(())) => {
-            shared.unopened_in_a_row.store(0, Relaxed);
-            Ok(())
-        }
-        Ok(Err(error)) => unopened(&error, error.unopened().unwrap_or(Unopened::Release)),
-        Err(panic) => unopened(&Panicked::of(&*panic), Unopened::Release),
-    }
+    opened.map_err(|failure| match failure {
+        NotOpened::Failed(policy, reason) => Verdict::Unopened(policy, reason),
+        NotOpened::LeaseEnds => Verdict::Aborted,
+    })
 }
 
 /// Runs a handler in a task of its own. Returns how it ended, and how long it ran.

@@ -4,6 +4,7 @@ pub(crate) mod credits;
 pub(crate) mod delivery;
 pub(crate) mod lease;
 pub(crate) mod lease_table;
+pub(crate) mod opening;
 pub(crate) mod pump;
 pub(crate) mod receiver;
 pub(crate) mod renewal_thread;

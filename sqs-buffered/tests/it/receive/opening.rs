@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt as _;
-use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome, Receiver};
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Lease, Outcome, Receiver};
 use sqs_client::Error;
 use sqs_client::client::{CallOptions, Execute, OperationError, Unopened};
 use sqs_client::operation::delete_message_batch::DeleteMessageBatchInput;
@@ -22,8 +22,8 @@ use super::super::base_client::BaseClient;
 use super::diary::Diary;
 use super::rig::{Rig, secs, until};
 
-/// Opens a message by a prefix of its body and of its receipt handle, in a second; in two minutes if its body is "slow". The first ones
-/// fail.
+/// Opens a message by a prefix of its body and of its receipt handle, in a second; in two minutes if its body is "slow", and in 20 seconds
+/// if it is "late". The first ones fail.
 #[derive(Clone, Debug)]
 struct Layer {
     inner: BaseClient,
@@ -110,7 +110,12 @@ impl Execute for Layer {
     }
 
     async fn open(&self, message: &mut Message) -> Result<(), LayerError> {
-        sleep(secs(if message.body() == Some("slow") { 120 } else { 1 })).await;
+        let seconds = match message.body() {
+            Some("slow") => 120,
+            Some("late") => 20,
+            _ => 1,
+        };
+        sleep(secs(seconds)).await;
         if message.body().is_some_and(|body| body.starts_with("bad")) && takes_one(&self.failures) {
             return Err(LayerError::Unopened(self.policy));
         }
@@ -398,5 +403,44 @@ async fn delete_by_a_later_delivery_deletes_the_payload_too() {
         let told = (stats.started, stats.acked, stats.leases_lost);
         assert_eq!(told, (1, 1, 1), "{name}: {stats:?}");
         assert_eq!(client.deleted.load(Ordering::Relaxed), 1, "{name}");
+    }
+}
+
+/// Renewals fail while the payload loads.
+#[tokio::test(start_paused = true)]
+async fn handler_starts_with_half_of_the_visibility_timeout_also_after_a_long_load() {
+    for in_batches in [false, true] {
+        let rig = Rig::new("jobs").await;
+        rig.send(["late"]).await;
+        let throttled =
+            rig.server.faults().inject(Fault::throttle().on(Action::ChangeMessageVisibilityBatch));
+        let left = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&left);
+        let note = move |lease: &Lease| {
+            let left = lease.deadline().map(|deadline| deadline - Instant::now());
+            noted.lock().unwrap().push(left.unwrap_or_default());
+        };
+        let builder = Consumer::builder(layer(&rig, (0, Unopened::Retry)), &rig.url);
+        let consumer = if in_batches {
+            let handler = move |batch: Vec<Lease>| {
+                batch.iter().for_each(&note);
+                async { Outcome::Ack }
+            };
+            builder.batch_handler(handler).build().unwrap()
+        } else {
+            let handler = move |lease: Lease| {
+                note(&lease);
+                async { Outcome::Ack }
+            };
+            builder.handler(handler).build().unwrap()
+        };
+        let end = async {
+            sleep(secs(22)).await;
+            throttled.remove();
+            until(|| rig.left() == 0).await;
+        };
+        let stats = consumer.run_until(end).await.unwrap().stats;
+        assert_eq!((stats.started, stats.leases_lost), (1, 0), "batches: {in_batches}");
+        assert!(left.lock().unwrap()[0] >= secs(14), "batches: {in_batches}, {left:?}");
     }
 }

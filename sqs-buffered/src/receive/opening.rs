@@ -1,0 +1,95 @@
+//! Opens messages under their leases, for consumers and receivers: how long one that does not open is kept.
+
+use std::error::Error;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use sqs_client::client::{Execute, OperationError as _, Unopened};
+use tokio::time::Instant;
+
+use crate::error::Panicked;
+use crate::observe::receives::{Event, Observer};
+use crate::receive::delivery::Delivery;
+use crate::receive::pump::Source;
+
+/// So many messages in a row that cannot be opened, at least, mean that nothing can be opened.
+const MIN_UNOPENED: usize = 10;
+
+/// How long a message that cannot be opened is kept at most, from its receive.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// Why a message must not run.
+#[derive(Debug)]
+pub(crate) enum NotOpened {
+    /// It could not be opened: what to do with it, and the reason.
+    Failed(Unopened, String),
+    /// Its lease is lost, or too little is left of it and it is not renewed any more.
+    LeaseEnds,
+}
+
+/// Opens the messages of one consumer or receiver.
+#[derive(Debug, Default)]
+pub(crate) struct Opener {
+    /// How many messages in a row could not be opened, each at its first attempt.
+    failed_in_a_row: AtomicUsize,
+}
+
+impl Opener {
+    /// Opens a message. Afterwards, enough time of its lease is left for a handler to start.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the message is unchanged, or opened.
+    pub(crate) async fn open<H: Execute>(
+        &self,
+        source: &Source<H>,
+        observer: &Observer,
+        delivery: &mut Delivery,
+    ) -> Result<(), NotOpened> {
+        let (id, lease) = (Arc::clone(delivery.id()), delivery.lease.clone());
+        let is_first = delivery.overloads == 0 && delivery.failures == 0;
+        // A client below that panics must not end the run.
+        let opening = AssertUnwindSafe(delivery.open(source)).catch_unwind();
+        let opened = tokio::select! {
+            biased;
+            opened = opening => opened,
+            () = lease.lost() => return Err(NotOpened::LeaseEnds),
+        };
+        let failed = |error: &(dyn Error + 'static), policy| {
+            self.failed_in_a_row.fetch_add(usize::from(is_first), Relaxed);
+            observer.report(&Event::Unopened { message_id: &id, error });
+            Err(NotOpened::Failed(policy, error.to_string()))
+        };
+        match opened {
+            Ok(Ok(())) => self.failed_in_a_row.store(0, Relaxed),
+            Ok(Err(error)) => return failed(&error, error.unopened().unwrap_or(Unopened::Release)),
+            Err(panic) => return failed(&Panicked::of(&*panic), Unopened::Release),
+        }
+        // Renewals may have failed while a large payload was loaded.
+        lease.refresh().await.map_err(|_| NotOpened::LeaseEnds)
+    }
+
+    /// Whether a message of this receive that could not be opened may be kept until the next attempt. Giving it back would count as a
+    /// receive, of its whole group: soon SQS would move all of it to the dead-letter queue. `resting` messages wait already.
+    pub(crate) fn may_keep(&self, received: Instant, resting: usize, places: usize) -> bool {
+        // If nothing can be opened, the others could not start either.
+        let is_store_down = self.failed_in_a_row.load(Relaxed) > places.max(MIN_UNOPENED);
+        (may_rest(resting, places) || is_store_down) && received.elapsed() < PATIENCE
+    }
+}
+
+/// Whether another message may wait while `resting` do already: they must leave places for others.
+pub(crate) fn may_rest(resting: usize, places: usize) -> bool {
+    resting < (places / 2).max(1)
+}
+
+/// How many places there are in addition while failed messages wait in all of them, or in as many again at most.
+const MAX_EXTRA: usize = 10;
+
+/// If failed messages wait in all places, one more is received: it may succeed, and then the others make room.
+pub(crate) fn extra_places(failing: usize, places: usize) -> usize {
+    (failing + 1).saturating_sub(places).min(places.max(MAX_EXTRA))
+}
