@@ -7,20 +7,23 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
-use sqs_client::client::Execute;
+use parking_lot::Mutex;
+use sqs_client::client::{Execute, Unopened};
 use sqs_client::random;
 use sqs_client::wire::limits::MAX_IN_FLIGHT;
 use tokio::runtime::Handle;
 use tokio::task::{Id, JoinSet};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::client::BufferedClient;
+use crate::consume::dead_letter::DeadLetters;
 use crate::consume::settle::BackOff;
 use crate::error::{BuildError, ReceiveError, ReceiveErrorKind};
-use crate::observe::receives::{Event, Hook, Observer, ReceiveStats};
+use crate::observe::receives::{Event, Hook, Observer, ReceiveStats, Settled};
 use crate::receive::credits::SharedCredits;
 use crate::receive::delivery::{Delivery, GRACE, Grace, Received};
-use crate::receive::pump::{Intake, Place, Source, Stop, give_back};
+use crate::receive::opening::{NotOpened, Opener, extra_places};
+use crate::receive::pump::{Intake, Place, Source, Stop, give_back, pause};
 use crate::receive::renewal_thread::RenewalThread;
 use crate::receive::settings::{Settings, receive_setters};
 
@@ -32,6 +35,12 @@ const LIMIT: usize = 10;
 /// It receives while it holds fewer messages than its [limit](ReceiverBuilder::limit): buffered ones, and yielded ones that
 /// are not settled. When it is dropped, it stops receiving and makes buffered messages visible again in the background;
 /// [`close`](Self::close) waits for that. Yielded messages stay with their holders.
+///
+/// Over a client that stores bodies elsewhere, each message is opened before it is yielded. If that fails and may succeed later
+/// ([`Unopened::Retry`]), the receiver keeps the message and tries again, for at most 10 minutes from its receive; on FIFO queues, its
+/// group waits. It deletes or dead-letters messages if the client below says so. Otherwise the message becomes visible again after 2
+/// seconds at most, doubled with each receive, and on FIFO queues its group with it: there, use a
+/// [`Consumer`](crate::consume::consumer::Consumer), which dead-letters such a message alone ([`Poison`](crate::consume::settle::Poison)).
 ///
 /// ```no_run
 /// # async fn example(client: sqs_client::Client, url: &str) -> Result<(), Box<dyn std::error::Error>> {
@@ -58,10 +67,38 @@ pub struct Receiver<H: Execute = sqs_client::Client> {
     places: HashMap<Id, Place>,
     /// The runtime on which it was started: the stream may be polled outside of it.
     runtime: Handle,
+    preparer: Arc<Preparer<H>>,
 }
 
-/// A message that can be yielded. `Err` if not; with the message if it could not be opened, and without it if its lease was lost.
-type Prepared = Result<Delivery, Option<Delivery>>;
+/// A message that can be yielded, or why not.
+type Prepared = Result<Delivery, Unprepared>;
+
+/// Why a message is not yielded.
+#[derive(Debug)]
+enum Unprepared {
+    /// It could not be opened.
+    Unopened(Box<Delivery>),
+    /// Its lease is lost, or ends too soon.
+    LeaseEnds,
+    /// It was deleted.
+    Settled,
+}
+
+/// Prepares messages of a receiver.
+#[derive(Debug)]
+struct Preparer<H: Execute> {
+    source: Source<H>,
+    observer: Arc<Observer>,
+    opener: Opener,
+    dead_letters: DeadLetters,
+    credits: Arc<SharedCredits>,
+    limit: usize,
+    /// How many messages wait until they are opened again.
+    resting: Mutex<usize>,
+}
+
+/// A message that waits. Dropping it ends that.
+struct Resting<'p, H: Execute>(&'p Preparer<H>);
 
 /// Builds a [`Receiver`].
 #[must_use]
@@ -147,8 +184,8 @@ impl<H: Execute> Receiver<H> {
             while let Poll::Ready(Some(ended)) = self.preparing.poll_join_next_with_id(cx) {
                 let (id, prepared) = match ended {
                     Ok(ended) => ended,
-                    // The client below panicked and dropped the message, which gives it back.
-                    Err(error) => (error.id(), Err(None)),
+                    // A panic dropped the message, which gives it back.
+                    Err(error) => (error.id(), Err(Unprepared::LeaseEnds)),
                 };
                 if let Some(place) = self.places.remove(&id)
                     && let Some(delivery) = self.prepared(&place, prepared)
@@ -165,9 +202,11 @@ impl<H: Execute> Receiver<H> {
                 continue;
             };
             let place = Place::of(&delivery);
-            let (source, observer) = (self.intake.source.clone(), Arc::clone(&self.intake.observer));
-            let mut preparing = Box::pin(prepare(source, observer, delivery));
-            match preparing.as_mut().poll(cx) {
+            let mut preparing = Box::pin(Arc::clone(&self.preparer).prepare(delivery));
+            let entered = self.runtime.enter();
+            let polled = preparing.as_mut().poll(cx);
+            drop(entered);
+            match polled {
                 Poll::Ready(prepared) => {
                     if let Some(delivery) = self.prepared(&place, prepared) {
                         return Poll::Ready(Some(delivery));
@@ -198,17 +237,18 @@ impl<H: Execute> Receiver<H> {
         give_back(behind.into());
     }
 
-    /// A message to yield, unless it could not be prepared. Then it is given back, and on FIFO queues those behind it in its group as
-    /// well, so that none overtakes it.
+    /// A message to yield, unless it could not be prepared. Then it is given back, unless it is deleted, and on FIFO queues those behind it
+    /// in its group as well, so that none overtakes it.
     fn prepared(&mut self, place: &Place, prepared: Prepared) -> Option<Delivery> {
-        let unopened = match prepared {
+        match prepared {
             Ok(delivery) => return Some(delivery),
-            Err(unopened) => unopened,
-        };
-        self.give_back_behind(place);
-        if let Some(unopened) = unopened {
-            let delay = BackOff::default().delay(unopened.receive_count(), random::unit());
-            unopened.give_back_after(delay);
+            Err(Unprepared::Settled) => {}
+            Err(Unprepared::LeaseEnds) => self.give_back_behind(place),
+            Err(Unprepared::Unopened(delivery)) => {
+                self.give_back_behind(place);
+                let delay = BackOff::default().delay(delivery.receive_count(), random::unit());
+                delivery.give_back_after(delay);
+            }
         }
         None
     }
@@ -231,22 +271,79 @@ impl<H: Execute> Stream for Receiver<H> {
     }
 }
 
-async fn prepare<H: Execute>(source: Source<H>, observer: Arc<Observer>, mut delivery: Delivery) -> Prepared {
-    let lease = delivery.lease.clone();
-    if !lease.is_fresh() {
-        lease.refresh().await.map_err(|_| None)?;
-    }
-    let opened = tokio::select! {
-        biased;
-        opened = delivery.open(&source) => opened,
-        () = lease.lost() => return Err(None),
-    };
-    match opened {
-        Ok(()) => Ok(delivery),
-        Err(error) => {
-            observer.report(&Event::Unopened { message_id: delivery.id(), error: &error });
-            Err(Some(delivery))
+impl<H: Execute> Preparer<H> {
+    /// Renews the lease of a message if little time is left, and opens the message. If that may succeed later, tries again for as long as
+    /// a consumer does.
+    async fn prepare(self: Arc<Self>, mut delivery: Delivery) -> Prepared {
+        let lease = delivery.lease.clone();
+        let ends = |_| Unprepared::LeaseEnds;
+        lease.refresh().await.map_err(ends)?;
+        loop {
+            let (policy, reason) = match self.opener.open(&self.source, &self.observer, &mut delivery).await {
+                Ok(()) => return Ok(delivery),
+                Err(NotOpened::LeaseEnds) => return Err(Unprepared::LeaseEnds),
+                Err(NotOpened::Failed(policy, reason)) => (policy, reason),
+            };
+            match policy {
+                Unopened::Retry => {
+                    let Some(_resting) = self.rest(&delivery) else {
+                        return Err(Unprepared::Unopened(delivery.into()));
+                    };
+                    delivery.overloads = delivery.overloads.saturating_add(1);
+                    tokio::select! {
+                        biased;
+                        () = lease.lost() => return Err(Unprepared::LeaseEnds),
+                        () = sleep(pause(delivery.overloads, random::unit())) => {}
+                    }
+                }
+                Unopened::Delete => return Err(self.settle(delivery, None).await),
+                Unopened::DeadLetter => return Err(self.settle(delivery, Some(reason)).await),
+                _ => return Err(Unprepared::Unopened(delivery.into())),
+            }
         }
+    }
+
+    /// Keeps a message until the next attempt, if it may stay.
+    fn rest(&self, delivery: &Delivery) -> Option<Resting<'_, H>> {
+        let mut resting = self.resting.lock();
+        let may_stay = self.opener.may_keep(delivery.lease.received(), *resting, self.limit);
+        may_stay.then(|| {
+            *resting += 1;
+            self.set_places(*resting);
+            Resting(self)
+        })
+    }
+
+    fn set_places(&self, resting: usize) {
+        self.credits.set_total(self.limit + extra_places(resting, self.limit));
+    }
+
+    /// Deletes a message that cannot be opened. If there is a reason, sends it to the dead-letter queue before.
+    async fn settle(&self, mut delivery: Delivery, reason: Option<String>) -> Unprepared {
+        let (source, id) = (&self.source, Arc::clone(delivery.id()));
+        // Another consumer or receiver of the client may be handling it.
+        let Some(_claim) = source.client.claims().claim(&source.url, &id) else {
+            return Unprepared::Unopened(delivery.into());
+        };
+        let how = if reason.is_some() { Settled::DeadLettered } else { Settled::Discarded };
+        if let Some(reason) = reason
+            && let Err(reason) = self.dead_letters.send(source, &delivery, &reason).await
+        {
+            self.observer.report(&Event::DeadLetterFailed { message_id: &id, reason: &reason });
+            return Unprepared::Unopened(delivery.into());
+        }
+        match delivery.delete(source, how).await {
+            Ok(()) => Unprepared::Settled,
+            Err(_) => Unprepared::Unopened(delivery.into()),
+        }
+    }
+}
+
+impl<H: Execute> Drop for Resting<'_, H> {
+    fn drop(&mut self) {
+        let mut resting = self.0.resting.lock();
+        *resting -= 1;
+        self.0.set_places(*resting);
     }
 }
 
@@ -287,10 +384,19 @@ impl<H: Execute> ReceiverBuilder<H> {
         let observer = Arc::new(Observer::new(&self.source.url, self.hook));
         let held = observer.metrics.held();
         let credits = Arc::new(SharedCredits::of_messages(self.limit, self.settings.max_poll_delay, held));
+        let preparer = Arc::new(Preparer {
+            source: self.source.clone(),
+            observer: Arc::clone(&observer),
+            opener: Opener::default(),
+            dead_letters: DeadLetters::default(),
+            credits: Arc::clone(&credits),
+            limit: self.limit,
+            resting: Mutex::new(0),
+        });
         let intake = Intake::start(self.source, &self.settings, credits, observer, Stop::new()).await?;
         let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;
         let (ready, preparing, runtime) = (VecDeque::new(), JoinSet::new(), Handle::current());
-        Ok(Receiver { intake, ready, preparing, places: HashMap::new(), runtime })
+        Ok(Receiver { intake, ready, preparing, places: HashMap::new(), runtime, preparer })
     }
 }
 

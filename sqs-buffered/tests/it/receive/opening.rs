@@ -444,3 +444,74 @@ async fn handler_starts_with_half_of_the_visibility_timeout_also_after_a_long_lo
         assert!(left.lock().unwrap()[0] >= secs(14), "batches: {in_batches}, {left:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn outage_of_the_store_dead_letters_nothing_of_a_receiver() {
+    // With a single place, the first ones are given back until it is known that no payload loads.
+    for (name, limit, receives) in
+        [("jobs", 10, 3), ("jobs.fifo", 10, 3), ("jobs", 1, 5), ("jobs.fifo", 1, 5)]
+    {
+        let rig = Rig::new(name).await;
+        let dead = rig.dead_letter_after(receives).await;
+        for number in 0..12 {
+            rig.send_to(&format!("g{}", number % 8), [format!("bad {number}")]).await;
+        }
+        let client = layer(&rig, (u32::MAX, Unopened::Retry));
+        let recovery = client.clone();
+        let buffered = BufferedClient::new(client);
+        let mut receiver = Receiver::builder(&buffered, &rig.url).limit(limit).start().await.unwrap();
+        tokio::spawn(async move {
+            sleep(secs(60)).await;
+            recovery.failures.store(0, Ordering::Relaxed);
+        });
+        for number in 0..12 {
+            let received = timeout(secs(400), receiver.next()).await;
+            let received = received.unwrap_or_else(|_| panic!("{name}, {limit}: {number} came")).unwrap();
+            assert!(received.message().body().is_some_and(|body| body.starts_with(OPENED)));
+            received.ack().await.unwrap();
+        }
+        let stats = receiver.close().await.unwrap();
+        assert_eq!(rig.server.queue(dead).bodies(), Vec::<String>::new(), "{name}, {limit}");
+        assert_eq!((rig.left(), stats.acked), (0, 12), "{name}, {limit}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn receiver_deletes_or_dead_letters_what_cannot_be_opened_as_the_client_says() {
+    for name in ["jobs", "jobs.fifo"] {
+        for (policy, dead_letters) in [(Unopened::Delete, 0), (Unopened::DeadLetter, 1)] {
+            let rig = Rig::new(name).await;
+            let dead = rig.dead_letter_after(100).await;
+            rig.send_to("a", ["bad", "good"]).await;
+            let buffered = BufferedClient::new(layer(&rig, (9, policy)));
+            let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+            let received = receiver.next().await.unwrap();
+            assert_eq!(received.message().body(), Some("opened good"));
+            received.ack().await.unwrap();
+            until(|| rig.left() == 0).await;
+            let stats = receiver.close().await.unwrap();
+            let told = (stats.unopened, stats.dead_lettered, stats.discarded, stats.returned);
+            assert_eq!(told, (1, dead_letters, 1 - dead_letters, 0), "{name} {policy:?}");
+            let letters = vec!["bad"; usize::try_from(dead_letters).unwrap()];
+            assert_eq!(rig.server.queue(dead).bodies(), letters, "{name} {policy:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn receiver_yields_with_half_of_the_visibility_timeout_also_after_a_long_load() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["late"]).await;
+    let throttled = rig.server.faults().inject(Fault::throttle().on(Action::ChangeMessageVisibilityBatch));
+    let buffered = BufferedClient::new(layer(&rig, (0, Unopened::Retry)));
+    let mut receiver = Receiver::builder(&buffered, &rig.url).start().await.unwrap();
+    tokio::spawn(async move {
+        sleep(secs(22)).await;
+        throttled.remove();
+    });
+    let received = receiver.next().await.unwrap();
+    let left = received.lease().deadline().unwrap() - Instant::now();
+    assert!(left >= secs(14), "{left:?}");
+    received.ack().await.unwrap();
+    receiver.close().await.unwrap();
+}
