@@ -129,7 +129,7 @@ impl BackOff {
     }
 }
 
-/// What happens on FIFO queues when the handler of a message fails.
+/// What happens on FIFO queues when the handler of a message fails, or its payload does not load ([`Unopened::Release`]).
 ///
 /// SQS counts a receive of each message of the group when one of them is received again. So when SQS moves the failing message to the
 /// dead-letter queue, it moves those behind it soon after, although they were never handled.
@@ -137,8 +137,9 @@ impl BackOff {
 #[non_exhaustive]
 pub enum Poison {
     /// The consumer keeps the group, and runs the handler of the message again after the [back-off](BackOff). A run counts as a
-    /// receive. When the `maxReceiveCount` of the redrive policy is reached, the consumer sends this message alone to the dead-letter
-    /// queue, with the error as the message attribute `DeadLetterReason`, deletes it, and goes on with the group.
+    /// receive, and so does an attempt to load the payload. When the `maxReceiveCount` of the redrive policy is reached, the consumer
+    /// sends this message alone to the dead-letter queue, with the error as the message attribute `DeadLetterReason`, deletes it, and
+    /// goes on with the group. A message whose payload did not load is sent as it was received; its stored payload is not deleted.
     ///
     /// Needs a redrive policy, and the permissions `sqs:GetQueueAttributes` and `sqs:GetQueueUrl`, and `sqs:SendMessage` on the
     /// dead-letter queue. Without them, while half of the places are occupied by messages that wait, at a shutdown, and when the
@@ -205,7 +206,7 @@ struct Facts {
     may_rest: bool,
     /// Whether a message that could not be opened may wait.
     may_stay_unopened: bool,
-    /// How many attempts the redrive policy allows, if a failed message may run again in place.
+    /// How many attempts the redrive policy allows, if a message that failed or could not be opened may be tried again in place.
     allowed: Option<u32>,
 }
 
@@ -225,10 +226,13 @@ fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
         Verdict::Outcome(Outcome::DeadLetter(reason)) | Verdict::Unopened(Unopened::DeadLetter, reason) => {
             End::DeadLetter(reason)
         }
-        Verdict::Failed { reason, .. } if allowed.is_some_and(|allowed| attempts >= allowed) => {
+        // One that could not be opened is sent as it was received.
+        Verdict::Failed { reason, .. } | Verdict::Unopened(Unopened::Release, reason)
+            if allowed.is_some_and(|allowed| attempts >= allowed) =>
+        {
             End::DeadLetter(reason)
         }
-        Verdict::Failed { .. } if allowed.is_some() && may_rest => {
+        Verdict::Failed { .. } | Verdict::Unopened(Unopened::Release, _) if allowed.is_some() && may_rest => {
             return Next::Rest(back_off.delay(attempts, chance));
         }
         Verdict::Failed { .. } => End::GiveBack(Return::After(back_off.delay(attempts, chance))),
@@ -261,6 +265,8 @@ impl<H: Execute> Work<H> {
         match &verdict {
             Verdict::Outcome(Outcome::Ack) => has_succeeded = true,
             Verdict::Outcome(Outcome::Overloaded) => why = Rest::Overloaded,
+            // The next attempt to open it counts as a receive, as the next run of a handler does.
+            Verdict::Unopened(Unopened::Release, _) => why = Rest::Failed,
             Verdict::Unopened(..) => why = Rest::Unopened,
             Verdict::Failed { panic, .. } => {
                 why = Rest::Failed;
@@ -530,6 +536,18 @@ mod tests {
             let facts = Facts { allowed: Some(allowed), may_rest: false, ..FACTS };
             assert_eq!(after(facts), Next::Settle(End::DeadLetter("bad".to_owned())));
         }
+    }
+
+    #[test]
+    fn message_whose_payload_does_not_load_rests_until_its_attempts_are_used_up() {
+        let seconds = Duration::from_secs;
+        let after = |facts| decide(Verdict::Unopened(Unopened::Release, "missing".to_owned()), facts, 1.0);
+        assert_eq!(after(Facts { allowed: Some(5), ..FACTS }), Next::Rest(seconds(16)));
+        let dead = Next::Settle(End::DeadLetter("missing".to_owned()));
+        assert_eq!(after(Facts { allowed: Some(4), ..FACTS }), dead);
+        let given_back = Next::Settle(End::GiveBack(Return::Returned(seconds(4))));
+        assert_eq!(after(FACTS), given_back);
+        assert_eq!(after(Facts { allowed: Some(5), may_rest: false, ..FACTS }), given_back);
     }
 
     #[test]

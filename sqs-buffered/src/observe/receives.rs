@@ -114,15 +114,15 @@ pub enum Event<'a> {
         /// The text of the panic.
         text: &'a str,
     },
-    /// A message of a FIFO queue whose handler failed stays in its place, and runs again: see
+    /// A message of a FIFO queue whose handler failed, or whose payload did not load, stays in its place and is tried again: see
     /// [`Poison`](crate::consume::settle::Poison).
     #[non_exhaustive]
     RetriedInPlace {
         /// The message id.
         message_id: &'a str,
-        /// Its receives and earlier runs, this one included.
+        /// Its receives and earlier attempts in place, this one included.
         attempts: u32,
-        /// The time until the next run.
+        /// The time until the next attempt.
         retry_in: Duration,
     },
     /// A message could not be sent to the dead-letter queue. It is retried after the back-off.
@@ -360,7 +360,7 @@ counters! {
     retried,
     /// Handlers that returned [`Overloaded`](crate::consume::settle::Outcome::Overloaded) and run again.
     overloaded,
-    /// Failed messages of FIFO queues that run again [in place](crate::consume::settle::Poison).
+    /// Failed or unopened messages of FIFO queues that are tried again [in place](crate::consume::settle::Poison).
     retried_in_place,
     /// Messages deleted after success.
     acked,

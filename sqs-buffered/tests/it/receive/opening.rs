@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt as _;
-use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Lease, Outcome, Receiver};
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Lease, Outcome, Poison, Receiver};
 use sqs_client::Error;
 use sqs_client::client::{CallOptions, Execute, OperationError, Unopened};
 use sqs_client::operation::delete_message_batch::DeleteMessageBatchInput;
@@ -514,4 +514,62 @@ async fn receiver_yields_with_half_of_the_visibility_timeout_also_after_a_long_l
     assert!(left >= secs(14), "{left:?}");
     received.ack().await.unwrap();
     receiver.close().await.unwrap();
+}
+
+/// SQS counts a receive of the whole group when one message of it is received again.
+#[tokio::test(start_paused = true)]
+async fn head_whose_payload_does_not_load_becomes_a_dead_letter_alone_and_its_group_goes_on() {
+    for in_batches in [false, true] {
+        let rig = Rig::new("jobs.fifo").await;
+        let dead = rig.dead_letter_after(3).await;
+        rig.send_to("a", ["1", "bad", "2", "3", "4"]).await;
+        let diary = Diary::default();
+        let seen = diary.clone();
+        let client = layer(&rig, (u32::MAX, Unopened::Release));
+        let builder = Consumer::builder(client.clone(), &rig.url).back_off(BackOff::Fixed(secs(5)));
+        let consumer = if in_batches {
+            let handler = move |batch: Vec<Arc<Message>>| {
+                for message in &batch {
+                    seen.start(message);
+                }
+                async { Outcome::Ack }
+            };
+            builder.batch_handler(handler).build().unwrap()
+        } else {
+            let handler = move |message: Arc<Message>| {
+                seen.start(&message);
+                async { Outcome::Ack }
+            };
+            builder.handler(handler).build().unwrap()
+        };
+        let start = Instant::now();
+        let stats = consumer.run_until(until(|| rig.left() == 0)).await.unwrap().stats;
+        assert_eq!(diary.bodies(), ["opened 1", "opened 2", "opened 3", "opened 4"], "batches: {in_batches}");
+        assert_eq!(rig.server.queue(dead).bodies(), ["bad"], "as it was received");
+        let in_place = (stats.retried_in_place, stats.dead_lettered, stats.acked);
+        assert_eq!(in_place, (2, 1, 4), "batches: {in_batches}");
+        assert_eq!((stats.nacked, stats.returned), (0, 0), "nothing was given back");
+        assert_eq!(client.deleted.load(Ordering::Relaxed), 4, "the payload of the dead letter stays");
+        assert!(start.elapsed() >= secs(10), "two back-offs: {:?}", start.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn head_whose_payload_does_not_load_is_given_back_without_a_redrive_policy_or_by_the_setting() {
+    for poison in [Poison::InPlace, Poison::LeaveToSqs] {
+        let rig = Rig::new("jobs.fifo").await;
+        if poison == Poison::LeaveToSqs {
+            rig.dead_letter_after(9).await;
+        }
+        rig.send_to("a", ["bad", "1"]).await;
+        let consumer = Consumer::builder(layer(&rig, (2, Unopened::Release)), &rig.url)
+            .back_off(BackOff::Fixed(secs(5)))
+            .poison(poison)
+            .message_handler(|_, _| async { Ok(Outcome::Ack) })
+            .build()
+            .unwrap();
+        let stats = consumer.run_until(until(|| rig.left() == 0)).await.unwrap().stats;
+        assert_eq!((stats.retried_in_place, stats.unopened, stats.acked), (0, 2, 2), "{poison:?}");
+        assert!(stats.returned >= 2, "{poison:?}: {stats:?}");
+    }
 }
