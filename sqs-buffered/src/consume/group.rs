@@ -4,7 +4,8 @@
 //! arrive -> lines -> run_line: gate (a place) -> handle (claim, open, call) -> settle (delete | rest | dead letter | give back) -+
 //!             ^         ^                                                                                                     |
 //!             |         +---------------------------- the next message of the line <------------------------------------------+
-//!             +-> run_batches: gate -> handle_batch -> settle_line, for each line of the batch
+//!             +-> run_batches: gate -> open_batch -> handle_batch -> settle_line, for each line of the batch
+//!                                         +-> put_back: lines whose first message still loads
 //! ```
 //! A line is a message group on FIFO queues; on standard queues, each message is a line of its own. All of this is polled by the run of
 //! the consumer; handlers, receives and the renewal of leases have tasks of their own.
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use parking_lot::{Mutex, MutexGuard};
 use sqs_client::client::Execute;
@@ -25,7 +27,7 @@ use crate::consume::consumer::Shared;
 use crate::consume::gate::{Gate, NotStarted, Place};
 use crate::consume::handler::AnyHandler;
 use crate::consume::lines::{Arrived, Key, Lines};
-use crate::consume::work::{ByLine, Verdict, handle, handle_batch};
+use crate::consume::work::{ByLine, OpeningLines, Verdict, handle, handle_batch, open_batch};
 use crate::receive::delivery::Delivery;
 use crate::time::after;
 
@@ -161,6 +163,10 @@ impl<H: Execute> Work<H> {
             let (work, handler) = (Arc::clone(&self), handler.clone());
             self.in_background(async move {
                 let stop = work.stop_handlers.subscribe();
+                let (lines, late) = open_batch(&work.shared, lines).await;
+                if !late.is_empty() {
+                    work.in_background(Arc::clone(&work).put_back(late));
+                }
                 let (lines, elapsed) = handle_batch(&handler, &work.shared, lines, stop).await;
                 let ends = lines.iter().flat_map(|(_, entries)| entries).map(|(_, verdict)| verdict.end());
                 place.leave(ends.max().unwrap_or(HandlerEnd::Stopped), elapsed);
@@ -193,19 +199,27 @@ impl<H: Execute> Work<H> {
     }
 
     /// Renews the lease of the first message of a line, and puts it back.
-    async fn refresh(self: Arc<Self>, key: Key, mut entry: Arrived<Delivery>) {
+    async fn refresh(self: Arc<Self>, key: Key, entry: Arrived<Delivery>) {
         let is_fresh = tokio::select! {
             biased;
             () = self.shared.stop.finishing() => false,
             fresh = entry.latest.lease.refresh() => fresh.is_ok(),
         };
         if is_fresh {
-            self.lines().take_more(&key).into_iter().for_each(|later| entry.renew(later));
             self.run_again(&key, entry);
         } else {
             self.settle(&key, entry, Verdict::Aborted).await;
         }
         self.is_ready.notify_one();
+    }
+
+    /// Puts lines back when their first messages are open, for a later batch.
+    async fn put_back(self: Arc<Self>, mut late: OpeningLines) {
+        while let Some((_, (key, entries))) = late.next().await {
+            let verdict = |ready: Result<_, Verdict>| ready.err().unwrap_or(Verdict::NotYet);
+            let entries = entries.into_iter().map(|(entry, ready)| (entry, verdict(ready)));
+            self.in_background(Arc::clone(&self).settle_line(key, entries.collect()));
+        }
     }
 
     /// Settles the messages of a line that ran in one batch, one after the other.

@@ -244,7 +244,7 @@ fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
         Verdict::Unopened(..) => End::GiveBack(Return::Returned(back_off.delay(receives, chance))),
         Verdict::Busy => End::GiveBack(Return::Returned(SOON)),
         Verdict::Aborted => End::GiveBack(Return::Returned(Duration::ZERO)),
-        Verdict::Behind => return Next::Again,
+        Verdict::NotYet => return Next::Again,
     };
     Next::Settle(end)
 }
@@ -343,20 +343,16 @@ impl<H: Execute> Work<H> {
         self.resting.fetch_sub(1, Relaxed);
         self.failing.fetch_sub(usize::from(is_failing), Relaxed);
         self.shared.woken.notify_one();
-        let mut lines = self.lines();
-        lines.take_more(key).into_iter().for_each(|later| entry.renew(later));
-        drop(lines);
         self.run_again(key, entry);
     }
 
-    /// Puts a message back at the front of its line.
-    pub(crate) fn run_again(&self, key: &Key, entry: Arrived<Delivery>) {
+    /// Puts a message back at the front of its line, with later deliveries of it.
+    pub(crate) fn run_again(&self, key: &Key, mut entry: Arrived<Delivery>) {
         let mut lines = self.lines();
+        lines.take_more(key).into_iter().for_each(|later| entry.renew(later));
         lines.run_again(key, entry);
-        let late = lines.done(key);
-        drop(lines);
-        // What arrived in the meantime was taken before. If not, dropping it gives it back.
-        drop(late);
+        // None is late: they were taken under the same lock.
+        let _ = lines.done(key);
     }
 
     /// All deliveries of a message, the latest first. `None` if its lease is lost: then a later delivery of the message runs, or without

@@ -5,11 +5,13 @@ use std::iter::repeat_with;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
 use sqs_client::client::{Execute, Unopened};
 use sqs_client::types::MessageSystemAttributeName as Name;
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 use crate::consume::adaptive::HandlerEnd;
 use crate::consume::batch::{AnyBatchHandler, Behind};
@@ -22,6 +24,7 @@ use crate::observe::receives::{Event, Observer};
 use crate::receive::delivery::{Claim, Delivery};
 use crate::receive::opening::NotOpened;
 use crate::span::messaging_span;
+use crate::time::after;
 use crate::trace_context::{SenderContext, link};
 
 /// The handler of a consumer.
@@ -44,8 +47,9 @@ pub(crate) enum Verdict {
     Busy,
     /// Not started: the message could not be opened.
     Unopened(Unopened, String),
-    /// Not run: in its batch, an earlier message of its group did not run.
-    Behind,
+    /// Not run, but soon in another batch: an earlier message of its group did not run in this one, or it was not ready when the batch
+    /// started.
+    NotYet,
     /// The handler was stopped, or still runs although it was told to stop.
     Aborted,
 }
@@ -55,7 +59,7 @@ impl Verdict {
     pub(crate) fn end(&self) -> HandlerEnd {
         match self {
             Self::Busy
-            | Self::Behind
+            | Self::NotYet
             | Self::Aborted
             | Self::Unopened(..)
             | Self::Outcome(Outcome::Retry(_)) => HandlerEnd::Stopped,
@@ -66,16 +70,16 @@ impl Verdict {
     }
 }
 
-/// Opens a message under its lease. An error is the verdict about it: it could not be opened, or must not run.
+/// Opens a message under its lease, until `stop`. An error is the verdict about it: it could not be opened, or must not run.
 async fn open<H: Execute>(
     shared: &Shared<H>,
     delivery: &mut Delivery,
-    mut stop: watch::Receiver<Option<Instant>>,
+    stop: impl Future<Output = ()>,
 ) -> Result<(), Verdict> {
     let opened = tokio::select! {
         biased;
         opened = shared.opener.open(&shared.source, &shared.observer, delivery) => opened,
-        _ = stop.wait_for(Option::is_some) => return Err(Verdict::Aborted),
+        () = stop => return Err(Verdict::Aborted),
     };
     opened.map_err(|failure| match failure {
         NotOpened::Failed(policy, reason) => Verdict::Unopened(policy, reason),
@@ -88,14 +92,15 @@ pub(crate) async fn handle<H: Execute>(
     handler: &AnyHandler,
     shared: &Shared<H>,
     delivery: &mut Delivery,
-    stop: watch::Receiver<Option<Instant>>,
+    mut stop: watch::Receiver<Option<Instant>>,
 ) -> (Verdict, Duration) {
     let (source, observer) = (&shared.source, &*shared.observer);
     let queue_url = &source.url;
     let Some(claim) = source.client.claims().claim(queue_url, delivery.id()) else {
         return (Verdict::Busy, Duration::ZERO);
     };
-    if let Err(verdict) = open(shared, delivery, stop.clone()).await {
+    let stopped = async { drop(stop.wait_for(Option::is_some).await) };
+    if let Err(verdict) = open(shared, delivery, stopped).await {
         return (verdict, Duration::ZERO);
     }
     let delivery = &*delivery;
@@ -139,7 +144,7 @@ fn verdict(
 ) -> Verdict {
     let verdict = match ended {
         Ok(outcome) => Verdict::Outcome(outcome),
-        Err(Failure::Error(error)) if error.is::<Behind>() => return Verdict::Behind,
+        Err(Failure::Error(error)) if error.is::<Behind>() => return Verdict::NotYet,
         Err(Failure::Error(error)) => {
             observer.report(&Event::HandlerFailed { message_id, error: &*error });
             Verdict::Failed { reason: error.to_string(), panic: None }
@@ -167,45 +172,95 @@ fn handler_span(queue_url: &str, delivery: &Delivery) -> tracing::Span {
 /// The messages of a batch by their lines, each in order.
 pub(crate) type ByLine<T> = Vec<(Key, Vec<T>)>;
 
-/// Runs a batch handler in its own task. If a message cannot be opened, or another consumer or receiver is handling it, that
-/// message and the later ones of its line do not run.
+/// A message of a batch: it may run, or has its verdict. Those behind one with a verdict in their line have one, too.
+type Opened<C> = (Arrived<Delivery>, Result<C, Verdict>);
+
+/// Opens lines, each with its place in the batch.
+pub(crate) type OpeningLines = FuturesUnordered<BoxFuture<'static, (usize, (Key, Vec<Opened<Claim>>))>>;
+
+/// Messages are waited for, after the first one is open, for as long as that one took, and at least this long.
+const MIN_WAIT: Duration = Duration::from_secs(1);
+
+/// Opens the messages of a batch. Returns the lines that are ready in time, and those whose first message still loads: one payload that
+/// hangs must not delay the others.
+pub(crate) async fn open_batch<H: Execute>(
+    shared: &Arc<Shared<H>>,
+    lines: ByLine<Arrived<Delivery>>,
+) -> (ByLine<Opened<Claim>>, OpeningLines) {
+    let open = |(place, (key, entries)): (usize, (Key, Vec<Arrived<Delivery>>))| {
+        let shared = Arc::clone(shared);
+        async move { (place, (key, open_line(&shared, entries).await)) }.boxed()
+    };
+    let mut opening: OpeningLines = lines.into_iter().enumerate().map(open).collect();
+    let mut opened = in_time(&mut opening, |_| true).await;
+    opened.sort_unstable_by_key(|(place, _)| *place);
+    (opened.into_iter().map(|(_, line)| line).collect(), opening)
+}
+
+/// Opens messages of a line. Waits for the first one however long it takes, so that it gets ready at last.
+async fn open_line<H: Execute>(
+    shared: &Shared<H>,
+    mut entries: Vec<Arrived<Delivery>>,
+) -> Vec<Opened<Claim>> {
+    let (claims, queue_url) = (shared.source.client.claims(), &shared.source.url);
+    // Up to the first message that another consumer handles. A message is claimed before it is opened: its payload may be deleted by the
+    // one that handles it.
+    let claimed: Vec<Claim> =
+        entries.iter().map_while(|entry| claims.claim(queue_url, entry.latest.id())).collect();
+    let mut verdicts = HashMap::from([(claimed.len(), Err(Verdict::Busy))]);
+    let open = |(place, entry): (usize, _)| async move {
+        let entry: &mut Arrived<Delivery> = entry;
+        // When the consumer stops, messages that have not started are given back.
+        (place, open(shared, &mut entry.latest, shared.stop.finishing()).await)
+    };
+    let mut opening: FuturesUnordered<_> =
+        entries.iter_mut().take(claimed.len()).enumerate().map(open).collect();
+    verdicts.extend(in_time(&mut opening, |(place, _)| *place == 0).await);
+    drop(opening);
+    let mut claimed = claimed.into_iter();
+    let mut is_behind = false;
+    let decide = |(place, entry)| {
+        let (claim, verdict) = (claimed.next(), verdicts.remove(&place).filter(|_| !is_behind));
+        let ready = verdict.unwrap_or(Err(Verdict::NotYet)).and_then(|()| claim.ok_or(Verdict::NotYet));
+        is_behind = ready.is_err();
+        (entry, ready)
+    };
+    entries.into_iter().enumerate().map(decide).collect()
+}
+
+/// The results of futures, until all have ended or the others take too long: twice as long as the first one that starts the clock.
+async fn in_time<F: Future>(
+    running: &mut FuturesUnordered<F>,
+    starts_clock: impl Fn(&F::Output) -> bool,
+) -> Vec<F::Output> {
+    let (began, mut due, mut ended) = (Instant::now(), None, Vec::new());
+    loop {
+        let next = tokio::select! {
+            biased;
+            next = running.next() => next,
+            () = sleep_until(due.unwrap_or(began)), if due.is_some() => None,
+        };
+        let Some(one) = next else { return ended };
+        if due.is_none() && starts_clock(&one) {
+            due = Some(after(Instant::now(), began.elapsed().max(MIN_WAIT)));
+        }
+        ended.push(one);
+    }
+}
+
+/// Runs a batch handler in its own task.
 pub(crate) async fn handle_batch<H: Execute>(
     handler: &AnyBatchHandler,
     shared: &Shared<H>,
-    mut lines: ByLine<Arrived<Delivery>>,
+    lines: ByLine<Opened<Claim>>,
     stop: watch::Receiver<Option<Instant>>,
 ) -> (ByLine<(Arrived<Delivery>, Verdict)>, Duration) {
-    let (source, observer) = (&shared.source, &*shared.observer);
-    let (claims, queue_url) = (source.client.claims(), &source.url);
-    // Of each line, up to the first message that another consumer handles. A message is claimed before it is opened: its payload may be
-    // deleted by the one that handles it.
-    let claim = |(_, entries): &(Key, Vec<Arrived<Delivery>>)| -> Vec<Claim> {
-        entries.iter().map_while(|entry| claims.claim(queue_url, entry.latest.id())).collect()
-    };
-    let mut claimed: Vec<Vec<Claim>> = lines.iter().map(claim).collect();
-    let all = lines.iter_mut().zip(&claimed);
-    let all = all.flat_map(|((_, entries), claimed)| entries.iter_mut().take(claimed.len()));
-    let opening = all.map(|entry| open(shared, &mut entry.latest, stop.clone()));
-    let mut opened = join_all(opening).await.into_iter();
-    // While others were opened, a lease may have ended, or a shutdown may have begun.
-    let is_stopped = stop.borrow().is_some();
-    let mut unopened: HashMap<Arc<str>, Verdict> = HashMap::new();
-    for ((_, entries), claimed) in lines.iter().zip(&mut claimed) {
-        let mut runs = None;
-        for (place, (entry, opened)) in entries.iter().zip(opened.by_ref().take(claimed.len())).enumerate() {
-            let is_over = is_stopped || entry.latest.lease.is_lost();
-            if let Some(verdict) = opened.err().or_else(|| is_over.then_some(Verdict::Aborted)) {
-                runs = runs.or(Some(place));
-                unopened.insert(Arc::clone(entry.latest.id()), verdict);
-            }
-        }
-        claimed.truncate(runs.unwrap_or(claimed.len()));
-    }
-    let runs: Vec<usize> = claimed.iter().map(Vec::len).collect();
+    let observer = &*shared.observer;
+    let (lines, claimed) = ready(lines, stop.borrow().is_some());
     let deliveries: Vec<&Delivery> = lines
         .iter()
-        .zip(&runs)
-        .flat_map(|((_, entries), runs)| entries.iter().take(*runs).map(|entry| &entry.latest))
+        .flat_map(|(_, entries)| entries)
+        .filter_map(|(entry, ready)| ready.is_ok().then_some(&entry.latest))
         .collect();
     let context = |delivery: &&Delivery| {
         observer.tally.started.one();
@@ -214,7 +269,8 @@ pub(crate) async fn handle_batch<H: Execute>(
     let contexts: Vec<_> = deliveries.iter().map(context).collect();
     let (mut verdicts, mut elapsed) = (Vec::new(), Duration::ZERO);
     if !contexts.is_empty() {
-        let (began, handler, span) = (Instant::now(), handler.clone(), batch_span(queue_url, &deliveries));
+        let (began, handler) = (Instant::now(), handler.clone());
+        let span = batch_span(&shared.source.url, &deliveries);
         let mut task = HandlerTask::spawn(SenderContext::current(), span, move || async move {
             // The claims end with the task, also when the task is stopped.
             let _claimed = claimed;
@@ -225,21 +281,34 @@ pub(crate) async fn handle_batch<H: Execute>(
         verdicts = verdicts_of(ended, &deliveries, began, observer);
     }
     let mut verdicts = verdicts.into_iter();
-    let decide = |((key, entries), runs): ((Key, Vec<Arrived<Delivery>>), usize)| {
-        let mut ran = verdicts.by_ref().take(runs);
-        // The first that did not run is being handled by another consumer. Those behind it only wait for it.
-        let mut left = Some(Verdict::Busy);
-        let mut verdict = |entry: &Arrived<Delivery>| {
-            let ended = ran.next().or_else(|| {
-                let unopened = unopened.remove(entry.latest.id());
-                left.take().map(|busy| unopened.unwrap_or(busy))
-            });
-            ended.unwrap_or(Verdict::Behind)
-        };
-        let decided = entries.into_iter().map(|entry| (verdict(&entry), entry));
-        (key, decided.map(|(verdict, entry)| (entry, verdict)).collect())
+    let mut decide = |(entry, ready): Opened<()>| {
+        let ran = ready.map(|()| verdicts.next().unwrap_or(Verdict::NotYet));
+        (entry, ran.unwrap_or_else(|verdict| verdict))
     };
-    (lines.into_iter().zip(runs).map(decide).collect(), elapsed)
+    let decided =
+        lines.into_iter().map(|(key, entries)| (key, entries.into_iter().map(&mut decide).collect()));
+    (decided.collect(), elapsed)
+}
+
+/// Which messages run now, with their claims: while others were opened, a lease may have come near its end, or a shutdown may have begun.
+fn ready(lines: ByLine<Opened<Claim>>, is_stopped: bool) -> (ByLine<Opened<()>>, Vec<Claim>) {
+    let mut claimed = Vec::new();
+    let of_line = |(key, entries): (Key, Vec<Opened<Claim>>)| {
+        let mut is_behind = false;
+        let ready = |(entry, opened): Opened<Claim>| {
+            let lease = &entry.latest.lease;
+            let ready = opened.and_then(|claim| match () {
+                () if is_behind => Err(Verdict::NotYet),
+                () if is_stopped || lease.is_lost() => Err(Verdict::Aborted),
+                () if !lease.is_fresh() => Err(Verdict::NotYet),
+                () => Ok(claim),
+            });
+            is_behind = ready.is_err();
+            (entry, ready.map(|claim| claimed.push(claim)))
+        };
+        (key, entries.into_iter().map(ready).collect())
+    };
+    (lines.into_iter().map(of_line).collect(), claimed)
 }
 
 type Ended = Option<Result<Vec<Result<Outcome, HandlerError>>, Failure>>;

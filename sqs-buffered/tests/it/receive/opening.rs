@@ -22,8 +22,8 @@ use super::super::base_client::BaseClient;
 use super::diary::Diary;
 use super::rig::{Rig, secs, until};
 
-/// Opens a message by a prefix of its body and of its receipt handle, in a second; in two minutes if its body is "slow", and in 20 seconds
-/// if it is "late". The first ones fail.
+/// Opens a message by a prefix of its body and of its receipt handle, in a second; in two minutes if its body is "slow", in 20 seconds if
+/// it is "late", and in 35 if it is "later". The first ones fail.
 #[derive(Clone, Debug)]
 struct Layer {
     inner: BaseClient,
@@ -113,6 +113,7 @@ impl Execute for Layer {
         let seconds = match message.body() {
             Some("slow") => 120,
             Some("late") => 20,
+            Some("later") => 35,
             _ => 1,
         };
         sleep(secs(seconds)).await;
@@ -302,10 +303,9 @@ async fn receiver_yields_nothing_behind_a_message_whose_lease_is_lost() {
 async fn batch_does_not_run_a_message_whose_lease_ends_while_others_are_opened() {
     for refused in 0..2 {
         let rig = Rig::new("jobs").await;
-        rig.send(["slow", "1"]).await;
+        rig.send(["late", "later"]).await;
         let refuse =
             Fault::fail_entries(ErrorCode::MessageNotInflight).on(Action::ChangeMessageVisibilityBatch);
-        rig.server.faults().inject(refuse.entry(refused).times(1));
         let runs = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&runs);
         let consumer = Consumer::builder(layer(&rig, (0, Unopened::Retry)), &rig.url)
@@ -315,7 +315,12 @@ async fn batch_does_not_run_a_message_whose_lease_ends_while_others_are_opened()
             })
             .build()
             .unwrap();
-        let stats = consumer.run_until(until(|| rig.left() == 0)).await.unwrap().stats;
+        let end = async {
+            sleep(secs(22)).await;
+            rig.server.faults().inject(refuse.entry(refused).times(1));
+            until(|| rig.left() == 0).await;
+        };
+        let stats = consumer.run_until(end).await.unwrap().stats;
         let told = (stats.acked, stats.leases_lost, stats.started);
         assert_eq!(told, (2, 1, 2), "{:?}", runs.lock().unwrap());
     }
@@ -572,4 +577,80 @@ async fn head_whose_payload_does_not_load_is_given_back_without_a_redrive_policy
         assert_eq!((stats.retried_in_place, stats.unopened, stats.acked), (0, 2, 2), "{poison:?}");
         assert!(stats.returned >= 2, "{poison:?}: {stats:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn payload_that_hangs_does_not_delay_the_other_messages_of_a_batch() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        for (group, body) in ["slow", "1", "2", "3", "4", "5"].into_iter().enumerate() {
+            rig.send_to(&group.to_string(), [body]).await;
+        }
+        let (runs, start) = (Arc::new(Mutex::new(Vec::new())), Instant::now());
+        let seen = Arc::clone(&runs);
+        let consumer = Consumer::builder(layer(&rig, (0, Unopened::Retry)), &rig.url)
+            .batch_handler(move |mut batch: Vec<String>| {
+                batch.sort_unstable();
+                seen.lock().unwrap().push((start.elapsed().as_secs(), batch));
+                async { Ok::<_, String>(()) }
+            })
+            .build()
+            .unwrap();
+        consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+        let runs = runs.lock().unwrap();
+        let others = (1..6).map(|number| format!("{OPENED}{number}")).collect::<Vec<_>>();
+        assert!(runs[0].0 < 3, "{name}: {runs:?}");
+        assert_eq!(runs[0].1, others, "{name}: still one batch");
+        assert_eq!(runs[1].1, ["opened slow"], "{name}");
+    }
+}
+
+/// Renewals fail from the time when the first message is open until after the batch could start.
+#[tokio::test(start_paused = true)]
+async fn message_of_a_batch_is_renewed_again_if_its_lease_comes_near_its_end_while_others_load() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["late", "later"]).await;
+    let left = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&left);
+    let consumer = Consumer::builder(layer(&rig, (0, Unopened::Retry)), &rig.url)
+        .batch_handler(move |batch: Vec<Lease>| {
+            let deadlines = batch.iter().map(|lease| lease.deadline().unwrap_or_else(Instant::now));
+            noted.lock().unwrap().extend(deadlines.map(|deadline| deadline - Instant::now()));
+            async { Outcome::Ack }
+        })
+        .build()
+        .unwrap();
+    let end = async {
+        sleep(secs(22)).await;
+        let throttle = Fault::throttle().on(Action::ChangeMessageVisibilityBatch);
+        let throttled = rig.server.faults().inject(throttle);
+        sleep(secs(19)).await;
+        throttled.remove();
+        until(|| rig.left() == 0).await;
+    };
+    let stats = consumer.run_until(end).await.unwrap().stats;
+    assert_eq!((stats.started, stats.leases_lost), (2, 0), "{left:?}");
+    assert!(left.lock().unwrap().iter().all(|left| *left >= secs(14)), "{left:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn payload_that_hangs_delays_only_those_behind_it_in_its_group() {
+    let rig = Rig::new("jobs.fifo").await;
+    rig.send_to("a", ["1", "2", "slow", "3"]).await;
+    let (runs, start) = (Arc::new(Mutex::new(Vec::new())), Instant::now());
+    let seen = Arc::clone(&runs);
+    let consumer = Consumer::builder(layer(&rig, (0, Unopened::Retry)), &rig.url)
+        .batch_handler(move |batch: Vec<String>| {
+            seen.lock().unwrap().push((start.elapsed().as_secs(), batch));
+            async { Ok::<_, String>(()) }
+        })
+        .build()
+        .unwrap();
+    let stats = consumer.run_until(until(|| rig.left() == 0)).await.unwrap().stats;
+    let runs = runs.lock().unwrap();
+    assert_eq!(runs[0].1, ["opened 1", "opened 2"]);
+    assert!(runs[0].0 < 5, "{runs:?}");
+    let all: Vec<_> = runs.iter().flat_map(|(_, batch)| batch.clone()).collect();
+    assert_eq!(all, ["opened 1", "opened 2", "opened slow", "opened 3"]);
+    assert_eq!((stats.started, stats.acked, stats.leases_lost), (4, 4, 0));
 }
