@@ -5,10 +5,14 @@
 //! ```
 
 use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
 use futures_util::stream::iter;
+use sqs_client::client::Execute;
 use sqs_client::lambda::{SqsBatchResponse, SqsEvent, SqsRecord};
 use sqs_client::types::Message;
 use tokio::time::{Instant, timeout_at};
@@ -23,6 +27,9 @@ use crate::trace_context::SenderContext;
 /// How many handlers run at a time by default.
 const CONCURRENCY: usize = 10;
 
+/// The message attributes by which the extended libraries mark a body that is a pointer to the payload.
+const POINTER_ATTRIBUTES: [&str; 2] = ["ExtendedPayloadSize", "SQSLargePayloadSize"];
+
 /// Runs a [handler](Handler) for the SQS events of AWS Lambda. The same handler can run in a [`Consumer`](crate::consume::consumer::Consumer).
 ///
 /// **Enable partial failures** in the event source mapping: `FunctionResponseTypes` = `ReportBatchItemFailures`. Without
@@ -35,6 +42,8 @@ const CONCURRENCY: usize = 10;
 /// [`Outcome::Ack`] is success. Every other outcome, an error and a panic are failures: the message becomes visible
 /// again when its visibility timeout is over, and the redrive policy of the queue moves it to the dead-letter queue.
 /// The pauses of [`Outcome::Nack`] and [`Outcome::Retry`] and the reason of [`Outcome::DeadLetter`] do not reach SQS.
+/// If payloads are in a store, [set the client](Self::open_with) that loads them.
+///
 /// There is no [`Lease`](crate::receive::lease::Lease), because Lambda keeps the messages hidden while the function runs; take
 /// `Option<Lease>`.
 ///
@@ -59,8 +68,21 @@ const CONCURRENCY: usize = 10;
 #[derive(Clone, Debug)]
 pub struct LambdaHandler {
     handler: AnyHandler,
+    opener: Option<AnyOpener>,
     concurrency: usize,
     margin: Duration,
+}
+
+type Opening = BoxFuture<'static, Result<Message, HandlerError>>;
+
+/// Opens messages with a client of any type.
+#[derive(Clone)]
+struct AnyOpener(Arc<dyn Fn(Message) -> Opening + Send + Sync>);
+
+impl fmt::Debug for AnyOpener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AnyOpener")
+    }
 }
 
 impl LambdaHandler {
@@ -72,9 +94,27 @@ impl LambdaHandler {
     {
         Self {
             handler: AnyHandler::new(handler, state),
+            opener: None,
             concurrency: CONCURRENCY,
             margin: Duration::from_millis(500),
         }
+    }
+
+    /// Sets the client that opens each message before its handler runs, such as one of
+    /// [sqs-extended](https://docs.rs/sqs-extended), which loads payloads from a store. A message that cannot be opened is reported as
+    /// failed. Lambda deletes the handled messages itself; their stored payloads stay.
+    ///
+    /// Without such a client, a message with the attribute `ExtendedPayloadSize` or `SQSLargePayloadSize` fails, and its handler does not
+    /// run: its body is only a pointer to the payload. A pointer within an SNS notification (without raw message delivery) is not detected.
+    pub fn open_with<H: Execute>(mut self, client: H) -> Self {
+        self.opener = Some(AnyOpener(Arc::new(move |mut message| {
+            let client = client.clone();
+            Box::pin(async move {
+                client.open(&mut message).await?;
+                Ok(message)
+            })
+        })));
+        self
     }
 
     /// Sets how many messages run at a time: 10 by default; 0 counts as 1.
@@ -128,22 +168,23 @@ impl LambdaHandler {
     }
 
     async fn run_one(&self, record: &SqsRecord, deadline: Option<Instant>) -> Result<(), HandlerError> {
-        let mut context = MessageContext::new(Message::from(record.clone()));
-        let sender = SenderContext::of(context.message());
-        if let Some(deadline) = deadline {
-            if deadline <= Instant::now() {
-                return Err("the invocation has no time left".into());
-            }
-            context = context.with_deadline(deadline);
+        if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            return Err("the invocation has no time left".into());
         }
+        let message = Message::from(record.clone());
+        let sender = SenderContext::of(&message);
         let queue = record.event_source_arn.rsplit(':').next().unwrap_or_default();
         let span = sender.scope(|| {
             messaging_span!(INFO "sqs.process", "consumer", "process", "process", queue,
                 messaging.message.id = &*record.message_id,
                 aws.xray.trace_header = record.attributes.get("AWSTraceHeader").map(String::as_str))
         });
-        let handler = self.handler.clone();
-        let task = HandlerTask::spawn(sender, span, move || async move { handler.call(context).await });
+        let (handler, opener) = (self.handler.clone(), self.opener.clone());
+        // Opened in the task, so that the deadline stops it, and a panic of the client is an error of this message.
+        let task = HandlerTask::spawn(sender, span, move || async move {
+            let context = MessageContext::new(opened(message, opener).await?);
+            handler.call(deadline.into_iter().fold(context, MessageContext::with_deadline)).await
+        });
         let ended = match deadline {
             Some(deadline) => timeout_at(deadline, task).await,
             None => Ok(task.await),
@@ -155,6 +196,25 @@ impl LambdaHandler {
             Ok(Err(Failure::Panic(text))) => Err(format!("the handler panicked: {text}").into()),
             Err(_) => Err("the handler was stopped because the invocation has no time left".into()),
         }
+    }
+}
+
+/// The message with its payload.
+async fn opened(message: Message, opener: Option<AnyOpener>) -> Result<Message, HandlerError> {
+    let message = match opener {
+        Some(AnyOpener(open)) => open(message).await?,
+        None => message,
+    };
+    // A client that loads the payload removes the attribute.
+    let is_marked =
+        |name: &&&str| message.message_attributes().is_some_and(|attributes| attributes.contains_key(**name));
+    match POINTER_ATTRIBUTES.iter().find(is_marked) {
+        Some(name) => Err(format!(
+            "the message has the attribute {name}: its body is a pointer to the payload in a store; set the client that loads it \
+             with LambdaHandler::open_with"
+        )
+        .into()),
+        None => Ok(message),
     }
 }
 
@@ -173,4 +233,25 @@ fn lines(records: &[SqsRecord]) -> Vec<Vec<&SqsRecord>> {
         lines[line].push(record);
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn error_of_a_pointer_names_its_attribute_and_the_setting() {
+        let record = json!({
+            "messageId": "a",
+            "body": "pointer",
+            "messageAttributes": {"SQSLargePayloadSize": {"stringValue": "300000", "dataType": "Number"}},
+        });
+        let record: SqsRecord = serde_json::from_value(record).expect("a record");
+        let handler = LambdaHandler::new(async || {}, ());
+        let error = handler.run_one(&record, None).await.expect_err("a pointer").to_string();
+        assert!(error.contains("the attribute SQSLargePayloadSize"), "{error}");
+        assert!(error.contains("LambdaHandler::open_with"), "{error}");
+    }
 }

@@ -8,7 +8,11 @@ use sqs_buffered::{
     Handler, HandlerError, Idempotent, Json, LambdaHandler, Lease, MemoryStore, Outcome, ReceiveCount,
     SqsBatchResponse, SqsEvent, State,
 };
+use sqs_client::client::Unopened;
 use tokio::time::{Instant, sleep};
+
+use super::receive::opening::layer;
+use super::receive::rig::Rig;
 
 #[derive(serde::Deserialize)]
 struct Order {
@@ -143,6 +147,52 @@ async fn idempotent_handler_runs_once_for_a_repeated_message() {
     assert_eq!((failed(first).len(), failed(second)), (0, vec!["1".to_owned()]), "it is in progress");
     assert!(failed(handler.handle(message).await).is_empty(), "it is completed");
     assert_eq!(*seen.lock().unwrap(), ["+1", "-1"]);
+}
+
+/// An event of messages whose bodies are pointers, marked by this attribute.
+fn pointers(attribute: &str, queue: &str, bodies: &[&str]) -> SqsEvent {
+    let mut event = event(queue, &[("a", 1, 0), ("a", 2, 0), ("a", 3, 0)][..bodies.len()]);
+    for (record, body) in event.records.iter_mut().zip(bodies) {
+        record.body = (*body).to_owned();
+        let size = serde_json::from_value(json!({"stringValue": "300000", "dataType": "Number"})).unwrap();
+        record.message_attributes.insert(attribute.to_owned(), size);
+    }
+    event
+}
+
+async fn note(body: String, State(seen): State<Seen>) {
+    seen.lock().unwrap().push(body);
+}
+
+#[tokio::test(start_paused = true)]
+async fn payloads_are_loaded_by_the_client_that_is_given() {
+    let (rig, seen) = (Rig::new("orders").await, Seen::default());
+    let client = layer(&rig, (1, Unopened::Retry));
+    let handler = LambdaHandler::new(note, Arc::clone(&seen)).open_with(client);
+    let (attribute, second) = ("ExtendedPayloadSize", Duration::from_secs(1));
+    assert_eq!(failed(handler.handle(pointers(attribute, "orders", &["x", "bad", "y"])).await), ["2"]);
+    assert_eq!(*seen.lock().unwrap(), ["opened x", "opened y"]);
+    seen.lock().unwrap().clear();
+    let hangs = pointers(attribute, "orders.fifo", &["x", "slow", "y"]);
+    let begun = Instant::now();
+    assert_eq!(failed(handler.handle_within(10 * second, hangs).await), ["2", "3"]);
+    assert!(begun.elapsed() < 10 * second, "{:?}", begun.elapsed());
+    assert_eq!(*seen.lock().unwrap(), ["opened x"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn handler_never_sees_a_pointer_that_no_client_loads() {
+    let rig = Rig::new("orders").await;
+    for attribute in ["ExtendedPayloadSize", "SQSLargePayloadSize"] {
+        let seen = Seen::default();
+        let alone = LambdaHandler::new(note, Arc::clone(&seen));
+        let over_sqs = alone.clone().open_with(rig.base.clone());
+        for handler in [alone, over_sqs] {
+            let response = handler.handle(pointers(attribute, "orders", &["pointer"])).await;
+            assert_eq!(failed(response), ["1"], "{attribute}");
+        }
+        assert_eq!(*seen.lock().unwrap(), [""; 0], "{attribute}");
+    }
 }
 
 /// The same function is the handler of a consumer in `receive/handlers.rs`.

@@ -15,13 +15,13 @@ pub(crate) mod leases;
 mod meddler;
 #[cfg(feature = "metrics")]
 mod metrics;
-mod opening;
+pub(crate) mod opening;
 mod overload;
 mod poison;
 mod polling;
 mod pools;
 mod receiver;
-mod rig;
+pub(crate) mod rig;
 mod schedules;
 mod settling;
 pub(crate) mod shutdown;

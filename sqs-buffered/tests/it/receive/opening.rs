@@ -25,7 +25,7 @@ use super::rig::{Rig, secs, until};
 /// Opens a message by a prefix of its body and of its receipt handle, in a second; in two minutes if its body is "slow", in 20 seconds if
 /// it is "late", and in 35 if it is "later". The first ones fail.
 #[derive(Clone, Debug)]
-struct Layer {
+pub(crate) struct Layer {
     inner: BaseClient,
     /// How many messages with the body "bad" cannot be opened, and what to do with them.
     failures: Arc<AtomicU32>,
@@ -40,7 +40,7 @@ struct Layer {
 const OPENED: &str = "opened ";
 
 #[derive(Clone, Debug)]
-enum LayerError {
+pub(crate) enum LayerError {
     Below(Error),
     Unopened(Unopened),
 }
@@ -122,11 +122,13 @@ impl Execute for Layer {
         }
         message.body = message.body().map(|body| format!("{OPENED}{body}"));
         message.receipt_handle = message.receipt_handle().map(|handle| format!("{OPENED}{handle}"));
+        // As sqs-extended removes its own.
+        message.message_attributes = None;
         Ok(())
     }
 }
 
-fn layer(rig: &Rig, (failures, policy): (u32, Unopened)) -> Layer {
+pub(crate) fn layer(rig: &Rig, (failures, policy): (u32, Unopened)) -> Layer {
     let (failures, silent, deleted) = (Arc::new(AtomicU32::new(failures)), Arc::default(), Arc::default());
     Layer { inner: rig.base.clone(), failures, policy, silent, deleted }
 }
