@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::pending;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Lease, Outcome, Poison, Receiver};
@@ -604,6 +605,33 @@ async fn payload_that_hangs_does_not_delay_the_other_messages_of_a_batch() {
         assert!(runs[0].0 < 3, "{name}: {runs:?}");
         assert_eq!(runs[0].1, others, "{name}: still one batch");
         assert_eq!(runs[1].1, ["opened slow"], "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn shutdown_gives_back_the_messages_of_a_batch_whose_payloads_still_load() {
+    for name in ["jobs", "jobs.fifo"] {
+        // Before the batch starts, and while those that are late load.
+        for (seconds, acked) in [(0, 0), (10, 1)] {
+            let rig = Rig::new(name).await;
+            for (group, body) in ["slow", "1", "later"].into_iter().enumerate() {
+                rig.send_to(&group.to_string(), [body]).await;
+            }
+            let consumer = Consumer::builder(layer(&rig, (0, Unopened::Retry)), &rig.url)
+                .batch_handler(|_: Vec<String>| async { Outcome::Ack })
+                .build()
+                .unwrap();
+            let observed = consumer.clone();
+            let end = async {
+                until(|| observed.stats().received == 3).await;
+                sleep(secs(seconds) + Duration::from_millis(500)).await;
+            };
+            let report = consumer.run_until(end).await.unwrap();
+            let stats = report.stats;
+            assert_eq!((stats.acked, stats.started), (acked, acked), "{name} {seconds}: {stats:?}");
+            assert!(stats.returned >= 3 - acked, "{name} {seconds}: {stats:?}");
+            assert!(report.elapsed < secs(seconds + 5), "{name} {seconds}: {:?}", report.elapsed);
+        }
     }
 }
 
