@@ -7,6 +7,7 @@ mod healthcheck;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::{ExitCode, exit};
+use std::time::Duration;
 
 use sqs_mock_server::{Config, LogFormat, MockSqs, MockSqsBuilder};
 use tracing_subscriber::filter::Targets;
@@ -20,6 +21,9 @@ use cli::{Arguments, Task};
 /// their program.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How often the clock makes up for time in which the system was suspended.
+const CATCH_UP: Duration = Duration::from_secs(5);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -68,7 +72,15 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     );
     // A closed standard output must not stop the server.
     let _ = greeting::greet(&server, compat);
+    let clock = server.clock().clone();
+    let catching_up = tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(CATCH_UP).await;
+            clock.catch_up();
+        }
+    });
     stop(server, &mut signals).await;
+    catching_up.abort();
     Ok(())
 }
 

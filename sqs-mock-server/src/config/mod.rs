@@ -94,8 +94,9 @@ pub struct Config {
     /// The initial time of the clock. The default is the system time. Config files cannot set it.
     #[serde(skip)]
     pub clock_start: Option<SystemTime>,
-    /// Whether the clock is frozen at the start.
-    pub clock_frozen: bool,
+    /// Whether the clock is frozen at the start. By default it is as an earlier server with the same data directory left it, and runs
+    /// without one.
+    pub clock_frozen: Option<bool>,
     /// Limits on connections, sizes and times.
     pub limits: Limits,
     /// Whether requests must be signed.

@@ -51,8 +51,8 @@ pub struct Clock {
 #[derive(Debug)]
 struct Shared {
     origin: Instant,
-    /// The system time at the origin, in milliseconds since the epoch.
-    system_origin: i64,
+    /// The system time at the origin, in milliseconds since the epoch. It grows if the system was suspended since.
+    system_origin: AtomicI64,
     /// The setting in one word, so that reading the time takes no lock.
     setting: AtomicI64,
     /// Wakes all sleepers when the clock is changed.
@@ -125,7 +125,7 @@ impl Clock {
         Self {
             shared: Arc::new(Shared {
                 origin: Instant::now(),
-                system_origin,
+                system_origin: AtomicI64::new(system_origin),
                 setting: AtomicI64::new(setting.pack()),
                 moved: Notify::new(),
             }),
@@ -233,7 +233,23 @@ impl Clock {
     /// The system time in milliseconds since the epoch, by tokio's time since the origin.
     fn system_at(&self, instant: Instant) -> i64 {
         let passed = millis(instant.saturating_duration_since(self.shared.origin));
-        self.shared.system_origin.saturating_add(signed(passed))
+        self.shared.system_origin.load(Ordering::Relaxed).saturating_add(signed(passed))
+    }
+
+    /// Makes up for time in which the system was suspended, or its time was set forward: timers of tokio stand still then. Does
+    /// nothing for less than a second, and never sets the clock back. A frozen clock stays as it is.
+    ///
+    /// Programs that run for days call this every few seconds; the binary does. Tests with the paused time of tokio must not.
+    pub fn catch_up(&self) {
+        self.catch_up_with(system_time());
+    }
+
+    fn catch_up_with(&self, system: SystemTime) {
+        let behind = signed(Timestamp::from(system).0).saturating_sub(self.system());
+        if behind >= 1_000 {
+            self.shared.system_origin.fetch_add(behind, Ordering::Relaxed);
+            self.shared.moved.notify_waiters();
+        }
     }
 
     fn update(&self, change: impl Fn(ClockSetting) -> ClockSetting) {
@@ -347,6 +363,32 @@ mod tests {
         assert_eq!(clock.now().as_millis(), 1_000_000);
         tokio::time::advance(SECOND).await;
         assert_eq!(clock.now().as_millis(), 1_001_000);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn clock_makes_up_for_a_suspended_system_and_wakes_those_who_wait() {
+        let clock = clock();
+        let system = |clock: &Clock, ahead: i64| {
+            let millis = u64::try_from(clock.system() + ahead).unwrap();
+            SystemTime::UNIX_EPOCH + Duration::from_millis(millis)
+        };
+        let sleeper = tokio::spawn({
+            let clock = clock.clone();
+            async move { clock.sleep_until(Timestamp::from_millis(1_000_000) + 60 * SECOND).await }
+        });
+        let_others_run().await;
+        for ahead in [-60_000, 0, 999] {
+            clock.catch_up_with(system(&clock, ahead));
+            assert_eq!(clock.now().as_millis(), 1_000_000);
+        }
+        clock.catch_up_with(system(&clock, 60_000));
+        assert_eq!(clock.now().as_millis(), 1_060_000);
+        let_others_run().await;
+        assert!(sleeper.is_finished());
+        clock.freeze();
+        clock.catch_up_with(system(&clock, 60_000));
+        clock.resume();
+        assert_eq!(clock.now().as_millis(), 1_060_000);
     }
 
     #[tokio::test(start_paused = true)]

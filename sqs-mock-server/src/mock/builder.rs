@@ -191,7 +191,7 @@ impl MockSqsBuilder {
 
     /// Freezes the clock: only [`Clock::advance`](crate::control::clock::Clock::advance) and its siblings change it.
     pub fn clock_frozen(mut self) -> Self {
-        self.config.clock_frozen = true;
+        self.config.clock_frozen = Some(true);
         self
     }
 
@@ -543,8 +543,15 @@ pub(crate) fn service(config: &Config) -> io::Result<(Service, Kept)> {
         let service = empty_service(config, Some(store.reader()));
         let (topics, starts) = (contents.topics, contents.sqs.starts);
         service.restore(contents.sqs)?;
-        if config.clock_frozen {
-            service.clock().freeze();
+        match config.clock_frozen {
+            Some(true) => service.clock().freeze(),
+            Some(false) => service.clock().resume(),
+            None if service.clock().is_frozen() => tracing::warn!(
+                "the clock is frozen at {}, as an earlier server left it; to resume it, set clock_frozen to false, or call \
+                 POST /_mock/clock with {{\"frozen\":false}}",
+                service.clock().now()
+            ),
+            None => {}
         }
         store.follow(service.clock());
         let kept = Kept { store: Some(store), topics, starts };
@@ -558,7 +565,7 @@ fn empty_service(config: &Config, reader: Option<Arc<dyn ChangeReader>>) -> Serv
     let start = Start {
         seed: config.seed,
         time: config.clock_start.map(Into::into),
-        frozen: config.clock_frozen,
+        frozen: config.clock_frozen.unwrap_or_default(),
         auto_create: config.auto_create,
     };
     let settings = Settings {

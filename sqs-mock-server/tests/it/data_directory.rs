@@ -64,6 +64,19 @@ async fn queues_messages_tags_and_clock_survive_a_restart() {
 }
 
 #[tokio::test]
+async fn frozen_clock_stays_frozen_until_a_start_resumes_it() {
+    let directory = tempfile::tempdir().unwrap();
+    for (setting, is_frozen) in
+        [("clock_frozen = true", true), ("", true), ("clock_frozen = false", false), ("", false)]
+    {
+        let builder = sqs_mock_server::MockSqsBuilder::from_toml(setting).unwrap();
+        let server = builder.data_dir(directory.path()).in_process().unwrap();
+        assert_eq!(server.clock().is_frozen(), is_frozen, "{setting}");
+        server.shutdown().await;
+    }
+}
+
+#[tokio::test]
 async fn deleted_queue_stays_deleted_and_with_the_rule_blocks_its_name() {
     let directory = filled().await;
     let server = start(directory.path()).await;
