@@ -11,6 +11,7 @@ use super::members::{Node, Sink, read, walk};
 use super::{DecodeError, EncodeError};
 use crate::wire::model::{Action, Operation};
 use crate::wire::service_error::{ErrorCode, ServiceError};
+use crate::wire::validate::error::{is_text, is_text_char};
 
 const NAMESPACE: &str = "http://queue.amazonaws.com/doc/2012-11-05/";
 /// Maximum nesting of elements. The deepest valid response has seven levels.
@@ -76,7 +77,10 @@ impl Sink for XmlSink {
     }
 
     fn text(&mut self, text: &str) {
-        let mut rest = text;
+        // XML 1.0 cannot write these. They come from bodies that SNS delivers, and from error texts that quote a parameter.
+        let readable = |c| if is_text_char(c) { c } else { '\u{FFFD}' };
+        let text = if is_text(text) { Cow::Borrowed(text) } else { text.chars().map(readable).collect() };
+        let mut rest = &*text;
         while let Some(at) = rest.find(['&', '<', '>', '"', '\r']) {
             let (plain, special) = rest.split_at(at);
             self.0.push_str(plain);

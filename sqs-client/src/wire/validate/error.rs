@@ -86,15 +86,16 @@ pub(super) fn within(
 pub(super) const NOT_TEXT: &str = "Invalid characters found. Valid unicode characters are #x9 | #xA | #xD | \
      #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF";
 
-/// Whether XML 1.0 allows all characters. Applies to bodies and `String` attributes.
-pub(super) fn is_text(text: &str) -> bool {
+/// Whether XML 1.0 allows all characters. Applies to bodies, `String` attributes and tags.
+pub(crate) fn is_text(text: &str) -> bool {
     // Bodies are long and nearly always valid. Only control characters and sequences that start with EF, such as U+FFFE and
     // U+FFFF, need a check by character. A scan without an early end finds them, which compiles to vector instructions.
     let suspicious = |byte: u8| (byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0xEF;
     !text.bytes().fold(false, |found, byte| found | suspicious(byte)) || text.chars().all(is_text_char)
 }
 
-fn is_text_char(c: char) -> bool {
+/// Whether XML 1.0 allows a character.
+pub(crate) fn is_text_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::hash::BuildHasher;
 
 use super::error::{
-    invalid_parameter, invalid_value, is_name, missing_parameter, require_queue_url, required,
-    unknown_attribute, within,
+    NOT_TEXT, invalid_parameter, invalid_value, is_name, is_text, missing_parameter, require_queue_url,
+    required, unknown_attribute, within,
 };
 use super::{Validate, message};
 use crate::types::QueueAttributeName;
@@ -124,7 +124,8 @@ impl Validate for ListDeadLetterSourceQueuesInput {
 /// Prefix that AWS reserves, in upper and lower case.
 const RESERVED_PREFIX: &str = "aws:";
 
-/// Validates tags: keys of 1 to 128 characters without the prefix `aws:`, values of 0 to 256 characters.
+/// Validates tags: keys of 1 to 128 characters without the prefix `aws:`, values of 0 to 256 characters, and only characters that XML
+/// 1.0 allows.
 ///
 /// AWS recommends at most 50 tags per queue, but accepts more.
 ///
@@ -144,6 +145,9 @@ pub fn tags<S: BuildHasher>(tags: &HashMap<String, String, S>) -> Result<(), Ser
             let reason =
                 format!("Tag values must be between 0 and {MAX_TAG_VALUE_CHARS} characters in length.");
             return Err(invalid_value("Tags", value, reason));
+        }
+        if !is_text(key) || !is_text(value) {
+            return Err(invalid_parameter(NOT_TEXT));
         }
         Ok(())
     })
@@ -430,6 +434,13 @@ mod tags_tests {
             [("", "x"), (&*"k".repeat(129), "x"), ("k", &*"v".repeat(257)), ("aws:k", "x"), ("AWS:k", "x")]
         {
             assert_eq!(tag(key, value).expect_err(key).code, ErrorCode::InvalidParameterValue, "{key}");
+        }
+    }
+
+    #[test]
+    fn characters_that_xml_cannot_write_are_rejected() {
+        for (key, value) in [("k\u{1}", "v"), ("k", "v\u{B}"), ("k", "\u{FFFE}")] {
+            assert_eq!(tag(key, value), Err(invalid_parameter(NOT_TEXT)), "{key:?}");
         }
     }
 

@@ -43,6 +43,19 @@ async fn queue_gets_the_message_in_an_envelope() {
     assert_eq!(sns.refusal("GetSubscriptionAttributes", &[("SubscriptionArn", &subscription)]).await.0, 404);
 }
 
+/// No parser of XML reads a control character.
+#[tokio::test]
+async fn query_answers_replace_characters_that_xml_cannot_write() {
+    let mut sns = Sns::start().await;
+    let topic = sns.topic("a", &[]).await;
+    sns.subscribe_queue(&topic, "q", &[RAW]).await;
+    sns.publish(&topic, "a\u{1}b\r<").await;
+    let url = sns.server.queue_url("q");
+    let path = url.strip_prefix(sns.server.endpoint_url()).unwrap();
+    let answer = sns.wire.get(&format!("{path}?Action=ReceiveMessage")).await;
+    assert!(answer.text().contains("<Body>a\u{FFFD}b&#xD;&lt;</Body>"), "{}", answer.text());
+}
+
 /// 3.2, with the MD5 of a recording.
 #[tokio::test]
 async fn raw_delivery_keeps_text_and_attributes() {
