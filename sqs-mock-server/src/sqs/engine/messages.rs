@@ -325,6 +325,13 @@ impl Store {
         self.messages.get_mut(slot)
     }
 
+    /// Places for messages, used or not.
+    #[cfg(test)]
+    pub(crate) fn allocated(&self) -> usize {
+        self.messages.chunks.iter().map(|chunk| chunk.places.capacity()).sum::<usize>()
+            + self.by_age.0.capacity()
+    }
+
     pub(crate) fn group_id(&self, group: Slot) -> Option<Arc<str>> {
         self.order.group_id(group)
     }
@@ -480,17 +487,7 @@ impl Store {
             self.became_receivable += usize::from(self.order.window_changed(&self.messages, next));
         }
         self.bytes -= message.core.bytes(group.as_deref());
-        self.shrink();
         Some(message.into_message(slot, group))
-    }
-
-    /// Frees the memory of an empty store: slabs and sequences keep the capacity of the largest backlog.
-    fn shrink(&mut self) {
-        if self.len() == 0 && self.messages.is_large() {
-            self.messages = Slab::default();
-            self.by_age = Sequence::default();
-            self.order = self.order.emptied();
-        }
     }
 
     /// Removes all messages at once. Their memory is released for the limit at once: no send is rejected while they are
@@ -565,15 +562,49 @@ impl Slot {
     }
 }
 
+/// Values in slots that do not move. A chunk without values gives its memory back, except for the one that was last emptied: a queue
+/// with a message now and then would allocate for each.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
-    chunks: Vec<Vec<Option<T>>>,
-    free: Vec<Slot>,
+    chunks: Vec<Chunk<T>>,
+    /// The chunks that have room, each once. The last is filled first.
+    open: Vec<usize>,
+    /// The chunk that was last emptied.
+    spare: Option<usize>,
+}
+
+#[derive(Debug)]
+struct Chunk<T> {
+    places: Vec<Option<T>>,
+    /// The free ones among the places.
+    free: Vec<usize>,
+}
+
+impl<T> Chunk<T> {
+    /// Puts a value into a chunk that has room.
+    fn put(&mut self, value: T) -> usize {
+        if let Some(at) = self.free.pop()
+            && let Some(place) = self.places.get_mut(at)
+        {
+            *place = Some(value);
+            return at;
+        }
+        self.places.push(Some(value));
+        self.places.len() - 1
+    }
+
+    fn is_full(&self) -> bool {
+        self.free.is_empty() && self.places.len() == CHUNK
+    }
+
+    fn is_empty(&self) -> bool {
+        self.free.len() == self.places.len()
+    }
 }
 
 impl<T> Default for Slab<T> {
     fn default() -> Self {
-        Self { chunks: Vec::new(), free: Vec::new() }
+        Self { chunks: Vec::new(), open: Vec::new(), spare: None }
     }
 }
 
@@ -582,65 +613,78 @@ impl<T> Slab<T> {
     #[cfg(any(test, feature = "durable"))]
     pub(crate) fn filled(values: Vec<(Slot, T)>) -> Self {
         let mut slab = Self::default();
-        let places = values.iter().map(|(slot, _)| slot.0 as usize + 1).max().unwrap_or(0);
-        while slab.chunks.len() * CHUNK < places {
-            let chunk = (places - slab.chunks.len() * CHUNK).min(CHUNK);
-            slab.chunks.push(std::iter::repeat_with(|| None).take(chunk).collect());
-        }
         for (slot, value) in values {
             let (chunk, at) = slot.split();
-            slab.chunks[chunk][at] = Some(value);
+            while slab.chunks.len() <= chunk {
+                slab.chunks.push(Chunk { places: Vec::new(), free: Vec::new() });
+            }
+            let places = &mut slab.chunks[chunk].places;
+            places.resize_with(places.len().max(at + 1), || None);
+            places[at] = Some(value);
         }
-        let slots = (0..places).filter_map(|at| u32::try_from(at).ok()).map(Slot);
-        slab.free = slots.filter(|slot| slab.get(*slot).is_none()).collect();
+        for (index, chunk) in slab.chunks.iter_mut().enumerate() {
+            chunk.free = (0..chunk.places.len()).filter(|at| chunk.places[*at].is_none()).collect();
+            if !chunk.is_full() {
+                slab.open.push(index);
+            }
+        }
         slab
     }
 
     pub(crate) fn get(&self, slot: Slot) -> Option<&T> {
         let (chunk, at) = slot.split();
-        self.chunks.get(chunk)?.get(at)?.as_ref()
+        self.chunks.get(chunk)?.places.get(at)?.as_ref()
     }
 
     pub(crate) fn get_mut(&mut self, slot: Slot) -> Option<&mut T> {
         let (chunk, at) = slot.split();
-        self.chunks.get_mut(chunk)?.get_mut(at)?.as_mut()
+        self.chunks.get_mut(chunk)?.places.get_mut(at)?.as_mut()
     }
 
     pub(crate) fn insert(&mut self, value: T) -> Slot {
-        if let Some(slot) = self.free.pop() {
-            let (chunk, at) = slot.split();
-            if let Some(place) = self.chunks.get_mut(chunk).and_then(|chunk| chunk.get_mut(at)) {
-                *place = Some(value);
-                return slot;
-            }
-        }
-        self.append(value)
-    }
-
-    /// Whether dropping the slab would free much memory.
-    pub(crate) fn is_large(&self) -> bool {
-        self.chunks.len() > 1
-    }
-
-    fn append(&mut self, value: T) -> Slot {
-        if self.chunks.last().is_none_or(|chunk| chunk.len() == CHUNK) {
-            self.chunks.push(Vec::new());
-        }
-        let full = (self.chunks.len() - 1) * CHUNK;
-        let at = self.chunks.last_mut().map_or(0, |chunk| {
-            chunk.push(Some(value));
-            chunk.len() - 1
+        let index = self.open.last().copied().unwrap_or_else(|| {
+            self.chunks.push(Chunk { places: Vec::new(), free: Vec::new() });
+            self.open.push(self.chunks.len() - 1);
+            self.chunks.len() - 1
         });
+        let chunk = &mut self.chunks[index];
+        let at = chunk.put(value);
+        if chunk.is_full() {
+            self.open.pop();
+        }
         // Memory cannot hold 2^32 messages.
-        Slot(u32::try_from(full + at).unwrap_or(u32::MAX))
+        Slot(u32::try_from(index * CHUNK + at).unwrap_or(u32::MAX))
     }
 
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<T> {
-        let (chunk, at) = slot.split();
-        let value = self.chunks.get_mut(chunk)?.get_mut(at)?.take()?;
-        self.free.push(slot);
+        let (index, at) = slot.split();
+        let chunk = self.chunks.get_mut(index)?;
+        let was_full = chunk.is_full();
+        let value = chunk.places.get_mut(at)?.take()?;
+        chunk.free.push(at);
+        if was_full {
+            self.open.push(index);
+        }
+        if chunk.is_empty() {
+            chunk.places.clear();
+            chunk.free.clear();
+            let earlier = self.spare.replace(index).filter(|earlier| *earlier != index);
+            if let Some(earlier) = earlier.and_then(|earlier| self.chunks.get_mut(earlier))
+                && earlier.places.is_empty()
+            {
+                *earlier = Chunk { places: Vec::new(), free: Vec::new() };
+            }
+        }
         Some(value)
     }
+}
+
+/// Below this capacity, collections keep what they have.
+const KEPT: usize = 1024;
+
+/// Whether a collection should give memory back: the backlog that needed it is gone.
+pub(crate) fn is_oversized(len: usize, capacity: usize) -> bool {
+    capacity > KEPT && len < capacity / 4
 }
 
 /// Slots sorted by a key of their messages. A slot takes 4 bytes; an entry of a B-tree takes 40.
@@ -684,6 +728,9 @@ impl Sequence {
         let at = self.place_of(slot, key_of);
         self.0.get(at).filter(|found| **found == slot)?;
         self.0.remove(at);
+        if is_oversized(self.0.len(), self.0.capacity()) {
+            self.0.shrink_to(self.0.len() * 2);
+        }
         Some(at)
     }
 

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::control::clock::Timestamp;
-use crate::sqs::engine::messages::{Sequence, Slab, Slot, State, Stored};
+use crate::sqs::engine::messages::{Sequence, Slab, Slot, State, Stored, is_oversized};
 use crate::sqs::engine::order_standard::{ServerSample, Standard};
 
 /// The order of a queue's messages. A change returns whether a message (FIFO: a group) became receivable.
@@ -191,6 +191,9 @@ impl<T> Groups<T> {
         }
         if let Some(id) = group.id.take() {
             self.by_id.remove(&id);
+            if is_oversized(self.by_id.len(), self.by_id.capacity()) {
+                self.by_id.shrink_to(self.by_id.len() * 2);
+            }
             self.all.remove(slot);
         }
     }

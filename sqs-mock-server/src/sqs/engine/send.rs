@@ -19,7 +19,7 @@ use crate::control::clock::Timestamp;
 use crate::control::seed::Uuid;
 use crate::sqs::engine::Room;
 use crate::sqs::engine::attributes::DeduplicationScope;
-use crate::sqs::engine::messages::{Core, Payload, SequenceNumber};
+use crate::sqs::engine::messages::{Core, Payload, SequenceNumber, is_oversized};
 use crate::sqs::engine::queue::Queue;
 
 /// A message to send.
@@ -207,7 +207,7 @@ impl Deduplication {
         *self = Self::new(self.scope, self.key);
     }
 
-    /// Removes expired ids, and frees the memory with the last.
+    /// Removes expired ids.
     pub(crate) fn forget(&mut self, now: Timestamp) {
         while let Some(mark) = self.in_order.front().copied() {
             if self.by_mark.get(&mark).is_some_and(|known| now < known.forget) {
@@ -215,8 +215,9 @@ impl Deduplication {
             }
             self.in_order.pop_front();
             self.by_mark.remove(&mark);
-            if self.in_order.is_empty() {
-                self.clear();
+            if is_oversized(self.in_order.len(), self.in_order.capacity()) {
+                self.in_order.shrink_to(self.in_order.len() * 2);
+                self.by_mark.shrink_to(self.by_mark.len() * 2);
             }
         }
     }

@@ -132,3 +132,24 @@ fn deleting_a_backlog_frees_its_lists() {
         assert!(shown.len() < 2000, "the lists must be empty: {} characters", shown.len());
     }
 }
+
+/// Before, a slab of 150 bytes for each message of the largest backlog was kept.
+#[test]
+fn backlog_that_is_drained_to_one_message_gives_its_memory_back() {
+    for name in ["orders", "orders.fifo"] {
+        let mut bench = bench(name, usize::MAX);
+        for number in 0..20_000 {
+            bench.send(&format!("tenant-{number}/{number}"));
+        }
+        let full = bench.queue.store.allocated();
+        while bench.counts()[0] > 1 {
+            for delivery in bench.receive() {
+                if bench.counts()[0] + bench.counts()[1] > 1 {
+                    bench.delete(&delivery).unwrap();
+                }
+            }
+        }
+        let left = bench.queue.store.allocated();
+        assert!(left * 5 < full, "{name}: {left} of {full} places");
+    }
+}
