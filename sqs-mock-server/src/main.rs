@@ -10,6 +10,8 @@ use std::process::{ExitCode, exit};
 use std::time::Duration;
 
 use sqs_mock_server::{Config, LogFormat, MockSqs, MockSqsBuilder};
+use tokio::runtime::Handle;
+use tokio::task::spawn_blocking;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -59,7 +61,17 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     }
     let (auth, compat) = (config.auth, config.compat);
     let mut signals = Signals::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
-    let started = MockSqsBuilder::from(config).start().await;
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), "starting");
+    // A large data directory is read for seconds, which must not keep signals waiting.
+    let runtime = Handle::current();
+    let starting = spawn_blocking(move || runtime.block_on(MockSqsBuilder::from(config).start()));
+    let started = tokio::select! {
+        started = starting => started.map_err(|error| error.to_string())?,
+        signal = signals.next() => {
+            tracing::info!(signal = signal.name, "ended before the start was complete");
+            exit(signal.exit_code);
+        }
+    };
     let server = started.map_err(|error| explain(&error))?;
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),

@@ -195,6 +195,24 @@ fn stops_gracefully(signal: &str) {
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
 }
 
+/// As while a large data directory is read.
+#[cfg(unix)]
+#[test]
+fn signal_ends_a_start_that_takes_long() {
+    let config = std::env::temp_dir().join(format!("long-start-{}.toml", std::process::id()));
+    let queues: Vec<_> = (0..50_000).map(|number| format!("[[queues]]\nname = 'q{number}'")).collect();
+    std::fs::write(&config, queues.join("\n")).unwrap();
+    let mut server =
+        Running::start(binary().args(["--port", "0", "--log", "info"]).env("SQS_MOCK_CONFIG", &config));
+    let stderr = BufReader::new(server.child.stderr.take().unwrap());
+    let mut log = stderr.lines().map(Result::unwrap);
+    assert!(log.any(|line| line.contains("starting")));
+    assert!(Command::new("kill").args(["-TERM", &server.child.id().to_string()]).status().unwrap().success());
+    assert!(log.any(|line| line.contains("ended before the start was complete")));
+    assert_eq!(server.child.wait().unwrap().code(), Some(143));
+    std::fs::remove_file(config).unwrap();
+}
+
 #[cfg(unix)]
 #[test]
 fn second_signal_ends_the_process_immediately() {
