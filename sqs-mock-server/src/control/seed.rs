@@ -86,7 +86,7 @@ pub struct Uuid([u8; 16]);
 
 impl Uuid {
     /// A UUID from its bytes.
-    #[cfg(feature = "durable")]
+    #[cfg(any(test, feature = "durable"))]
     pub(crate) const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }

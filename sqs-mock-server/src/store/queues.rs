@@ -37,15 +37,16 @@ const TABLES: [&str; 8] = [
 pub(crate) struct Queues {
     pub(crate) numbers: HashMap<QueueId, i64>,
     pub(crate) last_number: i64,
+    /// When the rows of deleted queues were last removed.
+    cleaned: Option<Timestamp>,
 }
 
 impl Queues {
     /// Removes deleted queues, after their transaction.
     pub(crate) fn forget(&mut self, deleted: &HashSet<QueueId>) {
-        if deleted.is_empty() {
-            return;
+        for id in deleted {
+            self.numbers.remove(id);
         }
-        self.numbers.retain(|id, _| !deleted.contains(id));
     }
 }
 
@@ -105,7 +106,12 @@ impl<'a> QueueWriter<'a> {
                 deduplication.map_or(Ok(()), |known| self.deduplicate(queue, known))?;
                 self.store(queue, message)
             }
-            QueueChange::MessageMoved { from, ticket, message } => {
+            QueueChange::MessageMoved { from, ticket, task, message } => {
+                // Otherwise a move that is interrupted here would move a later message instead.
+                if let Some(task) = task {
+                    let update = "UPDATE move_task SET moved = moved + 1 WHERE id = ?";
+                    self.execute(update, params![task.bytes()])?;
+                }
                 if let Some(from) = self.queues.numbers.get(from).copied() {
                     remove(self.transaction, from, *ticket)?;
                 }
@@ -181,9 +187,12 @@ impl<'a> QueueWriter<'a> {
         clear(self.transaction, queue)?;
         self.execute("UPDATE queue SET deleted = ? WHERE number = ?", params![millis(at), queue])?;
         self.execute("DELETE FROM move_task WHERE source = ?", params![id.arn.to_string()])?;
-        // Their names are free again.
-        let over = millis(at.saturating_before(COOL_DOWN));
-        self.execute("DELETE FROM queue WHERE deleted <= ?", params![over])?;
+        // Their names are free again. This reads all rows, so that it is not done for each.
+        let over = at.saturating_before(COOL_DOWN);
+        if self.queues.cleaned.is_none_or(|cleaned| cleaned <= over) {
+            self.execute("DELETE FROM queue WHERE deleted <= ?", params![millis(over)])?;
+            self.queues.cleaned = Some(at);
+        }
         self.deleted.insert(id.clone());
         Ok(())
     }
@@ -372,7 +381,7 @@ pub(crate) fn apply(connection: &Connection, change: &MoveTaskChange) -> Result<
 fn update(connection: &Connection, task: &MoveTask) -> Result<()> {
     let insert = "INSERT INTO move_task (id, source, destination, messages_per_second, to_move, moved, started, \
                   status, failure_reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET \
-                  moved = excluded.moved, status = excluded.status, failure_reason = excluded.failure_reason";
+                  moved = max(moved, excluded.moved), status = excluded.status, failure_reason = excluded.failure_reason";
     let order = &task.order;
     let reason = match &task.status {
         MoveStatus::Failed(reason) => Some(reason.as_str()),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::control::arn::QueueArn;
 use crate::control::clock::Timestamp;
-use crate::control::seed::Seed;
+use crate::control::seed::{Seed, Uuid};
 use crate::sqs::engine::attributes::{Attributes, Tags};
 use crate::sqs::engine::messages::{State, StoredMessage};
 use crate::sqs::engine::send::Known;
@@ -85,6 +85,8 @@ pub(crate) enum QueueChange {
         from: QueueId,
         /// Its ticket there.
         ticket: u64,
+        /// The move task that moved it, which has moved one message more.
+        task: Option<Uuid>,
         /// The message as it is now.
         message: Box<StoredMessage>,
     },

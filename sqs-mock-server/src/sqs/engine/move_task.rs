@@ -198,6 +198,8 @@ text_enum! {
         NonExistentQueue => "AWS.SimpleQueueService.NonExistentQueue",
         /// The message has no source queue to return to.
         UnknownSource => "CouldNotDetermineMessageSource",
+        /// The runtime of tokio in which it was started has ended. AWS does not have this reason.
+        Aborted => "TaskAborted",
         /// It took more than 36 hours.
         TooLong => "TaskTimedOut",
     }

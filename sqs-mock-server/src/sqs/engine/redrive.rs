@@ -18,6 +18,7 @@ use sqs_client::wire::validate::error::invalid_value;
 
 use crate::control::arn::QueueArn;
 use crate::control::clock::Timestamp;
+use crate::control::seed::Uuid;
 use crate::sqs::engine::change::{QueueChange, QueueId};
 use crate::sqs::engine::messages::{Core, Slot, StoredMessage};
 use crate::sqs::engine::move_task::{FailureReason, MoveStatus};
@@ -204,7 +205,7 @@ impl Queue {
         if self.fifo.is_some() {
             core.deduplication_id = Some(core.id.to_string().into());
         }
-        self.put(now, core, group.as_deref(), (source, ticket));
+        self.put(now, core, group.as_deref(), (source, ticket, None));
         Ok(())
     }
 
@@ -231,7 +232,12 @@ impl Queue {
     /// # Errors
     /// The queue was deleted meanwhile, or it is a FIFO queue and the message has no group. The message is returned for
     /// [`Queue::take_back`].
-    pub(crate) fn accept_moving(&mut self, now: Timestamp, moving: InTransit) -> Result<(), InTransit> {
+    pub(crate) fn accept_moving(
+        &mut self,
+        now: Timestamp,
+        moving: InTransit,
+        task: Uuid,
+    ) -> Result<(), InTransit> {
         let now = self.settle(now);
         let lacks_group = self.fifo.is_some() && moving.message.group.is_none();
         if self.deleted || lacks_group {
@@ -242,7 +248,7 @@ impl Queue {
         let id = self.ids.of(self.next_ticket);
         let core =
             Core { id, sent: now, born: now, receives: 0, receives_elsewhere: 0, source: None, ..core };
-        self.put(now, core, group.as_deref(), (source, ticket));
+        self.put(now, core, group.as_deref(), (source, ticket, Some(task)));
         Ok(())
     }
 
@@ -258,7 +264,13 @@ impl Queue {
 
     /// On a FIFO queue, retention starts at the arrival. The delay of a queue applies to sent messages, not to moved
     /// ones.
-    fn put(&mut self, now: Timestamp, mut core: Core, group: Option<&str>, (from, left): (QueueId, u64)) {
+    fn put(
+        &mut self,
+        now: Timestamp,
+        mut core: Core,
+        group: Option<&str>,
+        (from, left, task): (QueueId, u64, Option<Uuid>),
+    ) {
         if self.fifo.is_some() {
             core.born = now;
         }
@@ -268,7 +280,7 @@ impl Queue {
             && let Some(message) = self.store.stored(slot)
         {
             let message = Box::new(message);
-            self.record(|_| QueueChange::MessageMoved { from, ticket: left, message });
+            self.record(|_| QueueChange::MessageMoved { from, ticket: left, task, message });
         }
     }
 }

@@ -147,6 +147,27 @@ fn entry(task: &MoveTask) -> ListMessageMoveTasksResultEntry {
         .build()
 }
 
+/// A mover in a task of tokio.
+struct UnderWay {
+    mover: Mover,
+    is_over: bool,
+}
+
+impl UnderWay {
+    fn finish(&mut self) {
+        self.is_over = true;
+    }
+}
+
+impl Drop for UnderWay {
+    /// If an embedded server outlives the runtime of the caller that started the move, nothing would move on.
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.mover.end(MoveStatus::Failed(FailureReason::Aborted));
+        }
+    }
+}
+
 pub(crate) struct Mover {
     pub(crate) shared: Arc<Shared>,
     pub(crate) account: Arc<AccountRegion>,
@@ -156,12 +177,14 @@ pub(crate) struct Mover {
 
 impl Mover {
     pub(crate) fn spawn(self) {
+        let mut under_way = UnderWay { mover: self, is_over: false };
         tokio::spawn(async move {
-            let stopped = self.shared.stopped();
+            let mover = &under_way.mover;
             tokio::select! {
-                () = stopped => {}
-                () = self.run() => {}
+                () = mover.shared.stopped() => {}
+                () = mover.run() => {}
             }
+            under_way.finish();
         });
     }
 
@@ -186,6 +209,10 @@ impl Mover {
         }
     }
 
+    fn end(&self, status: MoveStatus) {
+        self.account.tasks(|tasks| tasks.end(&self.task.order.source, self.task.id, status));
+    }
+
     fn move_messages(&self, now: Timestamp, at_most: u64) {
         let (mut moved, mut end) = (0, None);
         while moved < at_most && end.is_none() {
@@ -195,12 +222,10 @@ impl Mover {
             }
         }
         let (source, id) = (&self.task.order.source, self.task.id);
-        self.account.tasks(|tasks| {
-            tasks.moved(source, id, moved);
-            if let Some(status) = end {
-                tasks.end(source, id, status);
-            }
-        });
+        self.account.tasks(|tasks| tasks.moved(source, id, moved));
+        if let Some(status) = end {
+            self.end(status);
+        }
     }
 
     /// Moves a message, or returns the final status of the task.
@@ -210,7 +235,9 @@ impl Mover {
         let taken = self.source.unless_deleted(|queue| queue.take_for_move(now, destination));
         let moving = taken.ok_or_else(gone)??;
         let refused = match self.shared.find_arn(moving.destination()) {
-            Some(destination) => destination.even_deleted(|queue| queue.accept_moving(now, moving)).err(),
+            Some(destination) => {
+                destination.even_deleted(|queue| queue.accept_moving(now, moving, self.task.id)).err()
+            }
             None => Some(moving),
         };
         let Some(moving) = refused else { return Ok(()) };

@@ -1,6 +1,6 @@
 //! A reader of all changes has the state of every queue, under concurrent clients.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use fastrand::Rng;
@@ -14,6 +14,7 @@ use sqs_client::operation::tag_queue::TagQueueInput;
 use sqs_client::types::QueueAttributeName;
 
 use super::*;
+use crate::control::seed::Uuid;
 use crate::sqs::engine::DeliveryMode;
 use crate::sqs::engine::change::QueueChange;
 use crate::sqs::engine::change::QueueId;
@@ -46,6 +47,8 @@ struct Replica {
 struct Stored {
     queues: BTreeMap<QueueId, QueueState>,
     tasks: BTreeMap<String, MoveTask>,
+    /// The number of messages that each task has moved, of the changes of queues alone.
+    moved: HashMap<Uuid, u64>,
     changes: u64,
     task_changes: u64,
 }
@@ -84,7 +87,10 @@ impl ChangeReader for Replica {
 
 impl Stored {
     fn apply(&mut self, id: &QueueId, change: QueueChange) {
-        if let QueueChange::MessageMoved { from, ticket, .. } = &change {
+        if let QueueChange::MessageMoved { from, ticket, task, .. } = &change {
+            if let Some(task) = task {
+                *self.moved.entry(*task).or_default() += 1;
+            }
             self.queues.get_mut(from).into_iter().for_each(|state| state.remove(*ticket));
         }
         match change {
@@ -286,6 +292,7 @@ fn compare(service: &Service, replica: &Replica) {
         assert_eq!(tasks.len(), of_source.min(LISTED));
         for task in tasks {
             assert_eq!(stored.tasks.get(&task.handle()), Some(&task));
+            assert_eq!(stored.moved.get(&task.id).copied().unwrap_or_default(), task.moved);
         }
     }
     assert!(stored.task_changes > 0, "a move task was started");

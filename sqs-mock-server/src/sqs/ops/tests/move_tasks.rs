@@ -42,6 +42,28 @@ async fn status(rig: &Rig) -> (String, i64) {
     (task.status.unwrap(), task.approximate_number_of_messages_moved)
 }
 
+#[test]
+fn task_whose_runtime_has_ended_has_failed() {
+    let runtime =
+        || tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let rig = rig();
+    let first = runtime();
+    first.block_on(async {
+        dead_letters(&rig, 2).await;
+        rig.call(start().max_number_of_messages_per_second(1)).await.unwrap();
+        let_others_run().await;
+    });
+    drop(first);
+    runtime().block_on(async {
+        assert_eq!(status(&rig).await, ("FAILED".to_owned(), 1));
+        let task = tasks(&rig, None).await.remove(0);
+        assert_eq!(task.failure_reason(), Some("TaskAborted"));
+        rig.call(start()).await.unwrap();
+        let_others_run().await;
+        assert_eq!(status(&rig).await, ("COMPLETED".to_owned(), 1));
+    });
+}
+
 #[tokio::test(start_paused = true)]
 async fn dead_letters_move_back_to_their_source() {
     let rig = rig();

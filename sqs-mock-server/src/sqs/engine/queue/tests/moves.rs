@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::control::seed::Uuid;
 use crate::sqs::engine::move_task::FailureReason;
 use crate::sqs::engine::move_task::MoveStatus;
 
@@ -18,6 +19,8 @@ fn with_letter() -> (Bench, Bench) {
     (source, dead)
 }
 
+const TASK: Uuid = Uuid::from_bytes([0; 16]);
+
 #[test]
 fn dead_letter_moves_back_to_its_source_as_a_new_message() {
     let (mut source, mut dead) = with_letter();
@@ -27,7 +30,7 @@ fn dead_letter_moves_back_to_its_source_as_a_new_message() {
     let moving = dead.queue.take_for_move(dead.now, None).unwrap();
     assert_eq!(moving.destination(), source.queue.arn());
     source.queue.take_wakeups();
-    source.queue.accept_moving(source.now, moving).unwrap();
+    source.queue.accept_moving(source.now, moving, TASK).unwrap();
     assert_eq!(source.queue.take_wakeups().receivable, 1);
     let delivery = source.receive_one();
     assert_ne!(delivery.message.id, id);
@@ -70,7 +73,7 @@ fn destination_deleted_meanwhile_returns_the_message() {
     let (mut source, mut dead) = with_letter();
     let moving = dead.queue.take_for_move(dead.now, None).unwrap();
     drop(source.queue.close(source.now));
-    let moving = source.queue.accept_moving(source.now, moving).unwrap_err();
+    let moving = source.queue.accept_moving(source.now, moving, TASK).unwrap_err();
     dead.queue.take_back(dead.now, moving);
     assert_eq!(dead.counts(), [1, 0, 0]);
     assert!(dead.receive_one().message.dead_letter_source.is_some());
@@ -81,7 +84,7 @@ fn fifo_queue_accepts_no_message_without_a_group() {
     let (_, mut dead) = with_letter();
     let mut destination = Bench::fifo();
     let moving = dead.queue.take_for_move(dead.now, Some(destination.queue.arn())).unwrap();
-    let moving = destination.queue.accept_moving(destination.now, moving).unwrap_err();
+    let moving = destination.queue.accept_moving(destination.now, moving, TASK).unwrap_err();
     dead.queue.take_back(dead.now, moving);
     assert_eq!((destination.counts(), dead.counts()), ([0, 0, 0], [1, 0, 0]));
 }

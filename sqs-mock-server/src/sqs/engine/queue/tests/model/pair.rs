@@ -283,7 +283,7 @@ impl Pair {
         }
         other.naive.settle(now);
         let known = ids(&other.naive.messages);
-        other.bench.queue.accept_moving(now, moving).unwrap();
+        other.bench.queue.accept_moving(now, moving, Uuid::from_bytes([0; 16])).unwrap();
         let peeked = other.bench.queue.peek(now, 0, usize::MAX);
         let new = peeked.iter().find(|message| !known.contains(&message.id)).expect("a message that is new");
         other.naive.accept_moving(now, new.id, message);
