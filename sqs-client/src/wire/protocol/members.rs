@@ -360,7 +360,7 @@ impl<'a> Node<'a> {
     }
 
     /// All members with this name.
-    fn children<'n>(&'n self, name: &str) -> impl Iterator<Item = &'n Node<'a>> {
+    pub(super) fn children<'n>(&'n self, name: &str) -> impl Iterator<Item = &'n Node<'a>> {
         self.members.iter().filter(move |(n, _)| n == name).map(|(_, node)| node)
     }
 

@@ -94,6 +94,16 @@ impl<'a> Form<'a> {
         Some(Action::from_name(name).ok_or(name))
     }
 
+    /// The number of the first entry of a batch that has no `Id`, from 1. SQS refuses it with another error than an empty id, and
+    /// inputs have an empty one for both.
+    pub fn entry_without_id(&self, action: Action) -> Option<usize> {
+        let list: Vec<_> = self.root.children(&format!("{action}RequestEntry")).collect();
+        if list.is_empty() {
+            return None;
+        }
+        Node::elements(&list).iter().position(|entry| entry.child("Id").is_none()).map(|index| index + 1)
+    }
+
     /// Reads the input of an operation.
     ///
     /// # Errors

@@ -10,7 +10,8 @@ use sqs_client::operation::delete_message_batch::DeleteMessageBatch;
 use sqs_client::operation::send_message::SendMessage;
 use sqs_client::operation::send_message_batch::SendMessageBatch;
 use sqs_client::types::{
-    BatchResultErrorEntry, ChangeMessageVisibilityBatchResultEntry, DeleteMessageBatchResultEntry,
+    BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, ChangeMessageVisibilityBatchResultEntry,
+    DeleteMessageBatchRequestEntry, DeleteMessageBatchResultEntry,
     MessageSystemAttributeNameForSends as SystemName, MessageSystemAttributeValue,
     SendMessageBatchRequestEntry, SendMessageBatchResultEntry,
 };
@@ -250,10 +251,10 @@ fn check_entry<E: BatchEntry>(context: &Context, index: usize, entry: &E) -> Res
 }
 
 /// Rejects an entry without an id with the text of the Query protocol, where an empty list has one empty entry.
-fn check_ids<E: BatchEntry>(context: &Context, entries: &[E]) -> Result<(), ServiceError> {
-    match entries.iter().position(|entry| entry.id().is_empty()) {
-        Some(index) if context.is_query => Err(missing_parameter(&format!("{}.{}.Id", E::SHAPE, index + 1))),
-        _ => Ok(()),
+fn check_ids<E: BatchEntry>(context: &Context) -> Result<(), ServiceError> {
+    match context.entry_without_id {
+        Some(number) => Err(missing_parameter(&format!("{}.{number}.Id", E::SHAPE))),
+        None => Ok(()),
     }
 }
 
@@ -276,7 +277,7 @@ macro_rules! omit_from_batch {
 impl Serve for SendMessageBatch {
     async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
         let queue = service.queue::<Self>(context, &mut input.queue_url)?;
-        check_ids(context, input.entries())?;
+        check_ids::<SendMessageBatchRequestEntry>(context)?;
         let entries = input.entries.unwrap_or_default();
         let sender = queue.sender(&context.account);
         let bodies: Vec<_> = entries.iter().map(SendMessageBatchRequestEntry::message_body).collect();
@@ -341,7 +342,7 @@ fn accepted(id: String, accepted: Accepted) -> Result<SendMessageBatchResultEntr
 impl Serve for DeleteMessageBatch {
     async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
         let queue = service.queue::<Self>(context, &mut input.queue_url)?;
-        check_ids(context, input.entries())?;
+        check_ids::<DeleteMessageBatchRequestEntry>(context)?;
         input.validate()?;
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
@@ -375,7 +376,7 @@ impl Serve for DeleteMessageBatch {
 impl Serve for ChangeMessageVisibilityBatch {
     async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
         let queue = service.queue::<Self>(context, &mut input.queue_url)?;
-        check_ids(context, input.entries())?;
+        check_ids::<ChangeMessageVisibilityBatchRequestEntry>(context)?;
         input.validate()?;
         let results = queue.with(context, |queue| {
             let now = service.shared.clock.now();
