@@ -132,7 +132,7 @@ async fn dispatch(services: &Arc<Services>, head: &Parts, body: &[u8]) -> Result
 /// A route of the admin API.
 pub(crate) struct Route {
     pub(crate) method: &'static Method,
-    /// One segment may be `{name}`, for example of a queue. After `?` follow the names of the parameters that a request
+    /// Segments may be parameters; the last is `{name}`, for example of a queue. After `?` follow the names of the parameters that a request
     /// may have, such as `skip&limit`, or `*` if it may have any.
     path: &'static str,
     about: &'static str,
@@ -268,6 +268,11 @@ pub(crate) const ROUTES: &[Route] = &[
         queues::as_received,
         "messages in the format of ReceiveMessage ?QueueUrl= &ShowInvisible= &ShowDelayed=",
     ),
+    get(
+        "/_aws/sqs/messages/{region}/{account}/{name}?*",
+        queues::as_received,
+        "the same for this queue ?ShowInvisible= &ShowDelayed=",
+    ),
     post("/_aws/sqs/messages?*", queues::as_received, "the same, with a form or AWS JSON"),
 ];
 
@@ -298,7 +303,8 @@ impl Route {
         let mut given = path.trim_end_matches('/').split('/');
         for expected in self.parts().0.split('/') {
             let given = given.next()?;
-            if expected == "{name}" && !given.is_empty() {
+            if expected.starts_with('{') && !given.is_empty() {
+                // The last one.
                 name = given;
             } else if expected != given {
                 return None;

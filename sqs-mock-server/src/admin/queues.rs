@@ -262,7 +262,7 @@ struct Asked {
     show_delayed: bool,
 }
 
-/// `GET` and `POST /_aws/sqs/messages`.
+/// `GET` and `POST /_aws/sqs/messages`, and `GET /_aws/sqs/messages/{region}/{account}/{name}`.
 pub(crate) fn as_received(ask: &Ask<'_>) -> Answered {
     let detected = Detected::from_headers(&ask.head.headers);
     let style = Style::of(&detected, ask.head);
@@ -271,10 +271,12 @@ pub(crate) fn as_received(ask: &Ask<'_>) -> Answered {
         Protocol::Query => from_form(ask)?,
     };
     let service = ask.sqs();
-    let context = ask.services.sqs.context(ask.head, Caller::of(ask.head), style.protocol);
+    let mut context = ask.services.sqs.context(ask.head, Caller::of(ask.head), style.protocol);
     let kinds = Kinds { available: true, in_flight: asked.show_invisible, delayed: asked.show_delayed };
-    let url = asked.queue_url.filter(|url| !url.is_empty());
+    let in_path = || Some(format!("/queue/{}", ask.head.uri.path().strip_prefix("/_aws/sqs/messages/")?));
+    let url = asked.queue_url.filter(|url| !url.is_empty()).or_else(in_path);
     let url = url.ok_or_else(|| Refusal::bad("QueueUrl is missing"))?;
+    context.adopt_region(Some(&url));
     let request_id = service.request_id();
     let encoded = service
         .peek_as_received(&context, Some(url), kinds)

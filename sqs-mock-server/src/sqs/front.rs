@@ -111,7 +111,9 @@ impl Endpoint {
         let claim = self.admit(head, body, call.action)?;
         let caller = claim.as_ref().map_or_else(|| claimed(head, &call), Caller::of_claim);
         let request_id = observer.request_id;
-        let context = observer.caller(self.context(head, caller, style.protocol));
+        let entry_without_id = call.form.as_ref().and_then(|form| form.entry_without_id(call.action));
+        let context = Context { entry_without_id, ..self.context(head, caller, style.protocol) };
+        let context = observer.caller(context);
         // Changes that cannot be stored would wait in memory without bound.
         if self.service.changes(call.action) {
             self.service.check_store()?;
@@ -138,16 +140,19 @@ impl Endpoint {
     pub(crate) fn context(&self, head: &Parts, caller: Caller<'_>, protocol: Protocol) -> Context {
         let host = self.names.host(head);
         let of_host = || Some(Styled::of(host)?.region);
-        let region = caller.region.or_else(of_host).unwrap_or(&self.names.region);
+        let named = caller.region.or_else(of_host);
+        let region = named.unwrap_or(&self.names.region);
         let trace_header = head.headers.get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
         let is_query = protocol == Protocol::Query;
         let path = Some(head.uri.path()).filter(|path| is_query && *path != "/");
         Context {
             account: caller.account.unwrap_or(&self.names.account).to_owned(),
             region: region.to_owned(),
+            is_default_region: named.is_none(),
             base_url: self.base_url(host, region),
             public_url: self.names.public_url.clone(),
             is_query,
+            entry_without_id: None,
             request_url: path.map(|path| format!("http://{host}{path}")),
             trace_header: trace_header.map(str::to_owned),
             failing: Vec::new(),
@@ -590,7 +595,9 @@ async fn run<O: Serve>(
     request_id: &str,
 ) -> Answered {
     let input = call.input::<O::Input>()?;
-    check_url(service, context, O::queue(&input).or(context.request_url.as_deref()))?;
+    let queue_url = O::queue(&input).map(str::to_owned).or_else(|| context.request_url.clone());
+    context.adopt_region(queue_url.as_deref());
+    check_url(service, context, queue_url.as_deref())?;
     let plan = service.faults().plan(|| request::<O>(context, &input, service.clock().now()));
     let was_shut_down = service.is_shut_down();
     if !service.faults().delays().delay(plan.latency).await || service.is_shut_down() != was_shut_down {

@@ -15,8 +15,8 @@ use crate::sqs::service::Service;
 
 /// How queue URLs name the region.
 ///
-/// Requests may use any style: only the last two segments of a queue URL matter, and the host of an unsigned request
-/// names the region if it has one of these forms.
+/// Requests may use any style: only the last two segments of a queue URL matter. The region of an unsigned request is that of its host, if
+/// it has one of these forms, or that of a queue URL in the style of LocalStack: `/queue/<region>/<account>/<name>`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -92,6 +92,13 @@ fn looks_like_aws(label: &str) -> bool {
         parts.next().is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit()) && !part.is_empty());
     let words = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase());
     is_region(label) && numbered && parts.clone().count() >= 2 && parts.all(words)
+}
+
+/// The region in a queue URL that ends with `/queue/<region>/<account>/<name>`, as those of LocalStack do.
+pub(crate) fn region_in_path(url: &str) -> Option<&str> {
+    let mut segments = url.trim_end_matches('/').rsplit('/').skip(1);
+    let [account, region, queue] = [(); 3].map(|()| segments.next());
+    region.filter(|region| is_region(region) && queue == Some("queue") && account.is_some_and(is_account))
 }
 
 /// Reports a foreign queue URL, in strict mode.

@@ -4,6 +4,7 @@ use sqs_client::operation::receive_message::{ReceiveMessage, ReceiveMessageOutpu
 use sqs_client::wire::protocol::Protocol;
 use sqs_mock_server::MockSqs;
 
+use crate::sns::scope;
 use crate::wire::{Answer, FORM, JSON, Wire};
 
 /// A queue with a visible, a delayed and a received message.
@@ -41,6 +42,40 @@ async fn visible_messages_are_shown_in_xml_and_others_on_request() {
         assert_eq!(bodies(&read(Protocol::Query, &answer)), expected, "{flags}");
     }
     assert_eq!(server.queue("q").counts().unwrap().in_flight, 1, "nothing was received");
+}
+
+#[tokio::test]
+async fn unsigned_requests_find_queues_of_other_regions_by_the_path_of_localstack() {
+    let server = MockSqs::start().await;
+    let mut wire = Wire::connect(&server).await;
+    for (region, body) in [("us-east-1", "default"), ("us-west-2", "other")] {
+        let headers = format!("{FORM}{}", scope("sqs", region));
+        for form in
+            ["Action=CreateQueue&QueueName=q".to_owned(), format!("Action=SendMessage&MessageBody={body}")]
+        {
+            let path = if form.contains("Send") { "/000000000000/q" } else { "/" };
+            let answer = wire.exchange(&format!("POST {path}"), &headers, form.as_bytes()).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+        }
+        // A signature of a GET names the region, too.
+        let receive = "GET /000000000000/q?Action=ReceiveMessage&VisibilityTimeout=0";
+        let answer = wire.exchange(receive, &scope("sqs", region), b"").await;
+        assert_eq!(bodies(&read(Protocol::Query, &answer)), [body]);
+    }
+    let url = "/queue/us-west-2/000000000000/q";
+    for path in [
+        "/_aws/sqs/messages/us-west-2/000000000000/q".to_owned(),
+        format!("/_aws/sqs/messages?QueueUrl={url}"),
+        format!("{url}?Action=ReceiveMessage&VisibilityTimeout=0"),
+        format!("/?Action=ReceiveMessage&QueueUrl=http://host{url}&VisibilityTimeout=0"),
+    ] {
+        let answer = wire.get(&path).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(bodies(&read(Protocol::Query, &answer)), ["other"], "{path}");
+    }
+    let signed = format!("GET {url}?Action=ReceiveMessage");
+    let answer = wire.exchange(&signed, &scope("sqs", "us-east-1"), b"").await;
+    assert_eq!(bodies(&read(Protocol::Query, &answer)), ["default"], "the signature decides");
 }
 
 #[tokio::test]

@@ -46,21 +46,27 @@ use crate::control::arn::QueueArn;
 use crate::control::faults::Entry;
 use crate::sqs::findings::Finding;
 use crate::sqs::ops::message::Failure;
+use crate::sqs::queue_url::region_in_path;
 use crate::sqs::service::Service;
 
 /// Facts about a request besides its input.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(crate) struct Context {
     /// Account of the caller, 12 digits.
     pub(crate) account: String,
     /// Region of the caller.
     pub(crate) region: String,
+    /// Whether it is that of the server, because neither signature nor host name one.
+    pub(crate) is_default_region: bool,
     /// Prefix of queue URLs, without a slash at the end.
     pub(crate) base_url: String,
     /// The configured `base_url`. Without one, it has the host that the caller uses.
     pub(crate) public_url: Option<String>,
     /// Whether the request came by the Query protocol, which has another text for unknown queues.
     pub(crate) is_query: bool,
+    /// The number of the first entry of a batch in the Query protocol that has no id.
+    pub(crate) entry_without_id: Option<usize>,
     /// The URL of a request in the Query protocol, unless its path is `/`. It names the queue if the input does not.
     pub(crate) request_url: Option<String>,
     /// The header `X-Amzn-Trace-Id`, the default for the system attribute `AWSTraceHeader`.
@@ -76,6 +82,15 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// Takes the region of a queue URL in the path style of LocalStack, if nothing else names one.
+    pub(crate) fn adopt_region(&mut self, url: Option<&str>) {
+        if self.is_default_region
+            && let Some(region) = url.and_then(region_in_path)
+        {
+            region.clone_into(&mut self.region);
+        }
+    }
+
     /// Returns the injected failure of a batch entry as an error, if any.
     fn injected_failure(&self, index: usize) -> Result<(), Failure> {
         let failing = self.failing.iter().find(|(failing, _)| *failing == index);

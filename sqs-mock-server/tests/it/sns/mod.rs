@@ -32,7 +32,7 @@ const ACCOUNT: &str = "000000000000";
 pub(crate) const RAW: (&str, &str) = ("RawMessageDelivery", "true");
 
 /// The header of a request that is signed for a service in a region; signatures are not checked.
-fn scope(service: &str, region: &str) -> String {
+pub(crate) fn scope(service: &str, region: &str) -> String {
     format!(
         "authorization: AWS4-HMAC-SHA256 Credential=test/20261123/{region}/{service}/aws4_request, \
          SignedHeaders=host, Signature=0\r\n"
