@@ -45,10 +45,10 @@ impl MockSqs {
     ) -> io::Result<Arc<Front>> {
         let (settings, notifications) = initial(settings, config);
         let names = Arc::clone(self.services.sqs.names());
-        let topics: Option<Arc<dyn Publisher>> = Some(Arc::new(TopicPublisher::new(
+        let topics: Arc<dyn Publisher> = Arc::new(TopicPublisher::new(
             Arc::clone(&self.services.topics.sns),
             names.base_url(&names.own_host),
-        )));
+        ));
         let queues: Arc<dyn Queues> = Arc::<Service>::clone(&self.service);
         let targets = Targets { queues, topics, account: names.account.clone() };
         let host = Host {

@@ -199,14 +199,11 @@ const SENDER: &str = "AROAJFWZWTE5KRAMGW5A2:S3-PROD-END";
 /// The number of retries of a delivery while SQS is unavailable. They are immediate: later events wait for them.
 const RETRIES: usize = 3;
 
-const NO_TOPICS: &str = "this build has no topics; it requires the cargo feature `sns`";
-
 /// The queues and topics of the server.
 #[derive(Debug)]
 pub(crate) struct Targets {
     pub(crate) queues: Arc<dyn Queues>,
-    /// `None` if the build has no topics.
-    pub(crate) topics: Option<Arc<dyn Publisher>>,
+    pub(crate) topics: Arc<dyn Publisher>,
     /// The account that owns all buckets.
     pub(crate) account: String,
 }
@@ -231,10 +228,8 @@ impl Targets {
                     Err(_) => Err(UnusableTarget::Missing),
                 }
             }
-            TargetKind::Topic => match &self.topics {
-                Some(topics) if topics.has_topic(arn) => Ok(None),
-                _ => Err(UnusableTarget::Missing),
-            },
+            TargetKind::Topic if self.topics.has_topic(arn) => Ok(None),
+            TargetKind::Topic => Err(UnusableTarget::Missing),
             TargetKind::Function => {
                 Ok(Some(format!("events for {arn} are not sent: there are no functions here")))
             }
@@ -250,13 +245,10 @@ impl Targets {
                 let delivered = self.to_queue(bucket, destination, message, trace_header);
                 delivered.map(|_| Vec::new()).map_err(|undelivered| undelivered.to_string())
             }
-            TargetKind::Topic => match &self.topics {
-                Some(topics) => {
-                    let (topic, subject, text) = (destination, SUBJECT, message);
-                    topics.publish(Announcement { topic, subject, text, trace_header })
-                }
-                None => Err(NO_TOPICS.to_owned()),
-            },
+            TargetKind::Topic => {
+                let (topic, subject, text) = (destination, SUBJECT, message);
+                self.topics.publish(Announcement { topic, subject, text, trace_header })
+            }
             TargetKind::Function => {
                 tracing::debug!(bucket, destination, "an event of S3 is not sent to a function");
                 return;

@@ -2,7 +2,7 @@
 use super::*;
 use crate::control::arn::QueueArn;
 use crate::control::clock::Timestamp;
-use crate::control::delivery::{Delivery, Queues, Source, Undelivered};
+use crate::control::delivery::{Announcement, Delivery, Publisher, Queues, Source, Undelivered};
 use crate::control::policies::Why;
 use crate::s3::notifications::{PUT, RequestedRule, TargetKind};
 
@@ -33,6 +33,17 @@ impl Queues for Recorder {
     }
 }
 
+/// There are no topics.
+impl Publisher for Recorder {
+    fn has_topic(&self, _: &str) -> bool {
+        false
+    }
+
+    fn publish(&self, _: Announcement<'_>) -> Result<Vec<String>, String> {
+        Err("the topic does not exist".to_owned())
+    }
+}
+
 impl Recorder {
     /// The keys of the delivered events.
     fn keys(&self) -> Vec<String> {
@@ -53,7 +64,8 @@ impl Recorder {
 pub(crate) fn targets() -> (Arc<Targets>, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
     let queues: Arc<dyn Queues> = Arc::<Recorder>::clone(&recorder);
-    (Arc::new(Targets { queues, topics: None, account: "000000000000".to_owned() }), recorder)
+    let topics: Arc<dyn Publisher> = Arc::<Recorder>::clone(&recorder);
+    (Arc::new(Targets { queues, topics, account: "000000000000".to_owned() }), recorder)
 }
 
 /// A bucket that announces everything that is created.
