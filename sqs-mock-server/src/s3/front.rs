@@ -1,12 +1,14 @@
 //! The HTTP layer around s3s.
 //!
 //! ```text
-//! connection -> guard -> Front: request_body (timeout, pace) -> strip_signature (without --auth) -> s3s -> Gate -> operations
+//! connection -> guard -> Front: request_body (timeout, pace) -> headers in a presigned URL -> strip_signature (without --auth)
+//!                               -> s3s -> Gate -> operations
 //!                               response_body (pace, truncate, corrupt) <-------------------------------+
 //! ```
 //! A `RequestContext` among the extensions of the request carries what the operations report besides their output.
 //! `Gate` computes the fault plan once s3s knows the operation, and stores it there, where the bodies and `Front` find it.
 
+use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +19,7 @@ use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use parking_lot::Mutex;
+use percent_encoding::percent_decode_str;
 use s3s::access::{S3Access, S3AccessContext};
 use s3s::auth::{S3Auth, SecretKey};
 use s3s::host::{S3Host, VirtualHost};
@@ -86,6 +89,7 @@ impl Front {
         let (mut head, incoming) = request.into_parts();
         let (limit, expects_continue) = (self.host.limits.body_timeout, head.headers.contains_key(EXPECT));
         let body = body::limited(incoming, Arc::clone(context), limit, expects_continue);
+        hoist_parameters(&mut head);
         if self.host.names.keys.is_none() {
             strip_signature(&mut head);
         }
@@ -262,20 +266,61 @@ fn error(failure: &Failure) -> S3Error {
     S3Error::with_message(code, failure.message.clone().unwrap_or_else(|| message.to_owned()))
 }
 
+/// Parameters of a presigned URL that belong to its signature, of version 4 or 2, in lower case.
+const SIGNATURE: [&str; 9] = [
+    "x-amz-algorithm",
+    "x-amz-credential",
+    "x-amz-date",
+    "x-amz-expires",
+    "x-amz-signature",
+    "x-amz-signedheaders",
+    "awsaccesskeyid",
+    "expires",
+    "signature",
+];
+
+/// The name of a parameter in lower case, and its value.
+fn parameter(pair: &str) -> (String, &str) {
+    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+    (name.to_ascii_lowercase(), value)
+}
+
+/// The query of a presigned URL.
+fn presigned(head: &Parts) -> Option<&str> {
+    let is_signature = |pair: &str| ["x-amz-signature", "signature"].contains(&parameter(pair).0.as_str());
+    head.uri.query().filter(|query| query.split('&').any(is_signature))
+}
+
+/// Whether a parameter of a presigned URL, in lower case, is a header that an SDK moved there. Those of signature version 2
+/// also move the last two.
+fn is_hoisted(name: &str) -> bool {
+    name.starts_with("x-amz-") && !SIGNATURE.contains(&name)
+        || ["content-md5", "content-type"].contains(&name)
+}
+
+/// Adds the headers that a presigned URL has in its query, unless the request has them too. They stay in the query, which
+/// the signature covers.
+pub(crate) fn hoist_parameters(head: &mut Parts) {
+    let Some(query) = presigned(head) else { return };
+    let header = |pair| {
+        let (name, value) = parameter(pair);
+        let name = HeaderName::try_from(name).ok().filter(|name| is_hoisted(name.as_str()))?;
+        let value: Cow<'_, [u8]> = percent_decode_str(value).into();
+        Some((name, HeaderValue::from_bytes(&value).ok()?))
+    };
+    let headers: Vec<_> = query.split('&').filter_map(header).collect();
+    for (name, value) in headers {
+        head.headers.entry(name).or_insert(value);
+    }
+}
+
 /// Removes the signature from the head of a request, for servers that accept any credentials: s3s rejects signatures that
 /// it cannot verify.
 pub(crate) fn strip_signature(head: &mut Parts) {
     head.headers.remove(AUTHORIZATION);
-    let Some(query) = head.uri.query() else { return };
-    let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
-    if !query.split('&').any(|pair| ["x-amz-signature", "signature"].contains(&name(pair).as_str())) {
-        return;
-    }
-    // Of signature versions 4 and 2.
-    let is_signature = |name: String| {
-        name.starts_with("x-amz-") || ["awsaccesskeyid", "expires", "signature"].contains(&name.as_str())
-    };
-    let kept: Vec<_> = query.split('&').filter(|pair| !is_signature(name(pair))).collect();
+    let Some(query) = presigned(head) else { return };
+    let is_kept = |pair: &&str| !SIGNATURE.contains(&parameter(pair).0.as_str());
+    let kept: Vec<_> = query.split('&').filter(is_kept).collect();
     let path = head.uri.path();
     let uri = if kept.is_empty() { path.to_owned() } else { format!("{path}?{}", kept.join("&")) };
     // Parsing cannot fail: the text is a part of a valid URI.

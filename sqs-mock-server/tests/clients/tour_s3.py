@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+import urllib.error
 import urllib.request
 from importlib.metadata import version
 
@@ -48,6 +49,21 @@ def object_is_returned_with_metadata_and_by_range():
     rejected("PreconditionFailed", s3.put_object, Bucket=BUCKET, Key="a", Body=b"x", IfNoneMatch="*")
     rejected("NoSuchKey", s3.get_object, Bucket=BUCKET, Key="nothing")
     rejected("NoSuchBucket", s3.put_object, Bucket="nowhere", Key="a", Body=b"x")
+
+
+def presigned_url_keeps_metadata_and_checksum():
+    settings = {"Bucket": BUCKET, "Key": "a", "Metadata": {"m": "a b+"}, "StorageClass": "GLACIER"}
+    for put in (settings, settings | {"ContentMD5": "AAAAAAAAAAAAAAAAAAAAAA=="}):
+        # Signature version 2, which has all headers in the URL.
+        url = s3.generate_presigned_url("put_object", put)
+        assert "x-amz-meta-m=" in url, url
+        request = urllib.request.Request(url, data=b"tea", method="PUT", headers={"Content-Type": ""})
+        try:
+            urllib.request.urlopen(request).close()
+        except urllib.error.HTTPError as error:
+            assert b"<Code>BadDigest</Code>" in error.read() and "ContentMD5" in put
+    head = s3.head_object(Bucket=BUCKET, Key="a")
+    equal((head["Metadata"], head["StorageClass"]), ({"m": "a b+"}, "GLACIER"))
 
 
 def keys_with_special_characters_are_listed_and_deleted():
@@ -116,6 +132,7 @@ def extended_client_sends_and_receives_through_s3():
 
 TOUR = [
     object_is_returned_with_metadata_and_by_range,
+    presigned_url_keeps_metadata_and_checksum,
     keys_with_special_characters_are_listed_and_deleted,
     large_body_is_uploaded_in_parts,
     throttled_and_lost_requests_are_retried,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use aws_sdk_s3::config::{Credentials, SharedCredentialsProvider};
 use aws_sdk_s3::presigning::PresigningConfig;
 use aws_sdk_s3::primitives::ByteStream;
+use aws_sdk_s3::types::{ServerSideEncryption, StorageClass};
 use aws_sdk_s3::{Client, Config};
 use sqs_mock_server::s3::S3;
 use sqs_mock_server::{Limits, MockSqs};
@@ -55,6 +56,50 @@ async fn presigned_urls_work_with_and_without_verification() {
         let endpoint = server.s3().endpoint_url().to_owned();
         let answer = tokio::task::spawn_blocking(move || ask(&endpoint, &request)).await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("\r\n\r\ntea"), "{answer}");
+    }
+}
+
+/// Sends `tea` to a presigned URL for a put of the object `a`, which an SDK signed with these parameters.
+async fn put_presigned(server: &MockSqs, parameters: &'static str) -> String {
+    let client = Client::from_conf(config_with_key(server, "AKID", "secret"));
+    let config = PresigningConfig::expires_in(Duration::from_secs(60)).unwrap();
+    let put = client.put_object().bucket(BUCKET).key("a").customize().mutate_request(move |request| {
+        let separator = if request.uri().contains('?') { '&' } else { '?' };
+        request.set_uri(format!("{}{separator}{parameters}", request.uri())).unwrap();
+    });
+    let put = put.presigned(config).await.unwrap();
+    let host = server.s3().endpoint_url().trim_start_matches("http://").to_owned();
+    let path = put.uri().split_once(&host).unwrap().1;
+    let request =
+        format!("PUT {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: 3\r\n\r\ntea");
+    let endpoint = server.s3().endpoint_url().to_owned();
+    tokio::task::spawn_blocking(move || ask(&endpoint, &request)).await.unwrap()
+}
+
+#[tokio::test]
+async fn headers_in_a_presigned_url_count_with_and_without_verification() {
+    for server in [verifying_server().await, super::server().await] {
+        let parameters = "X-Amz-Meta-Shop=a%20b%2B&x-amz-storage-class=GLACIER&x-amz-checksum-crc32=jobXsg%3D%3D\
+                          &x-amz-sdk-checksum-algorithm=CRC32&x-amz-server-side-encryption=AES256";
+        let stored = put_presigned(&server, parameters).await;
+        assert!(stored.starts_with("HTTP/1.1 200"), "{stored}");
+        assert!(stored.contains("x-amz-checksum-crc32: jobXsg=="), "{stored}");
+        let client = Client::from_conf(config_with_key(&server, "AKID", "secret"));
+        let head = client.head_object().bucket(BUCKET).key("a").send().await.unwrap();
+        assert_eq!(head.metadata().unwrap()["shop"], "a b+");
+        assert_eq!(head.storage_class(), Some(&StorageClass::Glacier));
+        assert_eq!(head.server_side_encryption(), Some(&ServerSideEncryption::Aes256));
+        let denied = put_presigned(&server, "x-amz-expected-bucket-owner=111111111111").await;
+        assert!(denied.contains("<Code>AccessDenied</Code>"), "{denied}");
+    }
+}
+
+#[tokio::test]
+async fn wrong_checksum_in_a_presigned_url_is_rejected() {
+    for server in [verifying_server().await, super::server().await] {
+        let refused = put_presigned(&server, "x-amz-checksum-crc32=AAAAAA%3D%3D").await;
+        assert!(refused.contains("<Code>BadDigest</Code>"), "{refused}");
+        assert_eq!(server.s3().count(BUCKET), 0);
     }
 }
 
