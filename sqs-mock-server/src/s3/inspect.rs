@@ -102,7 +102,7 @@ impl MockS3 {
         if let Some(text) = problem_of_bucket_name(name) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        self.content.operations.store.create(name, self.content.host.clock.now().as_millis())
+        self.content.operations.store.create(name, None, self.content.host.clock.now().as_millis())
     }
 }
 

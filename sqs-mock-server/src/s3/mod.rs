@@ -301,7 +301,7 @@ pub(crate) struct Content {
 impl Content {
     pub(crate) fn create_initial_buckets(&self) -> io::Result<()> {
         let (store, now) = (&self.operations.store, self.host.clock.now().as_millis());
-        self.settings.buckets().into_iter().try_for_each(|name| store.create(name, now).map(drop))?;
+        self.settings.buckets().into_iter().try_for_each(|name| store.create(name, None, now).map(drop))?;
         for (name, configuration) in &self.host.notifications {
             if let Some(bucket) = store.bucket(name) {
                 bucket.set_notifications(configuration.clone())?;

@@ -46,7 +46,7 @@ pub(crate) struct Outbox {
     runtime: Option<Handle>,
     /// The source of all timestamps of S3.
     pub(crate) clock: Clock,
-    /// The region of all buckets.
+    /// The region of the server, and of buckets without a location constraint.
     pub(crate) region: String,
     pub(crate) targets: Arc<Targets>,
 }
@@ -118,15 +118,16 @@ impl Outbox {
         Unanswered { context: Arc::new(context), outbox: Arc::clone(self) }
     }
 
-    /// Sends the event of a change, if a rule of the bucket selects it. Callers hold the lock of the bucket.
+    /// Sends the event of a change, if a rule of the bucket selects it; `bucket` is its name and its region. Callers hold the lock of the bucket.
     pub(crate) fn send(
         &self,
         request: &Arc<RequestContext>,
-        bucket: &str,
+        bucket: (&str, &str),
         configuration: &Configuration,
         key: &str,
         change: Change<'_>,
     ) {
+        let (bucket, region) = bucket;
         let Some(rule) = configuration.rule_for(change.name, key) else { return };
         let mut queue = self.queue.lock();
         if request.resets != queue.resets {
@@ -139,7 +140,7 @@ impl Outbox {
         let event = Event {
             change,
             time,
-            region: &self.region,
+            region,
             request_id: &request.id,
             host_id: &request.host_id(),
             configuration_id: &rule.id,

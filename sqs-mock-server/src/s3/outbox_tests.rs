@@ -98,7 +98,7 @@ impl Rig {
 
     fn send(&self, request: &Unanswered, key: &str) {
         let change = Change { name: PUT, object: Some((1, "x")) };
-        self.outbox.send(&request.context, "photos", &self.configuration, key, change);
+        self.outbox.send(&request.context, ("photos", "us-east-1"), &self.configuration, key, change);
     }
 }
 

@@ -17,8 +17,10 @@ use std::time::{Duration, SystemTime};
 use s3s::dto::*;
 use s3s::{S3, S3Error, S3Request, S3Response, S3Result, s3_error};
 
+use crate::control::caller::is_region;
+use crate::s3::RequestContext;
 use crate::s3::outbox::Outbox;
-use crate::s3::store::bucket::no_such_bucket;
+use crate::s3::store::bucket::{no_such_bucket, region_of};
 use crate::s3::store::{Store, bucket, object};
 
 /// Implements the S3 operations.
@@ -37,11 +39,19 @@ impl Operations {
         self.bucket(bucket)?.object(key).ok_or_else(no_such_key)
     }
 
+    /// The region of a bucket.
+    fn region<'a>(&'a self, bucket: &'a bucket::Bucket) -> &'a str {
+        bucket.region(&self.outbox.region)
+    }
+
     /// In milliseconds since the epoch.
     fn now(&self) -> u64 {
         self.outbox.clock.now().as_millis()
     }
 }
+
+/// The region that S3 treats differently: it has no location constraint, and buckets in it can be created again.
+const FIRST_REGION: &str = "us-east-1";
 
 fn no_such_key() -> S3Error {
     s3_error!(NoSuchKey, "The specified key does not exist.")
@@ -122,10 +132,27 @@ impl Operations {
         &self,
         request: S3Request<CreateBucketInput>,
     ) -> S3Result<CreateBucketOutput> {
-        let name = request.input.bucket;
-        if !self.store.create(&name, self.now()).map_err(refused)? {
-            let text = "Your previous request to create the named bucket succeeded and you already own it.";
-            return Err(s3_error!(BucketAlreadyOwnedByYou, "{text}"));
+        let context = RequestContext::of(&request.extensions);
+        let input = request.input;
+        let (name, configuration) = (input.bucket, input.create_bucket_configuration);
+        let location = configuration.and_then(|configuration| configuration.location_constraint);
+        let location = location.map(|name| name.as_str().to_owned()).filter(|name| !name.is_empty());
+        if let Some(location) = &location
+            && (location == FIRST_REGION || !is_region(region_of(location)))
+        {
+            context.error_elements.lock().push(("LocationConstraint".to_owned(), location.clone()));
+            let text = "The specified location-constraint is not valid";
+            return Err(s3_error!(InvalidLocationConstraint, "{text}"));
+        }
+        let is_in_first = location.as_deref().map_or(&*self.outbox.region, region_of) == FIRST_REGION;
+        if !self.store.create(&name, location, self.now()).map_err(refused)? {
+            // As on AWS, which keeps this for old clients.
+            let is_repeatable = is_in_first && self.region(&*self.bucket(&name)?) == FIRST_REGION;
+            if !is_repeatable {
+                let text =
+                    "Your previous request to create the named bucket succeeded and you already own it.";
+                return Err(s3_error!(BucketAlreadyOwnedByYou, "{text}"));
+            }
         }
         Ok(CreateBucketOutput { location: Some(format!("/{name}")) })
     }
@@ -142,28 +169,37 @@ impl Operations {
     }
 
     pub(crate) fn head_bucket(&self, request: S3Request<HeadBucketInput>) -> S3Result<HeadBucketOutput> {
-        self.bucket(&request.input.bucket)?;
-        Ok(HeadBucketOutput::default())
+        let region = self.region(&*self.bucket(&request.input.bucket)?).to_owned();
+        Ok(HeadBucketOutput { bucket_region: Some(region), ..HeadBucketOutput::default() })
     }
 
     pub(crate) fn get_bucket_location(
         &self,
         request: S3Request<GetBucketLocationInput>,
     ) -> S3Result<GetBucketLocationOutput> {
-        self.bucket(&request.input.bucket)?;
+        let bucket = self.bucket(&request.input.bucket)?;
+        let location = bucket.location.as_deref().unwrap_or(&self.outbox.region);
         // The location of the first region is empty.
-        let region = Some(self.outbox.region.as_str()).filter(|region| *region != "us-east-1");
-        let location_constraint = region.map(|region| BucketLocationConstraint::from(region.to_owned()));
+        let location = Some(location).filter(|location| *location != FIRST_REGION);
+        let location_constraint = location.map(|location| location.to_owned().into());
         Ok(GetBucketLocationOutput { location_constraint })
     }
 
     pub(crate) fn list_buckets(&self, request: S3Request<ListBucketsInput>) -> S3Result<ListBucketsOutput> {
-        let prefix = request.input.prefix;
+        let ListBucketsInput { bucket_region, continuation_token, max_buckets, prefix } = request.input;
         let start = prefix.as_deref().unwrap_or_default();
+        // Requests without parameters get no regions.
+        let shows_region = prefix.is_some() || bucket_region.is_some();
+        let shows_region = shows_region || continuation_token.is_some() || max_buckets.is_some();
+        let is_listed = |bucket: &bucket::Bucket| {
+            let is_there = bucket_region.as_deref().is_none_or(|region| region == self.region(bucket));
+            is_there && bucket.name.starts_with(start)
+        };
         let all = self.store.buckets();
-        let rows = all.iter().filter(|bucket| bucket.name.starts_with(start)).map(|bucket| Bucket {
+        let rows = all.iter().filter(|bucket| is_listed(bucket)).map(|bucket| Bucket {
             name: Some(bucket.name.clone()),
             creation_date: Some(timestamp(bucket.created)),
+            bucket_region: shows_region.then(|| self.region(bucket).to_owned()),
             ..Bucket::default()
         });
         Ok(ListBucketsOutput { buckets: Some(rows.collect()), prefix, ..ListBucketsOutput::default() })

@@ -27,7 +27,7 @@ impl Operations {
         let event_bridge = input.notification_configuration.event_bridge_configuration.is_some();
         let rules = requested(input.notification_configuration);
         let new_id = || self.store.new_id();
-        let configuration = Configuration::check(rules, event_bridge, &self.outbox.region, new_id);
+        let configuration = Configuration::check(rules, event_bridge, self.region(&bucket), new_id);
         let configuration = configuration.map_err(|fault| refusal(&context, fault))?;
         let targets: BTreeSet<_> = configuration.rules.iter().map(|rule| rule.target.clone()).collect();
         let validates = !input.skip_destination_validation.unwrap_or_default();

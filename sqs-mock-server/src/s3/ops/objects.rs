@@ -82,7 +82,7 @@ impl Operations {
     ) -> S3Result<Arc<Object>> {
         let announce = |rules: &Configuration, object: &Object| {
             let change = Change { name: event, object: Some((object.size(), &object.etag)) };
-            self.outbox.send(context, &bucket.name, rules, &object.key, change);
+            self.outbox.send(context, (&bucket.name, self.region(bucket)), rules, &object.key, change);
         };
         bucket.put(object, upload, check, announce).map_err(refused)
     }
@@ -100,7 +100,8 @@ impl Operations {
             None => Ok(()),
         };
         let change = Change { name: DELETE, object: None };
-        bucket.delete(key, check, |rules| self.outbox.send(context, &bucket.name, rules, key, change))
+        let place = (bucket.name.as_str(), self.region(bucket));
+        bucket.delete(key, check, |rules| self.outbox.send(context, place, rules, key, change))
     }
 
     pub(crate) fn delete_object(

@@ -24,7 +24,7 @@ const KEY: &str = "big";
 
 fn operations() -> Operations {
     let store = Arc::new(Store::open(None, Seed(1)).unwrap());
-    store.create(BUCKET, 0).unwrap();
+    store.create(BUCKET, None, 0).unwrap();
     let clock = Clock::starting_at(Timestamp::from_millis(1_800_000_000_000));
     let (targets, _) = targets();
     Operations { store, outbox: Outbox::new(clock, "us-east-1".to_owned(), targets) }

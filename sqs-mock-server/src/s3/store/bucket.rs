@@ -9,8 +9,8 @@ use parking_lot::{Mutex, MutexGuard};
 use s3s::{S3Error, S3Result, s3_error};
 
 use crate::s3::notifications::Configuration;
-use crate::s3::store;
 use crate::s3::store::object::{DataWriter, Object, Upload, Written};
+use crate::s3::store::{self, Contents};
 
 /// A bucket. Its methods that write files return errors of S3 as [`io::Error::other`].
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(crate) struct Bucket {
     pub(crate) root: PathBuf,
     /// In milliseconds since the epoch.
     pub(crate) created: u64,
+    /// The location constraint; without one, the bucket is in the region of the server.
+    pub(crate) location: Option<String>,
     /// Held while records are written, but not while bodies are.
     state: Mutex<State>,
 }
@@ -30,6 +32,11 @@ struct State {
     notifications: Arc<Configuration>,
     /// Set when the bucket is removed, for callers that still hold it.
     closed: bool,
+}
+
+/// The region of a location constraint.
+pub(crate) fn region_of(location: &str) -> &str {
+    if location == "EU" { "eu-west-1" } else { location }
 }
 
 /// The error for a bucket that does not exist.
@@ -46,21 +53,27 @@ fn no_such_upload() -> S3Error {
 
 impl Bucket {
     /// Creates the directory of a bucket.
-    pub(crate) fn create(name: &str, root: PathBuf, now: u64) -> io::Result<Self> {
+    pub(crate) fn create(name: &str, location: Option<String>, root: PathBuf, now: u64) -> io::Result<Self> {
         for folder in ["objects", "data"] {
             fs::create_dir_all(root.join(folder))?;
         }
+        store::write(&root.join(store::LOCATION), &location)?;
         store::write(&root.join(store::BUCKET), &now)?;
         // Without what a failed removal has left: the next start reads or removes it.
-        Ok(Self { name: name.to_owned(), root, created: now, state: Mutex::default() })
+        Ok(Self { name: name.to_owned(), root, created: now, location, state: Mutex::default() })
     }
 
     /// Opens the directory of a bucket.
     pub(crate) fn load(name: &str, root: PathBuf) -> io::Result<Self> {
-        let (created, objects, notifications) = store::load(&root)?;
+        let Contents { created, location, objects, notifications } = store::load(&root)?;
         let notifications = Arc::new(notifications);
         let state = Mutex::new(State { objects, notifications, ..State::default() });
-        Ok(Self { name: name.to_owned(), root, created, state })
+        Ok(Self { name: name.to_owned(), root, created, location, state })
+    }
+
+    /// The region of the bucket, if `server` is that of the server.
+    pub(crate) fn region<'a>(&'a self, server: &'a str) -> &'a str {
+        self.location.as_deref().map_or(server, region_of)
     }
 
     /// Locks the bucket for a write.

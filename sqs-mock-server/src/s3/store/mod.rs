@@ -1,7 +1,9 @@
 //! Buckets and objects on disk.
 //!
 //! ```text
-//! DIR/buckets/<bucket>/notifications.json                     notification configuration, if there ever was one
+//! DIR/buckets/<bucket>/bucket.json                            date of creation
+//!                      location.json                          location constraint
+//!                      notifications.json                     notification configuration, if there ever was one
 //!                      objects/<SHA-256 of the key>.json      an object: key, metadata, names of data files
 //!                      data/<id>                              bytes, immutable once written
 //! ```
@@ -78,12 +80,12 @@ impl Store {
     }
 
     /// Creates a bucket; `false` if it exists.
-    pub(crate) fn create(&self, name: &str, now: u64) -> io::Result<bool> {
+    pub(crate) fn create(&self, name: &str, location: Option<String>, now: u64) -> io::Result<bool> {
         let mut buckets = self.buckets.write();
         if buckets.contains_key(name) {
             return Ok(false);
         }
-        let bucket = Bucket::create(name, self.root.join("buckets").join(name), now)?;
+        let bucket = Bucket::create(name, location, self.root.join("buckets").join(name), now)?;
         buckets.insert(name.to_owned(), Arc::new(bucket));
         Ok(true)
     }
@@ -120,14 +122,23 @@ impl Store {
 /// The file of the date of creation.
 pub(crate) const BUCKET: &str = "bucket.json";
 
+/// The file of the location constraint. Buckets of earlier versions have none.
+pub(crate) const LOCATION: &str = "location.json";
+
 /// The file of the notification configuration. Without one, the bucket has no rules.
 pub(crate) const NOTIFICATIONS: &str = "notifications.json";
 
 /// The extension of files that are being written.
 const UNFINISHED: &str = "tmp";
 
-/// The date of creation of a bucket, its objects and its notification configuration.
-type Contents = (u64, BTreeMap<String, Arc<Object>>, Configuration);
+/// The contents of the directory of a bucket.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    pub(crate) created: u64,
+    pub(crate) location: Option<String>,
+    pub(crate) objects: BTreeMap<String, Arc<Object>>,
+    pub(crate) notifications: Configuration,
+}
 
 /// The file of an object: keys may have characters and lengths that file names may not have.
 pub(crate) fn object_file(bucket: &Path, key: &str) -> PathBuf {
@@ -147,13 +158,17 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<T> {
     read.map_err(|error| io::Error::new(error.kind(), format!("{} is damaged: {error}", path.display())))
 }
 
+/// Reads a JSON file that may be missing.
+fn read_optional<T: DeserializeOwned + Default>(path: &Path) -> io::Result<T> {
+    if path.exists() { read_json(path) } else { Ok(T::default()) }
+}
+
 /// Reads a bucket, and removes files of incomplete writes and deletes.
 pub(crate) fn load(bucket: &Path) -> io::Result<Contents> {
     // First, since nothing may be removed from a directory that is not a bucket.
     let created = read_json(&bucket.join(BUCKET))?;
-    let notifications = bucket.join(NOTIFICATIONS);
-    let notifications =
-        if notifications.exists() { read_json(&notifications)? } else { Configuration::default() };
+    let location = read_optional(&bucket.join(LOCATION))?;
+    let notifications = read_optional(&bucket.join(NOTIFICATIONS))?;
     let data = bucket.join("data");
     let mut unreferenced: BTreeSet<_> = finished(&data)?.into_iter().collect();
     let mut objects = BTreeMap::new();
@@ -168,7 +183,7 @@ pub(crate) fn load(bucket: &Path) -> io::Result<Contents> {
         objects.insert(object.key.clone(), Arc::new(object));
     }
     unreferenced.iter().try_for_each(fs::remove_file)?;
-    Ok((created, objects, notifications))
+    Ok(Contents { created, location, objects, notifications })
 }
 
 /// Checks that a data file is complete.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::s3::S3;
-use sqs_mock_server::{MockSqs, Policies};
+use sqs_mock_server::{MockSqs, MockSqsBuilder, Policies};
 
 use super::{BUCKET, server};
 use crate::wire::{Wire, ask};
@@ -285,6 +285,28 @@ async fn enforced_policies_must_allow_s3() {
     let queue = server.queue("events").within(std::time::Duration::from_millis(50));
     let fifth = queue.wait_for(|messages| messages.len() > 4).await;
     assert!(fifth.is_err(), "the event is lost");
+}
+
+#[tokio::test]
+async fn targets_must_be_in_the_region_of_the_bucket() {
+    let file = "[[queues]]\nname = 'events'\n[[queues]]\nname = 'events'\nregion = 'eu-west-1'";
+    let builder = MockSqsBuilder::from_toml(file).unwrap();
+    let server = builder.s3(S3::temporary()).start().await.unwrap();
+    let location = "<CreateBucketConfiguration><LocationConstraint>eu-west-1</LocationConstraint>\
+                    </CreateBucketConfiguration>";
+    let endpoint = server.s3().endpoint_url();
+    let created = exchange(endpoint, "PUT /irish", "", location).await;
+    assert!(created.starts_with("HTTP/1.1 200"), "{created}");
+    let queue = "arn:aws:sqs:eu-west-1:000000000000:events";
+    for (arn, status) in [(queue, 200), (&*queue_arn("events"), 400)] {
+        let rules = rule("Queue", arn, CREATED, "");
+        let body = format!("<NotificationConfiguration>{rules}</NotificationConfiguration>");
+        let answer = exchange(endpoint, "PUT /irish?notification", SKIP, &body).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+    }
+    server.s3().put("irish", "a", "tea").await.unwrap();
+    let events = server.queue("events").in_region("eu-west-1").expect_messages(1).await.unwrap();
+    assert!(events[0].body().contains(r#""awsRegion":"eu-west-1""#), "{events:?}");
 }
 
 #[tokio::test]

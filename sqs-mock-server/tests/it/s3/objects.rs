@@ -2,11 +2,13 @@
 
 use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::types::{
-    BucketLocationConstraint, ChecksumAlgorithm, ChecksumMode, Delete, ObjectIdentifier, StorageClass,
+    BucketLocationConstraint, ChecksumAlgorithm, ChecksumMode, CreateBucketConfiguration, Delete,
+    ObjectIdentifier, StorageClass,
 };
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
 
+use super::files::Directory;
 use super::{BUCKET, bytes, client, get, put, refusal, server};
 
 #[tokio::test]
@@ -194,8 +196,6 @@ async fn buckets_are_created_listed_and_deleted() {
         (vec!["one".to_owned(), "two".to_owned()], "one")
     );
     client.create_bucket().bucket("three").send().await.unwrap();
-    let again = client.create_bucket().bucket("three").send().await;
-    assert_eq!(refusal(again), (409, "BucketAlreadyOwnedByYou".to_owned()));
     server.s3().put("three", "a", "x").await.unwrap();
     let full = client.delete_bucket().bucket("three").send().await;
     assert_eq!(refusal(full), (409, "BucketNotEmpty".to_owned()));
@@ -212,6 +212,69 @@ async fn buckets_are_created_listed_and_deleted() {
     let abroad = MockSqs::builder().region("eu-west-1").s3(S3::temporary()).start().await.unwrap();
     let location = super::client(&abroad).get_bucket_location().bucket(BUCKET).send().await.unwrap();
     assert_eq!(location.location_constraint(), Some(&BucketLocationConstraint::EuWest1));
+}
+
+fn in_region(region: &str) -> CreateBucketConfiguration {
+    let constraint = BucketLocationConstraint::from(region);
+    CreateBucketConfiguration::builder().location_constraint(constraint).build()
+}
+
+#[tokio::test]
+async fn own_bucket_can_be_created_again_in_us_east_1_only() {
+    let server = server().await;
+    let client = client(&server);
+    server.s3().put(BUCKET, "a", "tea").await.unwrap();
+    let again = client.create_bucket().bucket(BUCKET).send().await.unwrap();
+    assert_eq!((again.location(), server.s3().count(BUCKET)), (Some("/payloads"), 1));
+    let owned = (409, "BucketAlreadyOwnedByYou".to_owned());
+    let moved = client.create_bucket().bucket(BUCKET);
+    assert_eq!(refusal(moved.create_bucket_configuration(in_region("eu-west-1")).send().await), owned);
+    let irish = || client.create_bucket().bucket("irish").create_bucket_configuration(in_region("eu-west-1"));
+    irish().send().await.unwrap();
+    assert_eq!(refusal(irish().send().await), owned);
+    assert_eq!(refusal(client.create_bucket().bucket("irish").send().await), owned);
+    let abroad = MockSqs::builder().region("eu-west-1").s3(S3::temporary()).start().await.unwrap();
+    assert_eq!(refusal(super::client(&abroad).create_bucket().bucket(BUCKET).send().await), owned);
+}
+
+#[tokio::test]
+async fn location_constraint_must_be_another_region_than_us_east_1() {
+    let server = server().await;
+    for location in ["us-east-1", "Ireland"] {
+        let create = client(&server).create_bucket().bucket("abroad");
+        let refused = create.create_bucket_configuration(in_region(location)).send().await;
+        assert_eq!(refusal(refused), (400, "InvalidLocationConstraint".to_owned()));
+    }
+    assert_eq!(server.s3().buckets(), [BUCKET]);
+}
+
+#[tokio::test]
+async fn location_constraint_survives_a_restart() {
+    let directory = Directory::new("location");
+    let server = MockSqs::builder().with_s3(&directory.0).start().await.unwrap();
+    for (name, location) in [("irish", "eu-west-1"), ("old", "EU")] {
+        let create = client(&server).create_bucket().bucket(name);
+        create.create_bucket_configuration(in_region(location)).send().await.unwrap();
+    }
+    server.shutdown().await;
+    // A bucket of an earlier version.
+    std::fs::remove_file(directory.0.join("buckets/payloads/location.json")).unwrap();
+    let server = MockSqs::builder().with_s3(&directory.0).start().await.unwrap();
+    let client = client(&server);
+    for (name, location, region) in
+        [("irish", "eu-west-1", "eu-west-1"), ("old", "EU", "eu-west-1"), (BUCKET, "", "us-east-1")]
+    {
+        let found = client.get_bucket_location().bucket(name).send().await.unwrap();
+        assert_eq!(found.location_constraint().map_or("", BucketLocationConstraint::as_str), location);
+        let head = client.head_bucket().bucket(name).send().await.unwrap();
+        assert_eq!(head.bucket_region(), Some(region));
+    }
+    let listed = client.list_buckets().bucket_region("eu-west-1").send().await.unwrap();
+    let listed: Vec<_> =
+        listed.buckets().iter().map(|one| (one.name().unwrap(), one.bucket_region())).collect();
+    assert_eq!(listed, [("irish", Some("eu-west-1")), ("old", Some("eu-west-1"))]);
+    let all = client.list_buckets().send().await.unwrap();
+    assert!(all.buckets().iter().all(|bucket| bucket.bucket_region().is_none()), "{all:?}");
 }
 
 #[tokio::test]
