@@ -160,6 +160,7 @@ fn found_parts<'u>(upload: &'u Upload, wanted: &[CompletedPart]) -> S3Result<Vec
             |found: &&Written| part.e_tag.as_ref().is_none_or(|etag| etag.value() == hex(found.md5));
         let found = part.part_number.and_then(|number| upload.parts.get(&number));
         let found = found.filter(has_etag).ok_or_else(invalid_part)?;
+        check_checksum(upload, part, found)?;
         if number < wanted.len() && found.segment.size < MIN_PART {
             return Err(s3_error!(
                 EntityTooSmall,
@@ -169,6 +170,32 @@ fn found_parts<'u>(upload: &'u Upload, wanted: &[CompletedPart]) -> S3Result<Vec
         parts.push(found);
     }
     Ok(parts)
+}
+
+/// Checks the checksum of a listed part, which composite checksums need.
+fn check_checksum(upload: &Upload, listed: &CompletedPart, found: &Written) -> S3Result<()> {
+    let Some(algorithm) = upload.algorithm else { return Ok(()) };
+    let listed_checksum = match algorithm {
+        Algorithm::Crc32 => &listed.checksum_crc32,
+        Algorithm::Crc32c => &listed.checksum_crc32c,
+        Algorithm::Crc64Nvme => &listed.checksum_crc64nvme,
+        Algorithm::Sha1 => &listed.checksum_sha1,
+        Algorithm::Sha256 => &listed.checksum_sha256,
+    };
+    match listed_checksum {
+        None if upload.whole => Ok(()),
+        None => Err(s3_error!(
+            InvalidRequest,
+            "The upload was created using a {} checksum. The complete request must include the checksum for each part. It \
+             was missing for part {} in the request.",
+            algorithm.name().to_ascii_lowercase(),
+            listed.part_number.unwrap_or_default()
+        )),
+        Some(value) => {
+            let is_same = |one: &StoredChecksum| one.algorithm == algorithm && one.value == *value;
+            if found.checksum.as_ref().is_some_and(is_same) { Ok(()) } else { Err(invalid_part()) }
+        }
+    }
 }
 
 fn invalid_part() -> S3Error {

@@ -1,6 +1,7 @@
 //! Multipart uploads.
 
 use aws_sdk_s3::Client;
+use aws_sdk_s3::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::types::{
     ChecksumAlgorithm, ChecksumMode, ChecksumType, CompletedMultipartUpload, CompletedPart,
 };
@@ -136,6 +137,51 @@ async fn complete_with_invalid_parts_fails_and_keeps_the_upload() {
     let complete = client.complete_multipart_upload().bucket(BUCKET).key("a").upload_id(&id);
     complete.multipart_upload(parts(&[two])).send().await.unwrap();
     assert_eq!(get(&client, "a").await, b"last");
+}
+
+#[tokio::test]
+async fn composite_checksum_needs_the_checksums_of_all_parts() {
+    let server = server().await;
+    let client = client(&server);
+    let begun = client.create_multipart_upload().bucket(BUCKET).key("a");
+    let begun = begun.checksum_algorithm(ChecksumAlgorithm::Crc32).send().await.unwrap();
+    let id = begun.upload_id().unwrap();
+    let body = bytes(PART + 1);
+    let first = upload(&client, "a", id, 1, &body[..PART]).await;
+    let second = upload(&client, "a", id, 2, &body[PART..]).await;
+    let checksum = |checksum: Option<&str>| {
+        let part = CompletedPart::builder().part_number(2).set_e_tag(second.e_tag.clone());
+        part.set_checksum_crc32(checksum.map(str::to_owned)).build()
+    };
+    for (second, code) in [(checksum(None), "InvalidRequest"), (checksum(Some("AAAAAA==")), "InvalidPart")] {
+        let complete = client.complete_multipart_upload().bucket(BUCKET).key("a").upload_id(id);
+        let refused = complete.multipart_upload(parts(&[first.clone(), second])).send().await;
+        let text = refused.as_ref().unwrap_err().message().unwrap_or_default().to_owned();
+        assert_eq!(refusal(refused), (400, code.to_owned()));
+        let missing = "The upload was created using a crc32 checksum. The complete request must include the checksum for \
+                       each part. It was missing for part 2 in the request.";
+        assert_eq!(text == missing, code == "InvalidRequest", "{text}");
+    }
+    let complete = client.complete_multipart_upload().bucket(BUCKET).key("a").upload_id(id);
+    complete.multipart_upload(parts(&[first, second])).send().await.unwrap();
+}
+
+#[tokio::test]
+async fn wrong_checksum_of_a_part_is_refused_for_full_object_checksums() {
+    let server = server().await;
+    let client = client(&server);
+    let begun = client.create_multipart_upload().bucket(BUCKET).key("a");
+    let begun = begun.checksum_algorithm(ChecksumAlgorithm::Crc32).checksum_type(ChecksumType::FullObject);
+    let begun = begun.send().await.unwrap();
+    let id = begun.upload_id().unwrap();
+    let part = upload(&client, "a", id, 1, b"tea").await;
+    for (checksum, succeeds) in [(Some("AAAAAA=="), false), (None, true)] {
+        let part = CompletedPart::builder().part_number(1).set_e_tag(part.e_tag.clone());
+        let part = part.set_checksum_crc32(checksum.map(str::to_owned)).build();
+        let complete = client.complete_multipart_upload().bucket(BUCKET).key("a").upload_id(id);
+        let completed = complete.multipart_upload(parts(&[part])).send().await;
+        assert_eq!(completed.is_ok(), succeeds, "{completed:?}");
+    }
 }
 
 #[tokio::test]
