@@ -70,7 +70,11 @@ impl Services {
     }
 
     /// Resets every service to its initial state, and removes all recorded requests.
-    pub(crate) fn reset(&self) {
+    ///
+    /// # Errors
+    /// The buckets of S3 are not in their initial state, since their files cannot be removed or created.
+    #[cfg_attr(not(feature = "s3"), expect(clippy::unnecessary_wraps, reason = "only S3 can fail"))]
+    pub(crate) fn reset(&self) -> Result<(), String> {
         // Before the queues: no later queue may get an event or a notification of the time before.
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {
@@ -82,8 +86,9 @@ impl Services {
         self.journal.reset();
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {
-            s3.reset();
+            s3.reset().map_err(|error| format!("cannot reset the buckets of S3: {error}"))?;
         }
+        Ok(())
     }
 
     /// The metrics of every service.

@@ -22,6 +22,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sqs_client::wire::protocol::Protocol;
@@ -69,7 +70,8 @@ pub(crate) fn localstack_health(ask: &Ask<'_>) -> Answered {
 
 /// `POST /_mock/reset`.
 pub(crate) fn reset(ask: &Ask<'_>) -> Answered {
-    ask.services.reset();
+    let failed = |error: String| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error);
+    ask.services.reset().map_err(failed)?;
     answer_json(&json!({ "reset": true }))
 }
 

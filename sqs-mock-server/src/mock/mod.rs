@@ -203,8 +203,13 @@ impl MockSqs {
     /// - Waiting receives return as if their queue was deleted; other requests in progress may fail in the same way.
     /// - Settings, connections and clients stay.
     /// - Ids do not repeat, so old receipt handles match no message of later queues.
+    ///
+    /// # Panics
+    /// The files of S3 cannot be removed or created, or their directory does not exist any more.
     pub fn reset(&self) {
-        self.services.reset();
+        if let Err(error) = self.services.reset() {
+            panic!("{error}");
+        }
     }
 
     /// The response of `GET /metrics`: metrics in the text format of Prometheus.

@@ -316,12 +316,13 @@ impl Content {
     }
 
     /// Removes the objects if the directory is temporary.
-    pub(crate) fn reset(&self) {
-        if let Err(error) =
-            self.operations.store.clear_temporary().and_then(|()| self.create_initial_buckets())
-        {
-            tracing::error!(%error, "cannot create the initial buckets again");
-        }
+    ///
+    /// # Errors
+    /// A directory cannot be removed or created, or a kept one does not exist any more.
+    pub(crate) fn reset(&self) -> io::Result<()> {
+        let store = &self.operations.store;
+        let cleared = store.clear_temporary();
+        self.create_initial_buckets().and(cleared).and_then(|()| store.check_directories())
     }
 
     /// Writes the counters.

@@ -145,7 +145,7 @@ impl Operations {
             return Err(s3_error!(InvalidLocationConstraint, "{text}"));
         }
         let is_in_first = location.as_deref().map_or(&*self.outbox.region, region_of) == FIRST_REGION;
-        if !self.store.create(&name, location, self.now()).map_err(refused)? {
+        if !self.store.create(&name, location.as_deref(), self.now()).map_err(refused)? {
             // As on AWS, which keeps this for old clients.
             let is_repeatable = is_in_first && self.region(&*self.bucket(&name)?) == FIRST_REGION;
             if !is_repeatable {
@@ -200,7 +200,6 @@ impl Operations {
             name: Some(bucket.name.clone()),
             creation_date: Some(timestamp(bucket.created)),
             bucket_region: shows_region.then(|| self.region(bucket).to_owned()),
-            ..Bucket::default()
         });
         Ok(ListBucketsOutput { buckets: Some(rows.collect()), prefix, ..ListBucketsOutput::default() })
     }

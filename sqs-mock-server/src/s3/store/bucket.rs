@@ -53,14 +53,13 @@ fn no_such_upload() -> S3Error {
 
 impl Bucket {
     /// Creates the directory of a bucket.
-    pub(crate) fn create(name: &str, location: Option<String>, root: PathBuf, now: u64) -> io::Result<Self> {
-        for folder in ["objects", "data"] {
-            fs::create_dir_all(root.join(folder))?;
-        }
+    pub(crate) fn create(name: &str, location: Option<&str>, root: PathBuf, now: u64) -> io::Result<Self> {
+        fs::create_dir_all(&root)?;
+        // An interrupted removal may have left other ones.
+        store::write(&root.join(store::NOTIFICATIONS), &Configuration::default())?;
         store::write(&root.join(store::LOCATION), &location)?;
         store::write(&root.join(store::BUCKET), &now)?;
-        // Without what a failed removal has left: the next start reads or removes it.
-        Ok(Self { name: name.to_owned(), root, created: now, location, state: Mutex::default() })
+        Self::load(name, root)
     }
 
     /// Opens the directory of a bucket.
@@ -91,7 +90,11 @@ impl Bucket {
         if !state.objects.is_empty() {
             return Ok(false);
         }
-        fs::remove_dir_all(&self.root)?;
+        // First, since the next start takes a directory without this file for no bucket.
+        fs::remove_file(self.root.join(store::BUCKET))?;
+        if let Err(error) = fs::remove_dir_all(&self.root) {
+            tracing::warn!(%error, path = %self.root.display(), "cannot remove all files of a deleted bucket");
+        }
         *state = State { closed: true, ..State::default() };
         Ok(true)
     }

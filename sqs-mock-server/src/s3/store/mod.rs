@@ -1,9 +1,9 @@
 //! Buckets and objects on disk.
 //!
 //! ```text
-//! DIR/buckets/<bucket>/bucket.json                            date of creation
+//! DIR/buckets/<bucket>/bucket.json                            date of creation; without it, this is not a bucket
 //!                      location.json                          location constraint
-//!                      notifications.json                     notification configuration, if there ever was one
+//!                      notifications.json                     notification configuration
 //!                      objects/<SHA-256 of the key>.json      an object: key, metadata, names of data files
 //!                      data/<id>                              bytes, immutable once written
 //! ```
@@ -62,6 +62,11 @@ impl Store {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if entry.file_type()?.is_dir() && check_bucket_name(&name) {
+                if !entry.path().join(BUCKET).exists() {
+                    let path = entry.path();
+                    tracing::warn!(path = %path.display(), "ignored: without {BUCKET}, a directory is not a bucket");
+                    continue;
+                }
                 let bucket = Bucket::load(&name, entry.path())?;
                 all.insert(name, Arc::new(bucket));
             }
@@ -80,7 +85,7 @@ impl Store {
     }
 
     /// Creates a bucket; `false` if it exists.
-    pub(crate) fn create(&self, name: &str, location: Option<String>, now: u64) -> io::Result<bool> {
+    pub(crate) fn create(&self, name: &str, location: Option<&str>, now: u64) -> io::Result<bool> {
         let mut buckets = self.buckets.write();
         if buckets.contains_key(name) {
             return Ok(false);
@@ -113,9 +118,22 @@ impl Store {
         let mut removed = Ok(());
         for bucket in std::mem::take(&mut *self.buckets.write()).into_values() {
             bucket.empty();
-            removed = fs::remove_dir_all(&bucket.root).and(removed);
+            removed = match fs::remove_dir_all(&bucket.root) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => removed,
+            };
         }
         removed
+    }
+
+    /// Checks that the directories of all buckets still exist.
+    pub(crate) fn check_directories(&self) -> io::Result<()> {
+        let missing = self.buckets().into_iter().find(|bucket| !bucket.root.join(BUCKET).exists());
+        let error = |bucket: Arc<Bucket>| {
+            let text = format!("{} was removed meanwhile", bucket.root.display());
+            io::Error::new(io::ErrorKind::NotFound, text)
+        };
+        missing.map_or(Ok(()), |bucket| Err(error(bucket)))
     }
 }
 
@@ -125,7 +143,7 @@ pub(crate) const BUCKET: &str = "bucket.json";
 /// The file of the location constraint. Buckets of earlier versions have none.
 pub(crate) const LOCATION: &str = "location.json";
 
-/// The file of the notification configuration. Without one, the bucket has no rules.
+/// The file of the notification configuration. Buckets of earlier versions have none without rules.
 pub(crate) const NOTIFICATIONS: &str = "notifications.json";
 
 /// The extension of files that are being written.
@@ -167,6 +185,10 @@ fn read_optional<T: DeserializeOwned + Default>(path: &Path) -> io::Result<T> {
 pub(crate) fn load(bucket: &Path) -> io::Result<Contents> {
     // First, since nothing may be removed from a directory that is not a bucket.
     let created = read_json(&bucket.join(BUCKET))?;
+    // A process that was killed may not have created or have removed them.
+    for folder in ["objects", "data"] {
+        fs::create_dir_all(bucket.join(folder))?;
+    }
     let location = read_optional(&bucket.join(LOCATION))?;
     let notifications = read_optional(&bucket.join(NOTIFICATIONS))?;
     let data = bucket.join("data");

@@ -7,6 +7,7 @@ use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
 
 use super::{BUCKET, client, get, put};
+use crate::wire::Wire;
 
 /// A unique directory, removed on drop.
 pub(super) struct Directory(pub(super) PathBuf);
@@ -104,6 +105,50 @@ async fn reset_empties_only_a_temporary_directory() {
         assert_eq!((server.s3().count(BUCKET), server.s3().requests().len()), (left, 0));
         put(&client(&server), "b", b"tea").await;
     }
+}
+
+#[tokio::test]
+async fn interrupted_creation_or_removal_of_a_bucket_does_not_prevent_the_start() {
+    let directory = Directory::new("interrupted");
+    let server = start(&directory.0).await;
+    server.s3().create_bucket("created").unwrap();
+    server.s3().create_bucket("removed").unwrap();
+    server.s3().create_bucket("emptied").unwrap();
+    server.shutdown().await;
+    let buckets = directory.0.join("buckets");
+    for file in ["created/bucket.json", "created/location.json", "removed/bucket.json"] {
+        fs::remove_file(buckets.join(file)).unwrap();
+    }
+    let rules = r#"{"rules":[],"event_bridge":true}"#;
+    fs::write(buckets.join("removed/notifications.json"), rules).unwrap();
+    for folder in ["created/data", "removed/objects", "emptied/data", "emptied/objects"] {
+        fs::remove_dir(buckets.join(folder)).unwrap();
+    }
+    let server = start(&directory.0).await;
+    assert_eq!(server.s3().buckets(), ["emptied", BUCKET]);
+    server.s3().put("emptied", "a", "tea").await.unwrap();
+    for name in ["created", "removed"] {
+        assert!(server.s3().create_bucket(name).unwrap());
+        server.s3().put(name, "a", "tea").await.unwrap();
+    }
+    let get = client(&server).get_bucket_notification_configuration().bucket("removed");
+    assert!(get.send().await.unwrap().event_bridge_configuration().is_none());
+}
+
+#[tokio::test]
+async fn reset_creates_a_temporary_directory_again_and_misses_a_kept_one() {
+    let server = super::server().await;
+    fs::remove_dir_all(server.s3().directory()).unwrap();
+    server.reset();
+    put(&client(&server), "a", b"tea").await;
+
+    let directory = Directory::new("gone");
+    let server = start(&directory.0).await;
+    fs::remove_dir_all(&directory.0).unwrap();
+    let answer = Wire::connect(&server).await.exchange("POST /_mock/reset", "", b"").await.error(500);
+    let missing = directory.0.join("buckets/payloads");
+    let expected = format!("cannot reset the buckets of S3: {} was removed meanwhile", missing.display());
+    assert_eq!(answer, expected);
 }
 
 #[tokio::test]
