@@ -15,17 +15,18 @@ use std::time::Duration;
 use bytes::{Buf as _, Bytes, BytesMut};
 use futures_util::{StreamExt as _, stream};
 use http::header::CONTENT_LENGTH;
-use http::{HeaderMap, HeaderName, HeaderValue, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Body as _, Frame, Incoming};
 use s3s::dto::StreamingBlob;
 use s3s::{Body, S3Error, S3ErrorCode, S3Result, StdError, TrailingHeaders, s3_error};
 use tokio::time::{sleep, timeout};
 
+use crate::control::arn::Resource;
 use crate::control::faults::fault::Damage;
 use crate::http::reply::{Break, Live};
 use crate::s3::RequestContext;
-use crate::s3::front::pace;
+use crate::s3::front::{INVALID_BUCKET_NAME, pace};
 use crate::s3::notifications::MALFORMED_XML;
 use crate::s3::ops::refused;
 use crate::s3::store::bucket::Bucket;
@@ -172,21 +173,74 @@ impl Damaged {
     }
 }
 
-/// Adds the elements that an operation reported, and the ids of the request, to the body of an error: s3s writes only code
-/// and message.
-pub(crate) fn complete_error(mut response: Response<Body>, context: &RequestContext) -> Response<Body> {
+/// The text of s3s for a request that is no operation of S3.
+const UNKNOWN_OPERATION: &str = "<Message>Unknown operation</Message>";
+
+/// The texts of errors that s3s sends without one:
+/// <https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html>.
+fn default_message(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "IncompleteBody" => {
+            "You did not provide the number of bytes specified by the Content-Length HTTP header."
+        }
+        "InternalError" => "We encountered an internal error. Please try again.",
+        "InvalidBucketName" => INVALID_BUCKET_NAME,
+        "InvalidURI" => "Couldn't parse the specified URI.",
+        "KeyTooLongError" => "Your key is too long",
+        "MalformedXML" => MALFORMED_XML,
+        "MaxMessageLengthExceeded" => "Your request was too large.",
+        "MethodNotAllowed" => "The specified method is not allowed against this resource.",
+        "MissingContentLength" => "You must provide the Content-Length HTTP header.",
+        "MissingRequestBodyError" => "Request body is empty.",
+        "SignatureDoesNotMatch" => {
+            "The request signature we calculated does not match the signature you provided. Check your key and signing \
+             method."
+        }
+        _ => return None,
+    })
+}
+
+/// The element that names the resource of an error.
+fn resource_element<'a>(code: &str, resource: &'a Resource) -> Option<(&'static str, &'a str)> {
+    match code {
+        "BucketAlreadyOwnedByYou" | "BucketNotEmpty" | "InvalidBucketName" | "NoSuchBucket" => {
+            Some(("BucketName", resource.bucket()?))
+        }
+        "NoSuchKey" => Some(("Key", resource.key()?)),
+        _ => None,
+    }
+}
+
+/// Adds a missing text, the elements that name the resource or that an operation reported, and the ids of the request to
+/// the body of an error: s3s writes only code and message.
+pub(crate) fn complete_error(
+    mut response: Response<Body>,
+    method: &Method,
+    context: &RequestContext,
+) -> Response<Body> {
     let body = response.body().bytes().unwrap_or_default();
     let Some(start) = std::str::from_utf8(&body).ok().and_then(|text| text.strip_suffix(END)) else {
         return response;
     };
-    let mut text = start.to_owned();
+    let own =
+        format!("<Message>This server has no operation for {method} with this path and query.</Message>");
+    let mut text = start.replace(UNKNOWN_OPERATION, &own);
     let mut add = |name: &str, value: &str| {
+        // XML has no form for other control characters, which keys may have.
+        if value.chars().any(|one| one.is_control() && !"\t\n\r".contains(one)) {
+            return;
+        }
         let value = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         text.extend(["<", name, ">", &value, "</", name, ">"]);
     };
-    // s3s itself sends this error without a message.
-    if start.ends_with("<Code>MalformedXML</Code>") {
-        add("Message", MALFORMED_XML);
+    let code = start.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    let (code, rest) = code.unwrap_or_default();
+    if let Some(message) = default_message(code).filter(|_| rest.is_empty()) {
+        add("Message", message);
+    }
+    let resource = context.info.get().and_then(|info| info.resource.as_ref());
+    if let Some((name, value)) = resource.and_then(|resource| resource_element(code, resource)) {
+        add(name, value);
     }
     for (name, value) in &*context.error_elements.lock() {
         add(name, value);

@@ -23,7 +23,9 @@ use percent_encoding::percent_decode_str;
 use s3s::access::{S3Access, S3AccessContext};
 use s3s::auth::{S3Auth, SecretKey};
 use s3s::host::{S3Host, VirtualHost};
+use s3s::path::check_bucket_name;
 use s3s::service::{S3Service, S3ServiceBuilder};
+use s3s::validation::NameValidation;
 use s3s::{Body, S3Error, S3ErrorCode, S3Result, s3_error};
 use sqs_client::wire::sign::KeyLookup as _;
 use tokio::time::timeout;
@@ -63,6 +65,7 @@ impl Front {
         builder.set_host(gate.clone());
         builder.set_auth(gate.clone());
         builder.set_access(gate);
+        builder.set_validation(AnyName);
         let ids = Mutex::new(host.seed.generator("request ids of S3"));
         Self { service: builder.build(), outbox, metrics, host, ids }
     }
@@ -120,9 +123,9 @@ impl Site for Front {
         let context = &unanswered.context;
         request.extensions_mut().insert(Arc::clone(context));
         let mut observer = Observer::begin(&self.metrics, &self.host, context);
-        let is_head = request.method() == Method::HEAD;
+        let method = request.method().clone();
         let response = self.guarded(request, &unanswered).await;
-        let mut response = body::complete_error(response, context);
+        let mut response = body::complete_error(response, &method, context);
         for (name, value) in [("x-amz-request-id", &context.id), ("x-amz-id-2", &context.host_id())] {
             if let Ok(value) = HeaderValue::try_from(value) {
                 response.headers_mut().insert(HeaderName::from_static(name), value);
@@ -135,8 +138,8 @@ impl Site for Front {
             let code = StatusCode::from_u16(*code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             response = status(code, body.clone());
         }
-        let has_body =
-            !is_head && ![StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status());
+        let has_body = method != Method::HEAD
+            && ![StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status());
         let is_reset = match damage {
             Some(Damage::Lost) => true,
             Some(Damage::Truncated) if !has_body => true,
@@ -205,6 +208,19 @@ impl S3Auth for Gate {
     }
 }
 
+/// Lets names of buckets pass, since errors of s3s do not contain the name. [`Gate`] checks them.
+#[derive(Debug)]
+struct AnyName;
+
+impl NameValidation for AnyName {
+    fn validate_bucket_name(&self, name: &str) -> bool {
+        !name.is_empty()
+    }
+}
+
+/// The text of the error `InvalidBucketName`.
+pub(crate) const INVALID_BUCKET_NAME: &str = "The specified bucket is not valid.";
+
 /// Checks each request once s3s knows its operation.
 #[async_trait::async_trait]
 impl S3Access for Gate {
@@ -224,7 +240,14 @@ impl S3Access for Gate {
         if is_anonymous || owner.is_some_and(|owner| owner.as_bytes() != names.account.as_bytes()) {
             return Err(s3_error!(AccessDenied, "Access Denied"));
         }
-        self.apply_faults(&request, info).await
+        if context.s3_path().get_bucket_name().is_some_and(|name| !check_bucket_name(name)) {
+            return Err(s3_error!(InvalidBucketName, "{INVALID_BUCKET_NAME}"));
+        }
+        self.apply_faults(&request, info).await?;
+        if S3Action::from_name(&info.operation).is_none() {
+            return Err(s3_error!(NotImplemented, "This server does not implement {}.", info.operation));
+        }
+        Ok(())
     }
 }
 

@@ -84,7 +84,7 @@ macro_rules! move_fields {
 pub(crate) use move_fields;
 
 /// Implements each listed method of the [`S3`] trait with the method of the same name. `waits` marks async methods.
-/// Other operations fail with `NotImplemented`.
+/// The gate refuses other operations.
 macro_rules! operations {
     (@call $call:expr) => { $call };
     (@call $call:expr, $waits:ident) => { $call.await };

@@ -96,3 +96,54 @@ async fn body_of_more_than_five_gibibytes_is_rejected_before_it_is_read() {
         assert!(answer.contains("<Code>EntityTooLarge</Code>"), "{path}: {answer}");
     }
 }
+
+#[tokio::test]
+async fn errors_have_the_texts_and_elements_of_s3() {
+    let server = server().await;
+    let long = format!("GET /payloads/{}", "k".repeat(1025));
+    for (line, status, expected) in [
+        (
+            "GET /Bad_Name/a",
+            400,
+            "<Code>InvalidBucketName</Code><Message>The specified bucket is not valid.</Message>\
+             <BucketName>Bad_Name</BucketName>",
+        ),
+        ("PUT /..", 400, "<BucketName>..</BucketName>"),
+        (&long, 400, "<Code>KeyTooLongError</Code><Message>Your key is too long</Message>"),
+        (
+            "GET /payloads/%FF",
+            400,
+            "<Code>InvalidURI</Code><Message>Couldn't parse the specified URI.</Message>",
+        ),
+        (
+            "GET /nowhere/a",
+            404,
+            "<Code>NoSuchBucket</Code><Message>The specified bucket does not exist</Message>\
+             <BucketName>nowhere</BucketName>",
+        ),
+        (
+            "GET /payloads/a&b",
+            404,
+            "<Code>NoSuchKey</Code><Message>The specified key does not exist.</Message><Key>a&amp;b</Key>",
+        ),
+        // XML cannot represent the key.
+        ("GET /payloads/a%01", 404, "<Message>The specified key does not exist.</Message>"),
+        (
+            "GET /payloads/a?tagging",
+            501,
+            "<Code>NotImplemented</Code><Message>This server does not implement GetObjectTagging.</Message>",
+        ),
+        (
+            "PATCH /payloads/a",
+            501,
+            "<Code>NotImplemented</Code><Message>This server has no operation for PATCH with this path and query.\
+             </Message>",
+        ),
+    ] {
+        let answer =
+            request(&server, format!("{line} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n"))
+                .await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+        assert!(answer.contains(&format!("{expected}<RequestId>")), "{expected}\n{answer}");
+    }
+}
