@@ -96,8 +96,8 @@ fn start_and_stop_are_events() {
     let events = json_lines(&log_of(&["--log", "info", "--log-format", "json", "--seed", "1"], &[]));
     let messages: Vec<_> = events.iter().map(|event| event["message"].as_str().unwrap()).collect();
     assert_eq!(messages, ["starting", "listening", "stopping", "stopped"]);
-    assert!(events[0]["endpoint"].as_str().is_some_and(|url| url.starts_with("http://127.0.0.1:")));
-    assert_eq!(events[1]["signal"], "SIGTERM");
+    assert!(events[1]["endpoint"].as_str().is_some_and(|url| url.starts_with("http://127.0.0.1:")));
+    assert_eq!(events[2]["signal"], "SIGTERM");
 }
 
 #[cfg(unix)]
