@@ -385,8 +385,13 @@ impl Store {
     /// Returns a removed message to its old position. It is available.
     pub(crate) fn put_back(&mut self, now: Timestamp, message: StoredMessage) -> Slot {
         let message = StoredMessage { state: State::Available, received: now, ..message };
+        let slot = message.slot;
         let message = self.joined(now, message);
-        let slot = self.messages.insert(message);
+        // Its receipt handles have the slot.
+        let slot = match self.messages.insert_at(slot, message) {
+            Ok(()) => slot,
+            Err(message) => self.messages.insert(message),
+        };
         self.add_to_indexes(slot, false);
         slot
     }
@@ -656,6 +661,23 @@ impl<T> Slab<T> {
         Slot(u32::try_from(index * CHUNK + at).unwrap_or(u32::MAX))
     }
 
+    /// Puts a value into a slot that had one before, or returns it if the slot has been used again.
+    pub(crate) fn insert_at(&mut self, slot: Slot, value: T) -> Result<(), T> {
+        let (index, at) = slot.split();
+        let Some(chunk) = self.chunks.get_mut(index) else { return Err(value) };
+        while chunk.places.len() <= at {
+            chunk.free.push(chunk.places.len());
+            chunk.places.push(None);
+        }
+        let Some(free) = chunk.free.iter().position(|free| *free == at) else { return Err(value) };
+        chunk.free.swap_remove(free);
+        chunk.places[at] = Some(value);
+        if chunk.is_full() {
+            self.open.retain(|open| *open != index);
+        }
+        Ok(())
+    }
+
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<T> {
         let (index, at) = slot.split();
         let chunk = self.chunks.get_mut(index)?;
@@ -779,6 +801,15 @@ mod slab_tests {
         assert_eq!(slab.get(slots[2999]), Some(&2999));
         assert_eq!(slab.insert(7), slots[1500]);
         assert_eq!(slab.get(slots[1500]), Some(&7));
+        assert_eq!(slab.insert_at(slots[1500], 8), Err(8));
+        for slot in &slots {
+            slab.remove(*slot);
+        }
+        for (value, slot) in slots.iter().enumerate().rev() {
+            assert_eq!(slab.insert_at(*slot, value), Ok(()), "{slot:?}");
+        }
+        assert!(slots.iter().enumerate().all(|(value, slot)| slab.get(*slot) == Some(&value)));
+        assert!((0..100).all(|value| !slots.contains(&slab.insert(value))));
     }
 
     #[test]

@@ -246,8 +246,7 @@ impl Pair {
         let received = received.expect("a new or retried attempt");
         let moved: Vec<_> = received.dead_letters.iter().map(|letter| letter.message.core.id).collect();
         assert_eq!(moved, ids(&dead), "dead letters");
-        // Letters return in reverse order, and find their old slots.
-        for (letter, message) in received.dead_letters.into_iter().zip(dead).rev() {
+        for (letter, message) in received.dead_letters.into_iter().zip(dead) {
             if params.target_deleted {
                 twin.bench.queue.take_back(now, letter);
                 twin.naive.take_back(now, message);
