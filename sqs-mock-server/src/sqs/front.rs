@@ -21,9 +21,9 @@ use sqs_client::wire::sign::{Claim, VerifyError};
 use tracing::Level;
 
 use crate::control::arn::{QueueArn, Resource};
-use crate::control::caller::Caller;
+use crate::control::caller::{Caller, is_trusted};
 use crate::control::clock::Timestamp;
-use crate::control::faults::fault::{Damage, FailingEntry, Failure, Rejection};
+use crate::control::faults::fault::{Damage, FailingEntry, Failure, Plan, Rejection};
 use crate::control::faults::{Request, Rule};
 use crate::control::journal::{self, Journal, PendingRecord};
 use crate::control::metrics::{Exposition, INJECTED_STATUS, Stopwatch};
@@ -156,6 +156,7 @@ impl Endpoint {
             request_url: path.map(|path| format!("http://{host}{path}")),
             trace_header: trace_header.map(str::to_owned),
             failing: Vec::new(),
+            is_trusted: is_trusted(head),
             is_retry: self.service.is_strict() && is_retry(head),
             redeliver: false,
             trace: Trace::default(),
@@ -370,8 +371,7 @@ impl<'a> Observer<'a> {
 impl Drop for Observer<'_> {
     fn drop(&mut self) {
         let trace = self.context.as_ref().map(|context| &context.trace);
-        let findings = || trace.map(Trace::findings).unwrap_or_default();
-        self.pending.note(|record| record.warnings = findings().iter().map(ToString::to_string).collect());
+        self.pending.note(|record| record.warnings = trace.map(Trace::warnings).unwrap_or_default());
         let waited = trace.and_then(Trace::waited);
         let took = self.watch.elapsed().saturating_sub(waited.unwrap_or_default());
         self.metrics.record(self.action, self.pending.ending(), took);
@@ -598,7 +598,12 @@ async fn run<O: Serve>(
     let queue_url = O::queue(&input).map(str::to_owned).or_else(|| context.request_url.clone());
     context.adopt_region(queue_url.as_deref());
     check_url(service, context, queue_url.as_deref())?;
-    let plan = service.faults().plan(|| request::<O>(context, &input, service.clock().now()));
+    let plan = if context.is_trusted {
+        Plan::default()
+    } else {
+        service.faults().plan(|| request::<O>(context, &input, service.clock().now()))
+    };
+    plan.applied.into_iter().for_each(|name| context.trace.note(name));
     let was_shut_down = service.is_shut_down();
     if !service.faults().delays().delay(plan.latency).await || service.is_shut_down() != was_shut_down {
         // The client does not retry this error.
@@ -617,7 +622,7 @@ async fn run<O: Serve>(
     let mut damage = plan.damage;
     let served = O::serve(service, context, input).await;
     if served.as_ref().is_ok_and(O::delivers) {
-        redelivery.delivered();
+        redelivery.delivered(&context.trace);
     }
     let encoded = served.and_then(|mut output| {
         O::omit(&mut output, &plan.omitted);
@@ -637,8 +642,8 @@ async fn run<O: Serve>(
 struct Redelivery(Vec<Arc<Rule>>);
 
 impl Redelivery {
-    fn delivered(mut self) {
-        self.0.clear();
+    fn delivered(mut self, trace: &Trace) {
+        self.0.drain(..).for_each(|rule| trace.note(rule.name()));
     }
 }
 

@@ -410,3 +410,45 @@ async fn spent_faults_are_replaced_and_urls_identify_queues() {
     let arn = r#"{"SourceArn":"arn:aws:sqs:us-east-1:000000000000:q"}"#;
     assert_eq!(wire.json("StartMessageMoveTask", arn).await.status, 403, "move tasks address queues");
 }
+
+#[tokio::test]
+async fn faults_that_apply_are_recorded_with_the_request() {
+    let (server, mut wire) = Wire::with_queue().await;
+    server.faults().inject(Fault::throttle().on(Action::SendMessage).times(1));
+    server.faults().inject(Fault::redeliver().on(Action::ReceiveMessage));
+    let batch = Fault::fail_entries(ErrorCode::InternalFailure).on(Action::SendMessageBatch);
+    server.faults().inject(batch);
+    for _ in 0..2 {
+        wire.json("ReceiveMessage", r#"{"QueueUrl":"q"}"#).await;
+        wire.json("SendMessage", SEND).await;
+    }
+    wire.json("ReceiveMessage", r#"{"QueueUrl":"q"}"#).await;
+    let entries = r#"{"QueueUrl":"q","Entries":[{"Id":"a","MessageBody":"x"},{"Id":"b","MessageBody":"y"}]}"#;
+    wire.json("SendMessageBatch", entries).await;
+    let requests = server.requests();
+    let warnings: Vec<_> = requests.all().iter().skip(1).map(|request| request.warnings().concat()).collect();
+    assert_eq!(warnings, ["", "fault 1: throttle", "", "", "fault 2: redeliver", "fault 3: fail_entries"]);
+}
+
+#[tokio::test]
+async fn faults_do_not_affect_the_calls_of_the_console() {
+    let (server, mut wire) = Wire::with_queue().await;
+    let throttle = server.faults().inject(Fault::throttle().times(1));
+    let headers = format!("{JSON}x-amz-target: AmazonSQS.ListQueues\r\n");
+    assert_eq!(wire.exchange("POST /_mock/aws", &headers, b"{}").await.status, 200);
+    let sns = wire.exchange("POST /_mock/aws", FORM, b"Action=ListTopics&Version=2010-03-31").await;
+    assert_eq!((sns.status, throttle.hits()), (200, 0), "{}", sns.text());
+    assert_ne!(wire.json("ListQueues", "{}").await.status, 200);
+}
+
+#[tokio::test]
+async fn queue_of_another_region_is_named_in_the_record_of_the_request() {
+    let (server, mut wire) = Wire::with_queue().await;
+    let credential = "authorization: AWS4-HMAC-SHA256 Credential=test/20261123/eu-west-1/sqs/aws4_request, SignedHeaders=host, \
+                      Signature=0\r\n";
+    let answer = wire.exchange("GET /000000000000/q?Action=ReceiveMessage", credential, b"").await;
+    assert_eq!(answer.status, 400);
+    let note = "there is no queue q in region eu-west-1 and account 000000000000; there is \
+                arn:aws:sqs:us-east-1:000000000000:q";
+    assert_eq!(server.requests().all().last().unwrap().warnings(), [note]);
+}

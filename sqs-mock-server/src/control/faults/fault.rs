@@ -412,6 +412,8 @@ pub(crate) struct Plan {
     pub(crate) redeliver: Vec<Arc<Rule>>,
     /// The damage to the response.
     pub(crate) damage: Option<Damage>,
+    /// The names of the faults that apply, except those that deliver again: they may find no message.
+    pub(crate) applied: Vec<String>,
 }
 
 /// The response, or the reset, to a request that is not applied.
@@ -477,6 +479,7 @@ impl Plan {
         if !(is_possible && filter.accepts_any(&request.entries) && rule.hit(request.time)) {
             return;
         }
+        self.applied.push(rule.name());
         let error = |code: Option<&String>, message: &Option<String>| {
             Some(Rejection::Error(Failure { code: code.cloned(), message: message.clone() }))
         };
@@ -515,6 +518,7 @@ impl Plan {
             let is_affected = self.failing.iter().any(|failing| failing.index == entry.index)
                 || self.omitted.iter().any(|omitted| omitted == id);
             let hits = || !is_affected && filter.accepts_entry(entry) && rule.hit(request.time);
+            let affected = self.failing.len() + self.omitted.len();
             match &rule.fault.effect {
                 Effect::OmitEntries {} if hits() => self.omitted.push(id.to_owned()),
                 Effect::FailEntries { code, message, sender_fault } if hits() => {
@@ -526,6 +530,10 @@ impl Plan {
                     });
                 }
                 _ => {}
+            }
+            let name = rule.name();
+            if self.failing.len() + self.omitted.len() > affected && self.applied.last() != Some(&name) {
+                self.applied.push(name);
             }
         }
     }

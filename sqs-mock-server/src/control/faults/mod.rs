@@ -227,6 +227,12 @@ impl Rule {
         true
     }
 
+    /// Its number and effect, such as `fault 1: throttle`.
+    pub(crate) fn name(&self) -> String {
+        let fault = serde_json::to_value(&self.fault).unwrap_or_default();
+        format!("fault {}: {}", self.id, fault["effect"].as_str().unwrap_or("with conditions in Rust"))
+    }
+
     /// Reverts a hit that had no effect.
     pub(crate) fn take_back(&self) {
         // Does not underflow: each hit is counted before, and is reverted at most once.

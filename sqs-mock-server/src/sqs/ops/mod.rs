@@ -75,6 +75,8 @@ pub(crate) struct Context {
     pub(crate) failing: Vec<(usize, Failure)>,
     /// Whether the request is a retry by an SDK.
     pub(crate) is_retry: bool,
+    /// Whether it is a call of the console, which no fault affects.
+    pub(crate) is_trusted: bool,
     /// Whether standard queues deliver the messages of this receive once more.
     pub(crate) redeliver: bool,
     /// Facts that the operation reports.
@@ -176,8 +178,10 @@ pub(crate) fn break_sum(sum: &mut Option<String>) -> bool {
 pub(crate) struct Trace {
     queue: OnceLock<Arc<QueueArn>>,
     waited: OnceLock<Duration>,
-    /// Findings of strict mode. Most requests have none.
+    /// Most requests have none.
     findings: OnceLock<Arc<Mutex<Vec<Arc<Finding>>>>>,
+    /// What else helps to understand the response, such as faults that applied. Most requests have none.
+    notes: OnceLock<Arc<Mutex<Vec<String>>>>,
 }
 
 impl Trace {
@@ -198,6 +202,17 @@ impl Trace {
 
     pub(crate) fn note_finding(&self, finding: Arc<Finding>) {
         self.findings.get_or_init(Arc::default).lock().push(finding);
+    }
+
+    /// Findings and notes, as text.
+    pub(crate) fn warnings(&self) -> Box<[String]> {
+        let findings = self.findings().into_iter().map(|finding| finding.to_string());
+        let notes = self.notes.get().map(|notes| notes.lock().clone()).unwrap_or_default();
+        findings.chain(notes).collect()
+    }
+
+    pub(crate) fn note(&self, text: String) {
+        self.notes.get_or_init(Arc::default).lock().push(text);
     }
 
     pub(crate) fn note_queue(&self, arn: &Arc<QueueArn>) {
