@@ -137,7 +137,8 @@ fn check(mut config: Config, path: Option<&Path>) -> Result<(), String> {
 fn explain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            format!("{error}; choose another with --port, or any free one with --port 0")
+            let flag = if error.to_string().starts_with("S3: ") { "--s3-port" } else { "--port" };
+            format!("{error}; choose another with {flag}, or any free one with {flag} 0")
         }
         _ => error.to_string(),
     }

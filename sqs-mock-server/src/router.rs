@@ -191,7 +191,8 @@ impl Foreign {
         // A client without a socket cannot reach S3.
         let s3 = (has_s3 && !is_s3).then_some(&ServiceName::S3);
         let served: Vec<_> = SERVED.iter().chain(s3).map(|service| service.as_str()).collect();
-        format!("This server has no service {service}; it has {}.", served.join(", "))
+        let hint = if is_s3 && !has_s3 { " Start it with --with-s3 DIR for S3." } else { "" };
+        format!("This server has no service {service}; it has {}.{hint}", served.join(", "))
     }
 
     /// The protocol of the answer. The services with REST and XML have other errors than Query services, but their

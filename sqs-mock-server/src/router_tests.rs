@@ -42,6 +42,7 @@ fn scope_of_a_service_that_the_server_does_not_have_is_unknown() {
     let text = Foreign::Name("s3".to_owned()).refusal(false);
     assert!(text.contains("\"s3\"") && text.contains("it has sqs"), "{text}");
     assert!(Foreign::Name("dynamodb".to_owned()).refusal(true).ends_with(", s3."));
+    assert!(Foreign::Name("s3".to_owned()).refusal(false).ends_with(" Start it with --with-s3 DIR for S3."));
     let text = Foreign::Version("2010-05-08".to_owned()).refusal(false);
     assert!(
         text.starts_with("This server has no service with the API version \"2010-05-08\"; it has sqs"),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::{fmt, fs, io};
 
 use serde::Deserialize as _;
+use strsim::damerau_levenshtein;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
@@ -176,11 +177,16 @@ impl Source {
     }
 }
 
+/// The maximum edit distance of similar names.
+const TYPOS: usize = 2;
+
 /// Names the setting with a similar name, or else lists all settings.
 fn unknown_key(name: &str, expected: &str) -> String {
     let mut known: Vec<_> = expected.split('`').skip(1).step_by(2).collect();
     known.sort_unstable();
-    let hint = match known.iter().find(|known| bare(known) == bare(name)) {
+    let distance = |known: &str| if bare(known) == bare(name) { 0 } else { damerau_levenshtein(known, name) };
+    let closest = known.iter().min_by_key(|known| distance(known));
+    let hint = match closest.filter(|known| distance(known) <= TYPOS.min(name.len() / 3)) {
         Some(known) => format!("did you mean {known}?"),
         None => format!("known are {}", known.join(", ")),
     };

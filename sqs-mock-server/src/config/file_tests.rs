@@ -135,12 +135,19 @@ fn wrong_types_and_missing_settings_are_reported_at_their_positions() {
 
 #[test]
 fn unknown_setting_is_rejected_with_a_list_of_known_settings() {
-    let text = faults("prot = 1");
+    let text = faults("colour = 1");
     assert!(
-        text.starts_with("sqs.toml:1:1: prot: unknown setting; known are account, admin_token, "),
+        text.starts_with("sqs.toml:1:1: colour: unknown setting; known are account, admin_token, "),
         "{text}"
     );
-    for name in ["VisibilityTimeout", "visibility-timeout", "visibility_timeout_seconds"] {
+    for (typo, meant) in
+        [("prot = 1", "port"), ("[[queue]]\nname = 'q'", "queues"), ("auto_craete = true", "auto_create")]
+    {
+        let text = faults(typo);
+        assert!(text.ends_with(&format!("unknown setting; did you mean {meant}?")), "{text}");
+    }
+    for name in ["visibility_timout", "VisibilityTimeout", "visibility-timeout", "visibility_timeout_seconds"]
+    {
         let text = fault_of_queue("orders", &format!("{name} = 5"));
         assert!(text.ends_with("did you mean visibility_timeout?"), "{text}");
     }

@@ -325,7 +325,9 @@ impl MockSqsBuilder {
         let mut router = Router::new(Arc::clone(&mock.services), limits);
         #[cfg(feature = "s3")]
         if let Some(settings) = config.s3.clone() {
-            let (listener, url) = listen(host, settings.port.unwrap_or(0)).await?;
+            let listening = listen(host, settings.port.unwrap_or(0)).await;
+            let (listener, url) =
+                listening.map_err(|error| io::Error::new(error.kind(), format!("S3: {error}")))?;
             router.serve_s3(mock.start_s3(settings, listener, url, &config)?);
         }
         mock.server = Some(Server::start(listener, Arc::new(router), limits));

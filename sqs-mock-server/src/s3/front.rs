@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use http::header::{AUTHORIZATION, EXPECT, HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, EXPECT, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -80,6 +80,12 @@ impl Front {
         if let Err(text) = guard.check_s3(&head, self.host.names.keys.is_none()) {
             let denied = S3Error::with_message(S3ErrorCode::AccessDenied, text).to_http_response();
             return denied.unwrap_or_else(|_| status(StatusCode::FORBIDDEN, String::new()));
+        }
+        if is_of_sqs(&head) {
+            let names = &self.host.names;
+            let text = format!("This is the port of S3. SQS is at {}.", names.base_url(&names.own_host));
+            let wrong = S3Error::with_message(S3ErrorCode::InvalidRequest, text).to_http_response();
+            return wrong.unwrap_or_else(|_| status(StatusCode::BAD_REQUEST, String::new()));
         }
         let reader = guard.listed_origin(&head).cloned();
         let mut response = self.answer(Request::from_parts(head, incoming), unanswered).await;
@@ -277,6 +283,17 @@ impl Gate {
             }
         }
     }
+}
+
+/// Whether a request is one to SQS: in AWS JSON, or a form to the root.
+fn is_of_sqs(head: &Parts) -> bool {
+    let is_form = || {
+        let kind = head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        head.method == Method::POST
+            && head.uri.path() == "/"
+            && kind.starts_with(b"application/x-www-form-urlencoded")
+    };
+    head.headers.contains_key("x-amz-target") || is_form()
 }
 
 /// The error of a fault. S3 has its own error code for too many requests.

@@ -176,7 +176,7 @@ impl Service {
     ) -> Result<Arc<SharedQueue>, ServiceError> {
         let found = address(context, queue_url)
             .and_then(|Address { account, name }| self.found_or_created(context, account, name));
-        let found = found.ok_or_else(|| context.no_such_queue())?;
+        let found = found.ok_or_else(|| self.not_found(context, queue_url.as_deref()))?;
         context.trace.note_queue(found.arn());
         self.check_access(context, O::ACTION, &found)?;
         Ok(found)
@@ -190,9 +190,26 @@ impl Service {
     ) -> Result<Arc<SharedQueue>, ServiceError> {
         let found = address(context, queue_url)
             .and_then(|Address { account, name }| self.shared.find(&context.region, account, name));
-        let found = found.ok_or_else(|| context.no_such_queue())?;
+        let found = found.ok_or_else(|| self.not_found(context, queue_url.as_deref()))?;
         context.trace.note_queue(found.arn());
         Ok(found)
+    }
+
+    /// The error for a queue that does not exist, with a note if there is one of its name elsewhere.
+    pub(crate) fn not_found(&self, context: &Context, queue_url: Option<&str>) -> ServiceError {
+        let Some(Address { account, name }) = queue_url.map(|url| Address::parse(url, &context.account))
+        else {
+            return context.no_such_queue();
+        };
+        let queues = self.shared.all_queues();
+        if let Some(other) = queues.iter().find(|queue| *queue.arn().name == *name) {
+            let region = &context.region;
+            context.trace.note(format!(
+                "there is no queue {name} in region {region} and account {account}; there is {}",
+                other.arn()
+            ));
+        }
+        context.no_such_queue()
     }
 
     /// Deletes all queues, ends their long polls, move tasks and faults, and sets the clock to its start.

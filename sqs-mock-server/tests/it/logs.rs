@@ -83,7 +83,8 @@ fn denied_deliveries_are_logged_once_for_a_topic_and_a_queue() {
     let warnings: Vec<_> = events.iter().filter(|event| event["level"] == "WARN").collect();
     let [warning] = *warnings else { panic!("{warnings:?}") };
     let text = format!(
-        "sns.amazonaws.com for {topic} may not call sqs:SendMessage: there is no policy that allows it"
+        "sns.amazonaws.com for {topic} may not call sqs:SendMessage: there is no policy that allows it; AWS denies the delivery, \
+         this server does not"
     );
     for (field, expected) in [("kind", "access_denied"), ("queue", queue), ("message", &text)] {
         assert_eq!(warning[field], expected, "{field}");

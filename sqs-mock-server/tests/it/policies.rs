@@ -11,7 +11,8 @@ use crate::wire::{Answer, FORM, JSON};
 const DENIAL: &str = "User: arn:aws:iam::444455556666:root is not authorized to perform: sqs:sendmessage on resource: \
                       arn:aws:sqs:us-east-1:000000000000:orders because no resource-based policy allows the \
                       sqs:sendmessage action";
-const WARNING: &str = "account 444455556666 may not call sqs:SendMessage: there is no policy that allows it";
+const WARNING: &str = "account 444455556666 may not call sqs:SendMessage: there is no policy that allows it; AWS \
+                       denies the request, this server does not";
 
 /// Sends to the queue `orders` of the default account, as another account.
 async fn send_as_other(session: &mut Session) -> Answer {

@@ -35,7 +35,7 @@ fn invalid_quotas_in_a_config_file_are_rejected() {
     };
     for (text, part) in [
         ("throughput_quotas = 5", "allowed is true, false, or a table with calls"),
-        ("throughput_quotas = { call = 5 }", "unknown setting; known are calls, group_messages"),
+        ("throughput_quotas = { call = 5 }", "unknown setting; did you mean calls?"),
         ("throughput_quotas = { calls = -5 }", "-5"),
         (
             "[[queues]]\nname = 'orders'\nthroughput_quotas = true",

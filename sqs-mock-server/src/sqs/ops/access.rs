@@ -48,8 +48,14 @@ impl Service {
             return Ok(());
         }
         let Some((cause, details)) = self.denial(context, action, queue) else { return Ok(()) };
+        let is_enforced = setting == Policies::Enforce;
+        let details = if is_enforced {
+            details
+        } else {
+            format!("{details}; AWS denies the request, this server does not")
+        };
         context.trace.note_finding(self.report_denial(queue.arn(), details));
-        if setting != Policies::Enforce {
+        if !is_enforced {
             return Ok(());
         }
         let text = cause.text(&context.account, permission(action), queue.arn());

@@ -134,7 +134,13 @@ impl Service {
         let Some(why) = denial else { return Ok(None) };
         // A topic or a bucket can cause thousands of messages.
         if self.shared.denied_deliveries.is_new(source_arn, queue.arn()) {
-            self.report_denial(queue.arn(), why.to_string());
+            let is_enforced = setting == Policies::Enforce;
+            let result = if is_enforced {
+                "the delivery failed"
+            } else {
+                "AWS denies the delivery, this server does not"
+            };
+            self.report_denial(queue.arn(), format!("{why}; {result}"));
         }
         if setting == Policies::Enforce { Err(Undelivered::Denied(why.into())) } else { Ok(Some(why)) }
     }

@@ -163,7 +163,10 @@ impl Serve for GetQueueUrl {
         input.validate()?;
         let account = input.queue_owner_aws_account_id().unwrap_or(&context.account);
         let name = input.queue_name().unwrap_or_default();
-        let queue = service.found_or_created(context, account, name).ok_or_else(|| no_such_name(context))?;
+        let queue = service.found_or_created(context, account, name).ok_or_else(|| {
+            service.not_found(context, Some(&format!("{account}/{name}")));
+            no_such_name(context)
+        })?;
         context.trace.note_queue(queue.arn());
         service.check_access(context, Self::ACTION, &queue)?;
         Ok(Self::Output::builder().queue_url(context.queue_url(account, name)).build())

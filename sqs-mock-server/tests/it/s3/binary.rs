@@ -14,8 +14,8 @@ fn invalid_s3_settings_in_a_config_file_are_rejected() {
         ("directory = 'd'\nbuckets = ['X']", "config:3:12: s3.buckets[0]: \"X\" is not a valid bucket name"),
         ("directory = ''", "config:2:13: s3.directory: it is empty; allowed is the path of a directory"),
         (
-            "directory = 'd'\nprot = 1",
-            "config:3:1: s3.prot: unknown setting; known are buckets, directory, port",
+            "directory = 'd'\nhost = 1",
+            "config:3:1: s3.host: unknown setting; known are buckets, directory, port",
         ),
         ("port = 1", "config:1:1: s3: `directory` is missing"),
     ] {

@@ -112,7 +112,7 @@ fn invalid_buckets_are_rejected_with_their_positions() {
         ),
         (
             rule("queue = 'q', event = 'x'"),
-            "config:5:33: buckets[0].notifications[0].event: unknown setting; known are events, prefix, queue, suffix, topic",
+            "config:5:33: buckets[0].notifications[0].event: unknown setting; did you mean events?",
         ),
     ] {
         let error = MockSqsBuilder::from_toml(&text).unwrap_err().to_string();

@@ -147,3 +147,17 @@ async fn errors_have_the_texts_and_elements_of_s3() {
         assert!(answer.contains(&format!("{expected}<RequestId>")), "{expected}\n{answer}");
     }
 }
+
+#[tokio::test]
+async fn requests_to_sqs_on_the_port_of_s3_are_told_the_right_port() {
+    let server = server().await;
+    let form =
+        "content-type: application/x-www-form-urlencoded\r\ncontent-length: 17\r\n\r\nAction=ListQueues";
+    let json = "content-type: application/x-amz-json-1.0\r\nx-amz-target: AmazonSQS.ListQueues\r\ncontent-length: 2\r\n\r\n{}";
+    for rest in [form, json] {
+        let text = format!("POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n{rest}");
+        let answer = request(&server, text).await;
+        let expected = format!("This is the port of S3. SQS is at {}.", server.endpoint_url());
+        assert!(answer.starts_with("HTTP/1.1 400") && answer.contains(&expected), "{answer}");
+    }
+}

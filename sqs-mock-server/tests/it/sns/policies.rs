@@ -209,7 +209,11 @@ async fn strict_mode_has_one_finding_for_each_topic_and_queue_that_aws_denies() 
         sns.queue("allowed").await;
         sns.set_policy("allowed", allow("a", "allowed")).await;
         sns.subscribe(&topic, ("sqs", &queue_arn("allowed")), &[RAW]).await;
-        let finding = (FindingKind::AccessDenied, denied(NO_POLICY));
+        let result = match policies {
+            Policies::Enforce => "the delivery failed",
+            _ => "AWS denies the delivery, this server does not",
+        };
+        let finding = (FindingKind::AccessDenied, format!("{}; {result}", denied(NO_POLICY)));
         for _ in 0..3 {
             sns.publish(&topic, "tea").await;
         }

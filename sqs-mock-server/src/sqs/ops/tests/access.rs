@@ -141,8 +141,8 @@ async fn denied_requests_succeed_with_a_finding_by_default() {
     let url = rig.queue_with(statement("Deny", "111122223333", &["sqs:*"])).await;
     let other = rig.other();
     other.send(&url, "x").await;
-    let text =
-        "account 444455556666 may not call sqs:SendMessage: no statement of the policy allows anything";
+    let text = "account 444455556666 may not call sqs:SendMessage: no statement of the policy allows anything; AWS denies \
+         the request, this server does not";
     assert_eq!(other.denials(), [text]);
     rig.send(&url, "y").await;
     assert_eq!(rig.denials(), [""; 0]);
