@@ -248,22 +248,29 @@ impl Front {
             || form.get("X-Amz-Credential").map_or_else(|| Caller::of(head), Caller::from_credential);
         let caller = claim.as_ref().map_or_else(claimed, Caller::of_claim);
         let host = self.names.host(head);
-        let region = caller.region.or_else(|| region_of(host)).unwrap_or(&self.names.region);
         let base_url = self.names.base_url(host);
         let trace_header = head.headers.get("x-amzn-trace-id").and_then(|header| header.to_str().ok());
         let call = Call {
             form: &form,
             account: caller.account.unwrap_or(&self.names.account),
-            region,
+            region: caller.region.or_else(|| region_of(host)).unwrap_or(&self.names.region),
             origin: Origin { base_url: &base_url, trace_header },
             is_signed: head.headers.contains_key(AUTHORIZATION) || form.get("X-Amz-Signature").is_some(),
             failing: &[],
             omitted: &[],
         };
+        // The links in messages have no signature, and on AWS a host of their region.
+        let resource = A::resource(&call);
+        let call = match &resource {
+            Some(Resource::Topic(topic)) if !call.is_signed && region_of(host).is_none() => {
+                Call { region: &topic.region, ..call }
+            }
+            _ => call,
+        };
         pending.note(|record| {
             record.caller =
                 Some(journal::Caller { region: call.region.into(), account: call.account.into() });
-            record.resource = A::resource(&call);
+            record.resource.clone_from(&resource);
         });
         let plan = self.apply_faults::<A>(action, &call).await?;
         let call = Call { failing: &plan.failing, omitted: &plan.omitted, ..call };

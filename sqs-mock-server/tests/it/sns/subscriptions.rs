@@ -155,3 +155,26 @@ async fn queue_of_another_account_gets_a_request_to_confirm() {
     let arn = sns.ask("ConfirmSubscription", &[("TopicArn", &topic), ("Token", token)]).await;
     assert!(arn.value("SubscriptionArn").starts_with(&topic));
 }
+
+/// 1.2: AWS puts these links, which need no signature, into messages. Its hosts name the region.
+#[tokio::test]
+async fn links_of_messages_work_in_every_region() {
+    let mut sns = Sns::start().await;
+    sns.region = "eu-west-1";
+    let topic = sns.topic("a", &[]).await;
+    assert!(topic.contains(":eu-west-1:"), "{topic}");
+    sns.subscribe(&topic, ("http", "http://a.test/"), &[]).await;
+    let link = sns.notes("Subscribe").await.remove(0);
+    let (_, target) = link.split_once(sns.server.endpoint_url()).expect("a URL of this server");
+    let arn = sns.wire.get(target).await.value("SubscriptionArn");
+    assert!(arn.starts_with(&topic), "{arn}");
+
+    sns.subscribe_queue(&topic, "q", &[]).await;
+    sns.publish(&topic, "tea").await;
+    let envelope: serde_json::Value = serde_json::from_str(&sns.bodies("q").await[0]).unwrap();
+    let link = envelope["UnsubscribeURL"].as_str().unwrap();
+    let target = link.strip_prefix(sns.server.endpoint_url()).expect("a URL of this server");
+    assert_eq!(sns.wire.get(target).await.status, 200);
+    let listed = sns.ask("ListSubscriptionsByTopic", &[("TopicArn", &topic)]).await;
+    assert_eq!(listed.values("SubscriptionArn"), [arn]);
+}
