@@ -93,10 +93,10 @@ impl Message {
     }
 }
 
-/// ASCII without control characters, less than 100 characters.
+/// UTF-8 text without line breaks and control characters, less than 100 characters.
 fn is_subject(subject: &str) -> bool {
-    (1..MAX_SUBJECT).contains(&subject.len())
-        && subject.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
+    let is_illegal = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
+    (1..MAX_SUBJECT).contains(&subject.chars().count()) && !subject.contains(is_illegal)
 }
 
 /// The default text, and those of protocols that have their own.

@@ -296,9 +296,14 @@ fn invalid_messages_get_the_texts_of_aws() {
         (subject(""), "Invalid parameter: Subject"),
         (subject(&long), "Invalid parameter: Subject"),
         (subject("a\nb"), "Invalid parameter: Subject"),
-        (subject("ä"), "Invalid parameter: Subject"),
+        (subject("a\u{2028}b"), "Invalid parameter: Subject"),
+        (subject("a\u{85}b"), "Invalid parameter: Subject"),
     ] {
         assert_eq!(text(Message::new(draft)), expected);
+    }
+    for legal in [&"ä".repeat(99), "日本語 🍵"] {
+        let draft = Draft { text: "a", subject: Some(legal), ..Draft::default() };
+        Message::new(draft).expect("2.7: UTF-8, less than 100 characters");
     }
     let message = Message::new(json(r#"{"default":"d","default":"e","sqs":"s","http":1}"#)).unwrap();
     assert_eq!((message.text(Protocol::Sqs), message.text(Protocol::Http)), ("s", "e"));
