@@ -46,6 +46,8 @@ pub(crate) struct Message {
     pub(crate) text: String,
     /// The texts of protocols that have their own.
     by_protocol: BTreeMap<String, String>,
+    /// The JSON that has the texts of all protocols, if the message has such a structure.
+    document: Option<String>,
     pub(crate) subject: Option<String>,
     pub(crate) attributes: HashMap<String, MessageAttributeValue>,
     pub(crate) group: Option<String>,
@@ -75,10 +77,12 @@ impl Message {
             })?;
         }
         let size = message_size(text, Some(&attributes));
+        let document = structure.map(|_| text.to_owned());
         let (text, by_protocol) = texts(text, structure)?;
         Ok(Self {
             text,
             by_protocol,
+            document,
             subject: subject.map(str::to_owned),
             attributes,
             group: group.map(str::to_owned),
@@ -90,6 +94,11 @@ impl Message {
     /// The text for subscribers with this protocol.
     pub(crate) fn text(&self, protocol: Protocol) -> &str {
         self.by_protocol.get(protocol.as_str()).unwrap_or(&self.text)
+    }
+
+    /// The whole text as published, which content-based deduplication compares.
+    pub(crate) fn content(&self) -> &str {
+        self.document.as_deref().unwrap_or(&self.text)
     }
 }
 

@@ -164,7 +164,7 @@ impl Topic {
             return Published { receipt: Receipt { id, sequence_number: None }, is_new: true };
         };
         let deduplication_id = message.deduplication_id.take();
-        let deduplication_id = deduplication_id.unwrap_or_else(|| content_deduplication_id(&message.text));
+        let deduplication_id = deduplication_id.unwrap_or_else(|| content_deduplication_id(message.content()));
         let by_group = self.settings.has("FifoThroughputScope", "MessageGroup");
         let group = message.group.as_deref().filter(|_| by_group).unwrap_or_default();
         let published = fifo.receive(now, id, (group, &deduplication_id));

@@ -309,6 +309,20 @@ fn invalid_messages_get_the_texts_of_aws() {
     assert_eq!((message.text(Protocol::Sqs), message.text(Protocol::Http)), ("s", "e"));
 }
 
+/// 3.6: "the content-based id = lower-case hex sha256 of Message".
+#[test]
+fn content_of_a_message_with_a_structure_is_the_whole_message() {
+    let attributes = [("FifoTopic", "true"), ("ContentBasedDeduplication", "true")];
+    let mut topic = topic("a.fifo", &attributes).unwrap();
+    let mut is_new = |text, number| {
+        let draft = Draft { text, structure: Some("json"), group: Some("g"), ..Draft::default() };
+        topic.publish(NOW, id(number), &mut Message::new(draft).unwrap()).is_new
+    };
+    assert!(is_new(r#"{"default":"d","sqs":"tea"}"#, 1));
+    assert!(is_new(r#"{"default":"d","sqs":"soup"}"#, 2), "only the text for queues differs");
+    assert!(!is_new(r#"{"default":"d","sqs":"tea"}"#, 3));
+}
+
 /// 3.6: the default scope is the whole topic; with `MessageGroup`, groups are apart.
 #[test]
 fn scope_of_deduplication_is_the_topic_or_the_group() {
