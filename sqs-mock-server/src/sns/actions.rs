@@ -230,7 +230,7 @@ pub(crate) fn subscription_attributes(sns: &Sns, call: &Call<'_>) -> Result<Outp
 pub(crate) fn set_subscription_attribute(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let arn = engine::subscription(call.form.required("SubscriptionArn")?, call.region)?;
     let name = call.form.required("AttributeName")?;
-    let value = call.form.get("AttributeValue").unwrap_or_default();
+    let value = call.form.get("AttributeValue");
     let topic = sns.topics.get(&arn.topic).map_err(|_| no_subscription())?;
     sns.lock(&topic).set_subscription_attribute(&arn.id, (name, value))?;
     Ok(Output::default())

@@ -135,12 +135,12 @@ impl Attributes {
         let (scopes, others): (Vec<_>, Vec<_>) =
             requested.iter().partition(|(name, _)| *name == "FilterPolicyScope");
         for (name, value) in scopes.into_iter().chain(others) {
-            attributes.set(endpoint, of_fifo, name, value).map_err(in_attributes)?;
+            attributes.set(endpoint, of_fifo, name, Some(value)).map_err(in_attributes)?;
         }
         Ok(attributes)
     }
 
-    /// Sets an attribute.
+    /// Sets an attribute. A redrive policy without a value is removed, but an empty one is an error, as on AWS.
     ///
     /// # Errors
     /// `InvalidParameter`.
@@ -149,11 +149,16 @@ impl Attributes {
         endpoint: &Endpoint,
         of_fifo: bool,
         name: &str,
-        value: &str,
+        value: Option<&str>,
     ) -> Result<(), QueryError> {
-        check_length(name, value, MAX_VALUE)?;
+        if name == "RedrivePolicy" && value.is_none() {
+            self.dead_letter_queue = None;
+            self.set.remove(name);
+            return Ok(());
+        }
+        let mut value = value.unwrap_or_default().to_owned();
+        check_length(name, &value, MAX_VALUE)?;
         let protocol = endpoint.protocol();
-        let mut value = value.to_owned();
         match name {
             "RawMessageDelivery" => {
                 let raw = truth(&value).ok_or_else(|| {
@@ -170,7 +175,11 @@ impl Attributes {
                 self.raw = raw;
                 value = raw.to_string();
             }
-            "FilterPolicy" if value.is_empty() => self.filter = None,
+            "FilterPolicy" if is_no_filter(&value) => {
+                self.filter = None;
+                self.set.remove(name);
+                return Ok(());
+            }
             "FilterPolicy" => self.filter = Some(filter(&value, self.scope())?),
             "FilterPolicyScope" => {
                 let scope = FilterScope::parse(&value).map_err(invalid)?;
@@ -178,7 +187,6 @@ impl Attributes {
                     self.filter = Some(filter(policy, scope)?);
                 }
             }
-            "RedrivePolicy" if value.is_empty() => self.dead_letter_queue = None,
             "RedrivePolicy" => {
                 let queue = dead_letter_queue(&value, of_fifo && endpoint.is_fifo());
                 self.dead_letter_queue =
@@ -190,11 +198,7 @@ impl Attributes {
             "DeliveryPolicy" | "SubscriptionRoleArn" | "ReplayPolicy" => {}
             _ => return Err(invalid("AttributeName")),
         }
-        if value.is_empty() && matches!(name, "FilterPolicy" | "RedrivePolicy") {
-            self.set.remove(name);
-        } else {
-            self.set.insert(name.to_owned(), value);
-        }
+        self.set.insert(name.to_owned(), value);
         Ok(())
     }
 
@@ -209,6 +213,7 @@ impl Attributes {
         requested.iter().all(|(name, value)| match *name {
             "RawMessageDelivery" => truth(value) == Some(self.raw),
             "FilterPolicyScope" => self.scope().as_str() == *value,
+            "FilterPolicy" if is_no_filter(value) => self.filter.is_none(),
             name => self.set.get(name).is_some_and(|own| are_equal(own, value)),
         })
     }
@@ -240,6 +245,11 @@ fn dead_letter_queue(text: &str, needs_fifo: bool) -> Result<QueueArn, String> {
         return Err("must use a FIFO queue as DLQ for a FIFO Subscription to a FIFO Topic.".to_owned());
     }
     Ok(queue)
+}
+
+/// Whether a filter policy takes every message. Setting it removes the policy.
+pub(crate) fn is_no_filter(text: &str) -> bool {
+    text.is_empty() || json_object(text).is_ok_and(|object| object.is_empty())
 }
 
 fn filter(text: &str, scope: FilterScope) -> Result<Arc<FilterPolicy>, QueryError> {

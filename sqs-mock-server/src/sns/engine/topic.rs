@@ -20,7 +20,7 @@ use crate::query::QueryError;
 use crate::sns::engine::backlog::Group;
 use crate::sns::engine::message::Message;
 use crate::sns::engine::settings::TopicSettings;
-use crate::sns::engine::subscription::{Attributes, Endpoint, Protocol, State, Subscription};
+use crate::sns::engine::subscription::{Attributes, Endpoint, Protocol, State, Subscription, is_no_filter};
 use crate::sns::engine::{DIFFERENT, SubscriptionArn, invalid, no_subscription};
 use crate::sns::filter::{FilterInput, FilterPolicy};
 
@@ -164,7 +164,8 @@ impl Topic {
             return Published { receipt: Receipt { id, sequence_number: None }, is_new: true };
         };
         let deduplication_id = message.deduplication_id.take();
-        let deduplication_id = deduplication_id.unwrap_or_else(|| content_deduplication_id(message.content()));
+        let deduplication_id =
+            deduplication_id.unwrap_or_else(|| content_deduplication_id(message.content()));
         let by_group = self.settings.has("FifoThroughputScope", "MessageGroup");
         let group = message.group.as_deref().filter(|_| by_group).unwrap_or_default();
         let published = fifo.receive(now, id, (group, &deduplication_id));
@@ -323,17 +324,17 @@ impl Topic {
         self.subscriptions.get(id).ok_or_else(no_subscription)
     }
 
-    /// Sets an attribute of a subscription.
+    /// Sets an attribute of a subscription, which a request may name without a value.
     ///
     /// # Errors
     /// `NotFound`, `FilterPolicyLimitExceeded`, `InvalidParameter`.
     pub(crate) fn set_subscription_attribute(
         &mut self,
         id: &str,
-        (name, value): (&str, &str),
+        (name, value): (&str, Option<&str>),
     ) -> Result<(), QueryError> {
         self.subscription(id)?;
-        if name == "FilterPolicy" && !value.is_empty() {
+        if name == "FilterPolicy" && !is_no_filter(value.unwrap_or_default()) {
             self.check_filter_quota(Some(id))?;
         }
         let subscription = self.subscriptions.get_mut(id).ok_or_else(no_subscription)?;

@@ -163,13 +163,14 @@ impl RandomTopic {
     fn set_of_subscription(&mut self) {
         let Some(subscription) = self.any() else { return };
         let dead = format!(r#"{{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:{ACCOUNT}:dead"}}"#);
-        let attribute = match self.random.u8(..6) {
-            0 => ("RawMessageDelivery", "true"),
-            1 => ("FilterPolicyScope", "MessageBody"),
-            2 => ("FilterPolicyScope", "MessageAttributes"),
-            3 => ("RedrivePolicy", &*dead),
-            4 => ("SubscriptionRoleArn", "role"),
-            _ => ("FilterPolicy", FILTERS[self.random.usize(..FILTERS.len())]),
+        let attribute = match self.random.u8(..7) {
+            0 => ("RawMessageDelivery", Some("true")),
+            1 => ("FilterPolicyScope", Some("MessageBody")),
+            2 => ("FilterPolicyScope", Some("MessageAttributes")),
+            3 => ("RedrivePolicy", Some(&*dead)),
+            4 => ("RedrivePolicy", None),
+            5 => ("SubscriptionRoleArn", Some("role")),
+            _ => ("FilterPolicy", Some(FILTERS[self.random.usize(..FILTERS.len())])),
         };
         let _ = self.topic.set_subscription_attribute(&subscription.arn.id, attribute);
     }

@@ -157,7 +157,7 @@ fn endpoint_is_subscribed_again_only_with_what_it_has() {
 fn invalid_attributes_of_subscriptions_get_the_texts_of_aws() {
     let mut fifo = topic("a.fifo", &[("FifoTopic", "true")]).unwrap();
     let arn = subscribe(&mut fifo, (Protocol::Sqs, &queue("q.fifo")), &[]).unwrap().arn;
-    let mut set = |name, value| fifo.set_subscription_attribute(&arn.id, (name, value));
+    let mut set = |name, value| fifo.set_subscription_attribute(&arn.id, (name, Some(value)));
     let table = [
         (
             "RawMessageDelivery",
@@ -185,10 +185,45 @@ fn invalid_attributes_of_subscriptions_get_the_texts_of_aws() {
     for (name, value, expected) in table {
         assert_eq!(text(set(name, value)), format!("Invalid parameter: {expected}"));
     }
-    assert!(
-        text(set("RedrivePolicy", "{x"))
-            .starts_with("Invalid parameter: RedrivePolicy: failed to parse JSON.")
-    );
+    for policy in ["{x", ""] {
+        assert!(
+            text(set("RedrivePolicy", policy))
+                .starts_with("Invalid parameter: RedrivePolicy: failed to parse JSON."),
+            "{policy:?}"
+        );
+    }
+}
+
+/// Terraform removes it so.
+#[test]
+fn redrive_policy_without_a_value_is_removed() {
+    let mut topic = topic("a", &[]).unwrap();
+    let policy = format!(r#"{{"deadLetterTargetArn":"{}"}}"#, queue("d"));
+    let attributes = [("RedrivePolicy", &*policy)];
+    let id = subscribe(&mut topic, (Protocol::Sqs, &queue("q")), &attributes).unwrap().arn.id;
+    topic.set_subscription_attribute(&id, ("RedrivePolicy", None)).unwrap();
+    let subscription = topic.subscription(&id).unwrap();
+    assert_eq!(subscription.attributes.dead_letter_queue, None);
+    assert!(!subscription.shown().contains_key("RedrivePolicy"));
+}
+
+/// 2.5: "\"\" removes". Terraform sends `{}` instead.
+#[test]
+fn empty_filter_policy_removes_the_policy() {
+    let attributes = [("FilterPolicyScope", "MessageBody"), ("FilterPolicy", r#"{"a":["b"]}"#)];
+    for empty in ["", "{}", " { } "] {
+        let mut topic = topic("a", &[]).unwrap();
+        let id = subscribe(&mut topic, (Protocol::Sqs, &queue("q")), &attributes).unwrap().arn.id;
+        topic.set_subscription_attribute(&id, ("FilterPolicy", Some(empty))).unwrap();
+        let shown = topic.subscription(&id).unwrap().shown();
+        assert!(!shown.contains_key("FilterPolicy") && !shown.contains_key("FilterPolicyScope"), "{empty:?}");
+        let message = Message::new(Draft { text: "no JSON", ..Draft::default() }).unwrap();
+        assert_eq!(topic.recipients(&message).count(), 1, "{empty:?}");
+        let again = subscribe(&mut topic, (Protocol::Sqs, &queue("q")), &[("FilterPolicy", empty)]).unwrap();
+        assert_eq!(again.arn.id, id, "{empty:?}");
+        let new = subscribe(&mut topic, (Protocol::Sqs, &queue("r")), &[("FilterPolicy", empty)]).unwrap();
+        assert!(!new.shown().contains_key("FilterPolicy"), "{empty:?}");
+    }
 }
 
 /// 2.5: "`FilterPolicyScope` set before any `FilterPolicy` is remembered but not returned".
@@ -196,16 +231,16 @@ fn invalid_attributes_of_subscriptions_get_the_texts_of_aws() {
 fn scope_of_filters_is_shown_with_a_policy_only() {
     let mut topic = topic("a", &[]).unwrap();
     let arn = subscribe(&mut topic, (Protocol::Sqs, &queue("q")), &[]).unwrap().arn;
-    let mut set = |name, value| topic.set_subscription_attribute(&arn.id, (name, value)).unwrap();
+    let mut set = |name, value| topic.set_subscription_attribute(&arn.id, (name, Some(value))).unwrap();
     set("FilterPolicyScope", "MessageBody");
     set("RawMessageDelivery", "TRUE");
     let shown = topic.subscription(&arn.id).unwrap().shown();
     assert_eq!(shown["RawMessageDelivery"], "true");
     assert!(!shown.contains_key("FilterPolicyScope") && !shown.contains_key("FilterPolicy"));
-    let policy = (("FilterPolicy"), r#"{ "a": ["b"] }"#);
-    topic.set_subscription_attribute(&arn.id, policy).unwrap();
+    let policy = r#"{ "a": ["b"] }"#;
+    topic.set_subscription_attribute(&arn.id, ("FilterPolicy", Some(policy))).unwrap();
     let shown = topic.subscription(&arn.id).unwrap().shown();
-    assert_eq!((&*shown["FilterPolicyScope"], &*shown["FilterPolicy"]), ("MessageBody", policy.1));
+    assert_eq!((&*shown["FilterPolicyScope"], &*shown["FilterPolicy"]), ("MessageBody", policy));
 }
 
 /// 2.6: "unconfirmed subscriptions vanish after 48 h".
@@ -358,7 +393,7 @@ fn topic_has_at_most_200_filter_policies() {
     let refused = subscribe(&mut topic, (Protocol::Email, &address(200)), &filter).unwrap_err();
     assert_eq!((refused.status, &*refused.code), (403, "FilterPolicyLimitExceeded"));
     let other = subscribe(&mut topic, (Protocol::Email, &address(200)), &[]).unwrap().arn;
-    let policy = filter[0];
+    let policy = (filter[0].0, Some(filter[0].1));
     assert!(topic.set_subscription_attribute(&other.id, policy).is_err());
     let first = subscribe(&mut topic, (Protocol::Email, &address(0)), &[]).unwrap().arn;
     topic.set_subscription_attribute(&first.id, policy).unwrap();
