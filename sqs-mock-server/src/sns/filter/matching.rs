@@ -64,7 +64,10 @@ impl<'a> Attribute<'a> {
         match self {
             Self::One(leaf) => matches(*leaf),
             Self::Array(Value::Array(list)) if list.is_empty() => condition.or_absent,
-            Self::Array(Value::Array(list)) => list.iter().filter_map(Leaf::of).any(matches),
+            Self::Array(Value::Array(list)) => {
+                let leaves: Vec<_> = list.iter().filter_map(Leaf::of).collect();
+                condition.rules.iter().any(|rule| rule.matches_any(&leaves))
+            }
             Self::Array(one) => Leaf::of(one).is_some_and(matches),
             Self::Invalid => false,
         }

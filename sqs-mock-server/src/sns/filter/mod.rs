@@ -188,6 +188,18 @@ impl Rule {
         }
     }
 
+    /// Whether the elements of an attribute of type `String.Array` match. AWS documents that one element suffices, also
+    /// for `anything-but` with numbers, but that `anything-but` with texts must match all.
+    pub(crate) fn matches_any(&self, leaves: &[Leaf<'_>]) -> bool {
+        let mut leaves = leaves.iter();
+        match self {
+            Self::AnythingBut(excluded) if excluded.iter().all(|rule| matches!(rule, Self::Text(_))) => {
+                leaves.len() > 0 && leaves.all(|leaf| self.matches(*leaf))
+            }
+            _ => leaves.any(|leaf| self.matches(*leaf)),
+        }
+    }
+
     /// Points of all wildcard patterns in this rule.
     pub(crate) fn wildcard_points(&self) -> Vec<usize> {
         match self {
@@ -242,13 +254,11 @@ fn excluded(argument: &Value) -> Result<Vec<Rule>, String> {
 
 /// Only strings, or only numbers.
 fn excluded_literals(list: &[Value]) -> Result<Vec<Rule>, String> {
-    if list.is_empty() {
-        return Err("Empty arrays are not allowed".into());
-    }
     if !list.iter().all(|value| value.is_string() || value.is_number()) {
         return Err("Inside anything but list, start|null|boolean is not supported.".into());
     }
-    if !list.iter().all(Value::is_string) && !list.iter().all(Value::is_number) {
+    // AWS reports an empty list so, too.
+    if list.is_empty() || !list.iter().all(Value::is_string) && !list.iter().all(Value::is_number) {
         let reason = "either all values are number or string, mixed type is not supported";
         return Err(format!("Inside anything but list, {reason}"));
     }
@@ -269,6 +279,7 @@ fn excluded_patterns(operator: &str, argument: &Value) -> Result<Vec<Rule>, Stri
     };
     let pattern = |value: &Value| match value.as_str() {
         None if is_affix => Err("prefix/suffix match pattern must be a string".into()),
+        None if operator == "wildcard" => Err("wildcard match pattern must be a string".into()),
         None => {
             let reason = "list, number|start|null|boolean is not supported.";
             Err(format!("Inside anything-but/{operator} {reason}"))

@@ -138,3 +138,22 @@ fn many_ways_to_combine_elements_take_bounded_time() {
     assert!(!matches_body(&policy, &one_more("2")));
     assert!(matches_body(&policy, &one_more("1")));
 }
+
+/// "For `String.Array` type attributes, it matches if none of the array elements are listed"; the example with numbers, row
+/// 66 of the cases, still matches if one is not.
+#[test]
+fn no_element_of_an_array_may_be_an_excluded_text() {
+    let policy = r#"{"a":[{"anything-but":["rugby","tennis"]}]}"#;
+    for (array, expected) in [
+        (r#"["baseball"]"#, true),
+        (r#"["rugby","baseball"]"#, false),
+        (r#"["rugby"]"#, false),
+        ("[]", false),
+    ] {
+        assert_eq!(matches_attributes(policy, &attributes(&format!("a:A={array}"))), expected, "{array}");
+    }
+    let policy = r#"{"a":[{"anything-but":{"prefix":"ru"}}]}"#;
+    assert!(!matches_attributes(policy, &attributes(r#"a:A=["rugby","baseball"]"#)));
+    let policy = r#"{"a":[{"anything-but":["rugby"]},"baseball"]}"#;
+    assert!(matches_attributes(policy, &attributes(r#"a:A=["rugby","baseball"]"#)), "another rule matches");
+}

@@ -8,6 +8,8 @@ use super::*;
 pub(super) struct Field {
     path: String,
     value: Option<Value>,
+    /// All elements, if the value is one of a `String.Array`.
+    array: Vec<Value>,
     /// The lists that the value is in, and its index in each.
     elements: Vec<(String, usize)>,
 }
@@ -25,16 +27,20 @@ pub(super) fn matches_attributes(policy: &Value, attributes: &AttributeMap) -> b
     let mut fields = Vec::new();
     for (name, value) in attributes {
         let Some(text) = value.string_value() else { continue };
+        let mut array = Vec::new();
         let values = match value.data_type() {
             "String" => vec![Some(json!(text))],
             "Number" => vec![Some(serde_json::from_str(text).unwrap())],
             _ => match serde_json::from_str(text) {
-                Ok(Value::Array(list)) => list.into_iter().map(Some).collect(),
+                Ok(Value::Array(list)) => {
+                    array.clone_from(&list);
+                    list.into_iter().map(Some).collect()
+                }
                 Ok(one) => vec![Some(one)],
                 Err(_) => vec![None],
             },
         };
-        let field = |value| Field { path: name.clone(), value, elements: Vec::new() };
+        let field = |value| Field { path: name.clone(), value, array: array.clone(), elements: Vec::new() };
         fields.extend(values.into_iter().map(field));
     }
     let has_any = attributes.values().any(|value| value.string_value().is_some());
@@ -69,8 +75,12 @@ fn list_fields(
             }
         }
         scalar => {
-            let field =
-                Field { path: path.to_owned(), value: Some(scalar.clone()), elements: elements.to_vec() };
+            let field = Field {
+                path: path.to_owned(),
+                value: Some(scalar.clone()),
+                array: Vec::new(),
+                elements: elements.to_vec(),
+            };
             fields.push(field);
         }
     }
@@ -101,7 +111,11 @@ fn search(
     };
     let candidates = fields.iter().filter(|field| field.path == path && fits(field));
     let matches = |field: &&Field| {
-        rules.iter().any(|rule| field.value.as_ref().is_some_and(|value| rule_matches(rule, value)))
+        rules.iter().any(|rule| {
+            let is_of_one = |value| rule_matches(rule, value);
+            field.value.as_ref().is_some_and(is_of_one)
+                && (!excludes_texts(rule) || field.array.iter().all(is_of_one))
+        })
     };
     candidates
         .filter(matches)
@@ -161,6 +175,11 @@ fn rule_matches(rule: &Value, value: &Value) -> bool {
         "cidr" => texts().is_some_and(|(block, value)| in_block(block, value)),
         other => panic!("{other}"),
     }
+}
+
+/// Such a rule must match all elements of an attribute.
+fn excludes_texts(rule: &Value) -> bool {
+    rule.get("anything-but").is_some_and(|excluded| !as_list(excluded).iter().any(Value::is_number))
 }
 
 fn as_list(value: &Value) -> Vec<Value> {

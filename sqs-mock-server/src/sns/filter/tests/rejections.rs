@@ -120,6 +120,8 @@ fn invalid_ranges_are_rejected() {
 fn invalid_arguments_of_anything_but_are_rejected() {
     let value = "Value of anything-but must be an array or single string/number value.";
     let affix = "prefix/suffix match pattern must be a string";
+    let mixed =
+        "Inside anything but list, either all values are number or string, mixed type is not supported";
     let no_text = "Inside anything-but/equals-ignore-case list, number|start|null|boolean is not supported.";
     assert_arguments(
         "anything-but",
@@ -136,14 +138,13 @@ fn invalid_arguments_of_anything_but_are_rejected() {
             ("true", value),
             (r#"["a",null]"#, "Inside anything but list, start|null|boolean is not supported."),
             (r#"[["a"]]"#, "Inside anything but list, start|null|boolean is not supported."),
-            (
-                r#"["a",1]"#,
-                "Inside anything but list, either all values are number or string, mixed type is not supported",
-            ),
-            ("[]", "Empty arrays are not allowed"),
+            (r#"["a",1]"#, mixed),
+            ("[]", mixed),
             (r#"{"equals-ignore-case":123}"#, no_text),
             (r#"{"equals-ignore-case":[123]}"#, no_text),
             (r#"{"wildcard":[]}"#, "Empty arrays are not allowed"),
+            (r#"{"wildcard":1}"#, "wildcard match pattern must be a string"),
+            (r#"{"wildcard":["*a",null]}"#, "wildcard match pattern must be a string"),
         ],
     );
 }
