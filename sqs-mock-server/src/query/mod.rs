@@ -22,6 +22,7 @@ use parking_lot::Mutex;
 use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_client::wire::sign::{Claim, VerifyError};
+use tracing::Level;
 
 use crate::control::arn::{Resource, TopicArn};
 use crate::control::caller::{Caller, is_region};
@@ -31,7 +32,7 @@ use crate::control::faults::fault::{Damage, FailingEntry, Failure, Plan, Rejecti
 use crate::control::faults::{Entry, Faults, Request};
 use crate::control::journal;
 use crate::control::journal::{Input, Journal, PendingRecord, Record};
-use crate::control::metrics::{Counters, Exposition, INJECTED_STATUS, Kind, UNKNOWN};
+use crate::control::metrics::{Counters, Exposition, INJECTED_STATUS, Kind, Stopwatch, UNKNOWN};
 use crate::control::operation::ServiceName;
 use crate::control::seed::{Seed, uuid};
 use crate::http::body::form_text;
@@ -166,12 +167,61 @@ impl From<QueryError> for Failed {
 struct Observer<'a> {
     requests: &'a Counters<2>,
     pending: PendingRecord<'a>,
+    service: ServiceName,
+    request_id: &'a str,
+    watch: Stopwatch,
+    logged: Logged,
+}
+
+/// What only the log has.
+#[derive(Debug, Default)]
+struct Logged {
+    account: Option<String>,
+    region: Option<String>,
+    topic: Option<TopicArn>,
+    error: Option<String>,
+    notes: Vec<String>,
+}
+
+impl Observer<'_> {
+    /// Sets the error.
+    fn refused(&mut self, code: &ErrorCode, text: Option<String>) {
+        self.pending.refused(code);
+        self.logged.error = text;
+    }
+
+    /// Logs failures of the server as warnings, for its operator, and all other requests at debug level.
+    fn log(&self) {
+        let (ending, logged) = (self.pending.ending(), &self.logged);
+        macro_rules! event {
+            ($level:expr) => {
+                tracing::event!(
+                    $level,
+                    service = self.service.as_str(),
+                    request_id = self.request_id,
+                    action = self.pending.operation.as_deref(),
+                    account = logged.account,
+                    region = logged.region,
+                    topic = logged.topic.as_ref().map(tracing::field::display),
+                    status = ending.status(),
+                    code = ending.code(),
+                    error = logged.error,
+                    notes = (!logged.notes.is_empty()).then(|| tracing::field::debug(&logged.notes)),
+                    took_us = u64::try_from(self.watch.elapsed().as_micros()).unwrap_or(u64::MAX),
+                    "request"
+                )
+            };
+        }
+        let is_failure = ending.status().is_some_and(|status| status >= 500);
+        if is_failure { event!(Level::WARN) } else { event!(Level::DEBUG) }
+    }
 }
 
 impl Drop for Observer<'_> {
     fn drop(&mut self) {
         let action = self.pending.operation.clone().unwrap_or(UNKNOWN.into());
         self.requests.count([action, self.pending.ending().code().to_owned().into()]);
+        self.log();
     }
 }
 
@@ -211,22 +261,29 @@ impl Front {
         let input = Input { protocol: Protocol::Query, path: head.uri.path(), content: &form };
         let pending = PendingRecord::open(&self.journal, &self.clock, A::SERVICE, &request_id, Some(input));
         let requests = if A::SERVICE == ServiceName::Sts { &self.sts } else { &self.sns };
-        let mut observer = Observer { requests, pending };
+        let mut observer = Observer {
+            requests,
+            pending,
+            service: A::SERVICE,
+            request_id: &request_id,
+            watch: Stopwatch::start(),
+            logged: Logged::default(),
+        };
         let document = Document { namespace: A::NAMESPACE, request_id: &request_id };
-        let pending = &mut observer.pending;
-        let reply = match self.respond(api, head, (body, &form), document, pending).await {
+        let reply = match self.respond(api, head, (body, &form), document, &mut observer).await {
             Ok((response, damage)) => Reply::damaged(response, damage),
             Err(Failed::Error(error)) => {
                 // Not one of SQS, which has other names for some of these codes.
-                pending.refused(&ErrorCode::Other(error.code.to_string()));
+                observer.refused(&ErrorCode::Other(error.code.to_string()), Some(error.message.clone()));
                 document.error(&error).into()
             }
             Err(Failed::Status(status, body)) => {
-                pending.refused(&ErrorCode::from_name(INJECTED_STATUS));
+                observer.refused(&ErrorCode::from_name(INJECTED_STATUS), None);
                 Reply::foreign(status, body)
             }
             Err(Failed::Reset) => Reply::Lost,
         };
+        let pending = &mut observer.pending;
         pending.answered(reply.status());
         pending.note(|record| record.answer = reply.body());
         reply
@@ -238,11 +295,11 @@ impl Front {
         head: &Parts,
         (body, form): (&[u8], &[u8]),
         document: Document<'_>,
-        pending: &mut PendingRecord<'_>,
+        observer: &mut Observer<'_>,
     ) -> Result<(Response<Bytes>, Option<Damage>), Failed> {
         let form = Form::parse(form)?;
         let action = action::<A>(head, &form)?;
-        pending.asked(action.name);
+        observer.pending.asked(action.name);
         let claim = self.admit::<A>(head, body, action.access)?;
         let claimed =
             || form.get("X-Amz-Credential").map_or_else(|| Caller::of(head), Caller::from_credential);
@@ -267,7 +324,15 @@ impl Front {
             }
             _ => call,
         };
-        pending.note(|record| {
+        if tracing::enabled!(Level::WARN) {
+            let logged = &mut observer.logged;
+            (logged.account, logged.region) = (Some(call.account.into()), Some(call.region.into()));
+            logged.topic = match &resource {
+                Some(Resource::Topic(topic)) => Some(topic.clone()),
+                _ => None,
+            };
+        }
+        observer.pending.note(|record| {
             record.caller =
                 Some(journal::Caller { region: call.region.into(), account: call.account.into() });
             record.resource.clone_from(&resource);
@@ -275,8 +340,10 @@ impl Front {
         let plan = self.apply_faults::<A>(action, &call).await?;
         let call = Call { failing: &plan.failing, omitted: &plan.omitted, ..call };
         let output = api.serve(action, &call).await?;
-        tracing::debug!(action = action.name, request_id = document.request_id, notes = ?output.notes, "{}", A::SERVICE);
-        pending.note(|record| record.warnings = output.notes.into());
+        if tracing::enabled!(Level::DEBUG) {
+            observer.logged.notes.clone_from(&output.notes);
+        }
+        observer.pending.note(|record| record.warnings = output.notes.into());
         Ok((document.answer(action.name, output.result.as_ref()), plan.damage))
     }
 

@@ -67,6 +67,40 @@ fn each_request_is_an_event_with_fields() {
 
 #[cfg(unix)]
 #[test]
+fn failed_requests_of_sns_and_sts_are_events_with_fields() {
+    let topic = "arn:aws:sns:us-east-1:000000000000:none";
+    let sns = |parameters: &str| format!("/?Version=2010-03-31&{parameters}");
+    let paths = [
+        &sns(&format!("Action=GetTopicAttributes&TopicArn={topic}")),
+        &sns("Action=CreateTopic&Name=a"),
+        "/?Version=2011-06-15&Action=AssumeRole",
+    ];
+    let events = json_lines(&log_of(&["--log", "debug", "--log-format", "json"], &paths));
+    let requests: Vec<_> = events.iter().filter(|event| event["message"] == "request").collect();
+    let [unknown, created, unsupported] = *requests else { panic!("{events:?}") };
+    for (field, expected) in [
+        ("level", Value::from("DEBUG")),
+        ("service", "sns".into()),
+        ("action", "GetTopicAttributes".into()),
+        ("account", "000000000000".into()),
+        ("region", "us-east-1".into()),
+        ("topic", topic.into()),
+        ("status", 404.into()),
+        ("code", "NotFound".into()),
+        ("error", "Topic does not exist".into()),
+    ] {
+        assert_eq!(unknown[field], expected, "{field}");
+    }
+    assert!(
+        unknown["took_us"].is_u64() && unknown["request_id"].as_str().is_some_and(|id| id.len() == 36),
+        "{unknown}"
+    );
+    assert_eq!((&created["code"], created.get("error")), (&"OK".into(), None));
+    assert_eq!((&unsupported["service"], &unsupported["code"]), (&"sts".into(), &"InvalidAction".into()));
+}
+
+#[cfg(unix)]
+#[test]
 fn denied_deliveries_are_logged_once_for_a_topic_and_a_queue() {
     let topic = "arn:aws:sns:us-east-1:000000000000:a";
     let queue = "arn:aws:sqs:us-east-1:000000000000:q";
