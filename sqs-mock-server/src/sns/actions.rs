@@ -15,7 +15,7 @@ use crate::query::form::{Form, missing};
 use crate::query::{Call, Output, QueryError};
 use crate::sns::engine::message::Draft;
 use crate::sns::engine::settings::read_tags;
-use crate::sns::engine::subscription::{Endpoint, Protocol, State, Subscription};
+use crate::sns::engine::subscription::{Confirmation, Endpoint, Protocol, State, Subscription};
 use crate::sns::engine::topic::{NewSubscription, Topic};
 use crate::sns::engine::{invalid, invalid_value, no_subscription};
 use crate::sns::{SharedTopic, Sns, deliveries, engine};
@@ -76,7 +76,7 @@ impl Sns {
         let topic = self.topics.get(topic)?;
         let (mut topic, _whole) = self.lock_to_deliver(&topic);
         if let State::Pending { token, .. } = topic.subscribe(now, new)?.state {
-            topic.confirm(&token, true);
+            topic.confirm(&token, Confirmation::Signed);
         }
         Ok(())
     }
@@ -203,10 +203,15 @@ pub(crate) fn confirm(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> 
     if !is_token && call.is_signed {
         return Err(QueryError::new(400, "InvalidParameter", "Invalid token"));
     }
+    let by = match call.form.get("AuthenticateOnUnsubscribe") {
+        _ if !call.is_signed => Confirmation::Unsigned,
+        Some(text) if text.eq_ignore_ascii_case("true") => Confirmation::Protecting,
+        _ => Confirmation::Signed,
+    };
     let topics = sns.topics.in_region(call.region);
     let confirmed = topics.iter().find_map(|topic| {
         let mut topic = sns.lock(topic);
-        topic.confirm(token, call.is_signed).map(|confirmed| confirmed.arn.to_string())
+        topic.confirm(token, by).map(|confirmed| confirmed.arn.to_string())
     });
     let arn = confirmed.ok_or_else(|| invalid("Token"))?;
     Ok(Output::of(|xml| xml.leaf("SubscriptionArn", &arn)))
@@ -215,7 +220,7 @@ pub(crate) fn confirm(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> 
 pub(crate) fn unsubscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let arn = engine::subscription(call.form.required("SubscriptionArn")?, call.region)?;
     if let Ok(topic) = sns.topics.get(&arn.topic) {
-        sns.lock(&topic).unsubscribe(&arn.id);
+        sns.lock(&topic).unsubscribe(&arn.id, call.is_signed.then_some(call.account))?;
     }
     Ok(Output::default())
 }

@@ -16,7 +16,7 @@ use crate::query::QueryError;
 use crate::sns::engine::SubscriptionArn;
 use crate::sns::engine::backlog::Group;
 use crate::sns::engine::settings::TopicSettings;
-use crate::sns::engine::subscription::{Attributes, Endpoint, Protocol, State, Subscription};
+use crate::sns::engine::subscription::{Attributes, Confirmation, Endpoint, Protocol, State, Subscription};
 use crate::sns::engine::topic::{
     Known, TopicChange, TopicNumber, TopicReader, TopicState, WaitingChange, WaitingDelivery,
 };
@@ -96,8 +96,7 @@ fn subscribe(connection: &Connection, topic: i64, subscription: &Subscription) -
     let (state, token, since) = match &subscription.state {
         State::Confirmed => ("confirmed", None, None),
         State::Pending { token, since } => ("pending", Some(token), Some(millis(*since))),
-        State::ConfirmedBy { token, is_signed: true } => ("confirmed by signed request", Some(token), None),
-        State::ConfirmedBy { token, is_signed: false } => ("confirmed by token", Some(token), None),
+        State::ConfirmedBy { token, by } => (by.as_str(), Some(token), None),
     };
     let (protocol, endpoint) = (endpoint.protocol().as_str(), endpoint.to_string());
     let attributes = json(&subscription.attributes.set)?;
@@ -156,12 +155,12 @@ fn owner<'a>(
 
 fn subscription(row: &Row<'_>, topic: &TopicArn) -> Result<Subscription> {
     let text = |column| row.get::<_, String>(column);
-    let state = match (&*text(5)?, row.get(6)?) {
-        ("confirmed", None) => State::Confirmed,
-        ("pending", Some(token)) => State::Pending { token, since: time(row, 7)? },
-        ("confirmed by signed request", Some(token)) => State::ConfirmedBy { token, is_signed: true },
-        ("confirmed by token", Some(token)) => State::ConfirmedBy { token, is_signed: false },
-        (other, _) => return Err(damaged_column(5, format!("a subscription has the state {other:?}"))),
+    let stored = text(5)?;
+    let state = match (&*stored, Confirmation::from_text(&stored), row.get(6)?) {
+        ("confirmed", _, None) => State::Confirmed,
+        ("pending", _, Some(token)) => State::Pending { token, since: time(row, 7)? },
+        (_, Some(by), Some(token)) => State::ConfirmedBy { token, by },
+        _ => return Err(damaged_column(5, format!("a subscription has the state {stored:?}"))),
     };
     let arn = SubscriptionArn { topic: topic.clone(), id: text(1)?.into() };
     let set: BTreeMap<String, String> = from_json(row, 8)?.unwrap_or_default();

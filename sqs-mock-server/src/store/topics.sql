@@ -18,7 +18,7 @@ CREATE TABLE subscription (
     protocol TEXT NOT NULL,
     endpoint TEXT NOT NULL,
     owner TEXT NOT NULL, -- account
-    state TEXT NOT NULL, -- 'confirmed', 'pending', 'confirmed by token' or 'confirmed by signed request'
+    state TEXT NOT NULL, -- 'confirmed', 'pending', or a text of `Confirmation`
     token TEXT, -- what confirms it
     pending_since INTEGER,
     attributes TEXT NOT NULL, -- JSON, as in SetSubscriptionAttributes

@@ -39,7 +39,18 @@ pub(crate) enum State {
     /// It gets no messages.
     Pending { token: Box<str>, since: Timestamp },
     /// The token that confirmed it is still valid.
-    ConfirmedBy { token: Box<str>, is_signed: bool },
+    ConfirmedBy { token: Box<str>, by: Confirmation },
+}
+
+text_enum! {
+    /// The request that confirmed a subscription. The texts are those of stores.
+    pub(crate) enum Confirmation {
+        /// Such as the link in a message.
+        Unsigned => "confirmed by token",
+        Signed => "confirmed by signed request",
+        /// It was signed, and demands the same of the request that ends the subscription.
+        Protecting => "confirmed by signed request, to be ended by another",
+    }
 }
 
 impl Subscription {
@@ -65,10 +76,17 @@ impl Subscription {
     }
 
     /// Confirms it. Its token stays valid.
-    pub(crate) fn confirm(&mut self, is_signed: bool) {
+    pub(crate) fn confirm(&mut self, by: Confirmation) {
         if let State::Pending { token, .. } = &mut self.state {
-            self.state = State::ConfirmedBy { token: std::mem::take(token), is_signed };
+            self.state = State::ConfirmedBy { token: std::mem::take(token), by };
         }
+    }
+
+    /// Whether a request may end it. `caller` is the account that signed the request.
+    pub(crate) fn may_be_ended_by(&self, caller: Option<&str>) -> bool {
+        let is_owner = |account| [&*self.owner, &*self.arn.topic.account].contains(&account);
+        !matches!(self.state, State::ConfirmedBy { by: Confirmation::Protecting, .. })
+            || caller.is_some_and(is_owner)
     }
 
     /// The protocol.
@@ -82,7 +100,7 @@ impl Subscription {
         let was_authenticated = match self.state {
             State::Confirmed => true,
             State::Pending { .. } => false,
-            State::ConfirmedBy { is_signed, .. } => is_signed,
+            State::ConfirmedBy { by, .. } => by != Confirmation::Unsigned,
         };
         let fields = [
             ("SubscriptionArn", self.arn.to_string()),

@@ -20,7 +20,9 @@ use crate::query::QueryError;
 use crate::sns::engine::backlog::Group;
 use crate::sns::engine::message::Message;
 use crate::sns::engine::settings::TopicSettings;
-use crate::sns::engine::subscription::{Attributes, Endpoint, Protocol, State, Subscription, is_no_filter};
+use crate::sns::engine::subscription::{
+    Attributes, Confirmation, Endpoint, Protocol, State, Subscription, is_no_filter,
+};
 use crate::sns::engine::{DIFFERENT, SubscriptionArn, invalid, no_subscription};
 use crate::sns::filter::{FilterInput, FilterPolicy};
 
@@ -291,21 +293,33 @@ impl Topic {
         }
     }
 
-    /// Removes a subscription. Unknown ids are ignored.
-    pub(crate) fn unsubscribe(&mut self, id: &str) {
-        if self.subscriptions.remove(id).is_some() {
-            self.unsubscribed += 1;
-            let (ids, deleted) = (vec![id.into()], self.unsubscribed);
-            self.changes.record(|| TopicChange::Unsubscribed { ids, deleted });
+    /// Removes a subscription. Unknown ids are ignored. `caller` is the account that signed the request.
+    ///
+    /// # Errors
+    /// `AuthorizationError` for a subscription whose confirmation demands the signature of an owner.
+    pub(crate) fn unsubscribe(&mut self, id: &str, caller: Option<&str>) -> Result<(), QueryError> {
+        let Some(subscription) = self.subscriptions.get(id) else { return Ok(()) };
+        if !subscription.may_be_ended_by(caller) {
+            let caller = caller
+                .map_or_else(|| "anonymous".to_owned(), |account| format!("arn:aws:iam::{account}:root"));
+            let topic = &self.settings.arn;
+            let text =
+                format!("User: {caller} is not authorized to perform: SNS:Unsubscribe on resource: {topic}");
+            return Err(QueryError::new(403, "AuthorizationError", text));
         }
+        self.subscriptions.remove(id);
+        self.unsubscribed += 1;
+        let (ids, deleted) = (vec![id.into()], self.unsubscribed);
+        self.changes.record(|| TopicChange::Unsubscribed { ids, deleted });
+        Ok(())
     }
 
     /// Confirms the subscription that has this token, if there is one.
-    pub(crate) fn confirm(&mut self, token: &str, is_signed: bool) -> Option<&Subscription> {
+    pub(crate) fn confirm(&mut self, token: &str, by: Confirmation) -> Option<&Subscription> {
         let mut all = self.subscriptions.values_mut();
         let found = all.find(|subscription| subscription.token() == Some(token))?;
         if !found.is_confirmed() {
-            found.confirm(is_signed);
+            found.confirm(by);
             self.changes.record(|| TopicChange::Subscribed(Box::new(found.clone())));
         }
         Some(found)

@@ -11,7 +11,7 @@ use crate::control::clock::Timestamp;
 use crate::control::seed::{Seed, uuid};
 use crate::sns::engine::message::{Draft, Message};
 use crate::sns::engine::settings::read_tags;
-use crate::sns::engine::subscription::{Endpoint, Protocol, Subscription};
+use crate::sns::engine::subscription::{Confirmation, Endpoint, Protocol, Subscription};
 use crate::sns::engine::topic::{
     NewSubscription, Recorder, Topic, TopicChange, TopicNumber, TopicReader, TopicState, WaitingChange,
 };
@@ -177,15 +177,15 @@ impl RandomTopic {
 
     fn unsubscribe(&mut self) {
         if let Some(subscription) = self.any() {
-            self.topic.unsubscribe(&subscription.arn.id);
+            self.topic.unsubscribe(&subscription.arn.id, Some(&subscription.owner)).expect("the owner may");
         }
     }
 
     fn confirm(&mut self) {
         let token = self.any().and_then(|subscription| subscription.token().map(str::to_owned));
         if let Some(token) = token {
-            let is_signed = self.random.bool();
-            self.topic.confirm(&token, is_signed).expect("the token is known");
+            let by = Confirmation::ALL[self.random.usize(..Confirmation::ALL.len())];
+            self.topic.confirm(&token, by).expect("the token is known");
         }
     }
 

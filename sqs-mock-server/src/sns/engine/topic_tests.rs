@@ -8,7 +8,7 @@ use crate::control::seed::{Seed, Uuid, uuid};
 use crate::query::QueryError;
 use crate::sns::engine::message::{Draft, Message};
 use crate::sns::engine::settings::read_tags;
-use crate::sns::engine::subscription::{Endpoint, Protocol, State, Subscription};
+use crate::sns::engine::subscription::{Confirmation, Endpoint, Protocol, State, Subscription};
 use crate::sns::engine::topic::{NewSubscription, Topic};
 
 const ACCOUNT: &str = "000000000000";
@@ -253,10 +253,10 @@ fn subscription_that_is_not_confirmed_in_time_vanishes() {
     assert_eq!(topic.shown()["SubscriptionsPending"], "1");
     let hours = |hours: u64| NOW + std::time::Duration::from_secs(hours * 3_600);
     topic.forget_lapsed(hours(47));
-    assert!(topic.confirm("x", true).is_none());
-    assert_eq!(topic.confirm(token, false).unwrap().arn, pending.arn);
+    assert!(topic.confirm("x", Confirmation::Signed).is_none());
+    assert_eq!(topic.confirm(token, Confirmation::Unsigned).unwrap().arn, pending.arn);
     topic.forget_lapsed(hours(100));
-    assert_eq!(topic.confirm(token, true).unwrap().arn, pending.arn, "the same token again");
+    assert_eq!(topic.confirm(token, Confirmation::Signed).unwrap().arn, pending.arn, "the same token again");
     assert_eq!(topic.subscription(&pending.arn.id).unwrap().shown()["ConfirmationWasAuthenticated"], "false");
     let late = subscribe(&mut topic, (Protocol::Email, "a@b"), &[]).unwrap();
     topic.forget_lapsed(hours(47));
@@ -264,7 +264,7 @@ fn subscription_that_is_not_confirmed_in_time_vanishes() {
     topic.forget_lapsed(hours(48));
     assert_eq!(topic.shown()["SubscriptionsPending"], "0");
     assert_eq!(topic.subscriptions().count(), 1);
-    topic.unsubscribe(&late.arn.id);
+    topic.unsubscribe(&late.arn.id, None).unwrap();
     assert_eq!(topic.shown()["SubscriptionsDeleted"], "0");
 }
 

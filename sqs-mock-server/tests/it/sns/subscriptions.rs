@@ -178,3 +178,43 @@ async fn links_of_messages_work_in_every_region() {
     let listed = sns.ask("ListSubscriptionsByTopic", &[("TopicArn", &topic)]).await;
     assert_eq!(listed.values("SubscriptionArn"), [arn]);
 }
+
+/// `ConfirmSubscription`: "Disallows unauthenticated unsubscribes of the subscription. .. then only the topic owner and the
+/// subscription owner can unsubscribe the endpoint".
+#[tokio::test]
+async fn protected_subscription_ends_only_by_the_signature_of_an_owner() {
+    let mut sns = Sns::start().await;
+    let topic = sns.topic("a", &[]).await;
+    let pending = async |sns: &mut Sns, endpoint| {
+        sns.subscribe(&topic, ("http", endpoint), &[]).await;
+        let link = sns.notes("Subscribe").await.remove(0);
+        link.split_once("Token=").expect("a token").1.to_owned()
+    };
+    let protect = ("AuthenticateOnUnsubscribe", "true");
+    let unsubscribe = async |sns: &mut Sns, arn: &str, headers: &str| {
+        let target = format!("GET /?Action=Unsubscribe&SubscriptionArn={arn}");
+        sns.wire.exchange(&target, headers, b"").await
+    };
+
+    let token = pending(&mut sns, "http://a.test/").await;
+    let confirm = [("TopicArn", &*topic), ("Token", &token), protect];
+    let arn = sns.ask("ConfirmSubscription", &confirm).await.value("SubscriptionArn");
+    let other = scope("sns", "us-east-1").replace("test/", "111122223333/");
+    for (headers, caller) in [("", "anonymous"), (&*other, "arn:aws:iam::111122223333:root")] {
+        let refused = unsubscribe(&mut sns, &arn, headers).await;
+        assert_eq!((refused.status, &*refused.value("Code")), (403, "AuthorizationError"));
+        let text =
+            format!("User: {caller} is not authorized to perform: SNS:Unsubscribe on resource: {topic}");
+        assert_eq!(refused.value("Message"), text);
+    }
+    sns.ask("Unsubscribe", &[("SubscriptionArn", &arn)]).await;
+
+    // A link cannot protect: its request is not signed.
+    let token = pending(&mut sns, "http://b.test/").await;
+    let link =
+        format!("/?Action=ConfirmSubscription&TopicArn={topic}&Token={token}&AuthenticateOnUnsubscribe=true");
+    let arn = sns.wire.get(&link).await.value("SubscriptionArn");
+    assert_eq!(unsubscribe(&mut sns, &arn, "").await.status, 200);
+    let listed = sns.ask("ListSubscriptionsByTopic", &[("TopicArn", &topic)]).await;
+    assert_eq!(listed.values("SubscriptionArn"), [""; 0]);
+}
