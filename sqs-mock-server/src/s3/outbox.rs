@@ -333,7 +333,7 @@ impl Publisher for TopicPublisher {
             let origin = Origin { base_url: &self.base_url, trace_header };
             publish_message(&self.sns, origin, &*self.sns.topics.get(&arn)?, message)
         };
-        publish().map(|(_, notes)| notes).map_err(|error: QueryError| error.to_string())
+        publish().map_err(|error: QueryError| error.to_string())
     }
 }
 

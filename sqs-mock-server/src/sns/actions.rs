@@ -74,7 +74,7 @@ impl Sns {
         let now = self.clock.now();
         let new = NewSubscription { endpoint, owner, attributes, token: self.new_token(), id: self.new_id() };
         let topic = self.topics.get(topic)?;
-        let (mut topic, _whole) = self.lock_to_deliver(&topic);
+        let (mut topic, _whole) = self.lock_to_deliver(&topic)?;
         if let State::Pending { token, .. } = topic.subscribe(now, new)?.state {
             topic.confirm(&token, Confirmation::Signed);
         }
@@ -179,7 +179,7 @@ pub(crate) fn subscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError
         id: sns.new_id(),
     };
     let now = sns.clock.now();
-    let (mut topic, _whole) = sns.lock_to_deliver(&topic);
+    let (mut topic, _whole) = sns.lock_to_deliver(&topic)?;
     let subscription = topic.subscribe(now, new)?;
     let returns_arn = form.get("ReturnSubscriptionArn") == Some("true");
     let mut notes = Vec::new();

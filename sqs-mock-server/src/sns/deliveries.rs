@@ -25,7 +25,7 @@ use crate::query::Origin;
 use crate::sns::engine::backlog::{Backlog, Group};
 use crate::sns::engine::message::{Envelope, Message, Notification};
 use crate::sns::engine::subscription::{Endpoint, Protocol, Subscription};
-use crate::sns::engine::topic::{Receipt, Topic, TopicReader, WaitingChange, WaitingDelivery};
+use crate::sns::engine::topic::{Receipt, Topic, TopicReader, WaitingChange, WaitingDelivery, is_recipient};
 use crate::sns::{SharedTopic, Sns};
 
 /// The attempts that are made under one lock.
@@ -300,51 +300,91 @@ pub(crate) fn sign(sns: &Sns, origin: Origin<'_>, topic: &SharedTopic, message: 
         }
         (topic.arn().clone(), topic.settings().signature_version().to_owned())
     };
-    let envelope = envelope(sns, origin, &arn, &signature_version);
+    let envelope = envelope(sns.clock.now(), origin, &arn, &signature_version);
     let receipt = Receipt { id, sequence_number: None };
     Signed { id, notification: Some(envelope.notification(Protocol::Sqs, receipt, message)) }
 }
 
-/// Delivers a message to its subscribers, and returns notes about those that did not get it.
-pub(crate) fn deliver(
+/// A message that a topic took, on its way to the subscribers.
+pub(crate) struct Departure {
+    /// When the topic took it.
+    pub(crate) time: Timestamp,
+    pub(crate) message: Message,
+    pub(crate) receipt: Receipt,
+    signed: Signed,
+    /// The id of the last subscription that was looked at.
+    after: Option<Box<str>>,
+    notes: Notes,
+}
+
+impl Departure {
+    pub(crate) fn new(time: Timestamp, message: Message, receipt: Receipt, signed: Signed) -> Self {
+        Self { time, message, receipt, signed, after: None, notes: Notes::default() }
+    }
+
+    /// Looks at subscriptions, at most `most` of them, and delivers to those that get the message. Returns their number,
+    /// which is smaller than `most` after the last one.
+    pub(crate) fn proceed(&mut self, sns: &Sns, origin: Origin<'_>, topic: &Topic, most: usize) -> usize {
+        let Self { time, message, receipt, signed, after, notes } = self;
+        let envelope = envelope(*time, origin, topic.arn(), topic.settings().signature_version());
+        // On FIFO topics, and if a subscription is new.
+        let unsigned = LazyCell::new(|| envelope.notification(Protocol::Sqs, *receipt, message));
+        let notification = || signed.notification.as_ref().unwrap_or_else(|| &unsigned);
+        let topic_arn = topic.arn().to_string();
+        let is_recipient = is_recipient(message);
+        let (mut count, mut last) = (0, None);
+        for subscription in topic.subscriptions_after(after.as_deref()).take(most) {
+            (count, last) = (count + 1, Some(subscription));
+            if is_recipient(subscription) {
+                let to = (topic, &*topic_arn, subscription);
+                notes.extend(deliver(sns, origin, to, message, &notification));
+            }
+        }
+        if let Some(last) = last {
+            *after = Some(last.arn.id.clone());
+        }
+        count
+    }
+
+    /// About the subscribers that did not get it.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.notes.texts()
+    }
+}
+
+/// Delivers a message to a subscriber. Returns a note if it does not get it.
+fn deliver<'n>(
     sns: &Sns,
     origin: Origin<'_>,
-    topic: &Topic,
-    receipt: Receipt,
-    (message, signed): (&Message, &Signed),
-) -> Vec<String> {
-    let envelope = envelope(sns, origin, topic.arn(), topic.settings().signature_version());
-    // On FIFO topics, and if a subscription is new.
-    let unsigned = LazyCell::new(|| envelope.notification(Protocol::Sqs, receipt, message));
-    let notification = || signed.notification.as_ref().unwrap_or_else(|| &unsigned);
-    let topic_arn = topic.arn().to_string();
-    let notes = topic.recipients(message).filter_map(|subscription| match &subscription.endpoint {
-        Endpoint::Queue(queue) => {
-            let is_raw = subscription.attributes.raw;
-            let enveloped = (!is_raw).then(|| notification().text(&subscription.arn));
-            let of_fifo = topic.arn().is_fifo();
-            // Standard queues get neither id from a FIFO topic, but the group from a standard topic.
-            let keeps_group = queue.is_fifo() || !of_fifo;
-            let delivery = Delivery {
-                body: enveloped.as_deref().unwrap_or_else(|| message.text(Protocol::Sqs)),
-                attributes: Some(&message.attributes).filter(|all| is_raw && !all.is_empty()),
-                group: message.group.as_deref().filter(|_| keeps_group),
-                deduplication_id: message.deduplication_id.as_deref().filter(|_| queue.is_fifo()),
-                trace_header: origin.trace_header,
-                ..empty(queue, topic, &topic_arn)
-            };
-            let group = of_fifo.then(|| Group {
-                subscription: subscription.arn.id.clone(),
-                name: message.group.as_deref().unwrap_or_default().into(),
-            });
-            sns.deliveries.deliver(group, delivery, subscription.attributes.dead_letter_queue.as_ref())
-        }
+    (topic, topic_arn, subscription): (&Topic, &str, &Subscription),
+    message: &Message,
+    notification: &impl Fn() -> &'n Notification,
+) -> Option<String> {
+    let queue = match &subscription.endpoint {
+        Endpoint::Queue(queue) => queue,
         Endpoint::Outside(protocol, address) => {
             sns.deliveries.count("not_sent");
-            Some(format!("{} to {address} is recorded, not sent", protocol.as_str()))
+            return Some(format!("{} to {address} is recorded, not sent", protocol.as_str()));
         }
+    };
+    let is_raw = subscription.attributes.raw;
+    let enveloped = (!is_raw).then(|| notification().text(&subscription.arn));
+    let of_fifo = topic.arn().is_fifo();
+    // Standard queues get neither id from a FIFO topic, but the group from a standard topic.
+    let keeps_group = queue.is_fifo() || !of_fifo;
+    let delivery = Delivery {
+        body: enveloped.as_deref().unwrap_or_else(|| message.text(Protocol::Sqs)),
+        attributes: Some(&message.attributes).filter(|all| is_raw && !all.is_empty()),
+        group: message.group.as_deref().filter(|_| keeps_group),
+        deduplication_id: message.deduplication_id.as_deref().filter(|_| queue.is_fifo()),
+        trace_header: origin.trace_header,
+        ..empty(queue, topic, topic_arn)
+    };
+    let group = of_fifo.then(|| Group {
+        subscription: subscription.arn.id.clone(),
+        name: message.group.as_deref().unwrap_or_default().into(),
     });
-    bounded(notes)
+    sns.deliveries.deliver(group, delivery, subscription.attributes.dead_letter_queue.as_ref())
 }
 
 /// Sends the request for confirmation to a queue of another account. Returns notes: the link, and why a queue does not get
@@ -355,7 +395,7 @@ pub(crate) fn ask_to_confirm(
     (topic, subscription): (&Topic, &Subscription),
     token: &str,
 ) -> Vec<String> {
-    let envelope = envelope(sns, origin, topic.arn(), topic.settings().signature_version());
+    let envelope = envelope(sns.clock.now(), origin, topic.arn(), topic.settings().signature_version());
     let link =
         format!("{} is pending; confirm it with {}", subscription.arn, envelope.confirmation_url(token));
     let Endpoint::Queue(queue) = &subscription.endpoint else { return vec![link] };
@@ -366,12 +406,12 @@ pub(crate) fn ask_to_confirm(
 }
 
 fn envelope<'a>(
-    sns: &Sns,
+    time: Timestamp,
     origin: Origin<'a>,
     topic: &'a TopicArn,
     signature_version: &'a str,
 ) -> Envelope<'a> {
-    Envelope { topic, time: sns.clock.now(), base_url: origin.base_url, signature_version }
+    Envelope { topic, time, base_url: origin.base_url, signature_version }
 }
 
 fn empty<'a>(queue: &'a QueueArn, topic: &'a Topic, topic_arn: &'a str) -> Delivery<'a> {
@@ -390,12 +430,23 @@ fn empty<'a>(queue: &'a QueueArn, topic: &'a Topic, topic_arn: &'a str) -> Deliv
 }
 
 /// The first notes, and the number of the others.
-fn bounded(notes: impl Iterator<Item = String>) -> Vec<String> {
-    let mut notes = notes.fuse();
-    let mut first: Vec<_> = notes.by_ref().take(MAX_NOTES).collect();
-    let others = notes.count();
-    if others > 0 {
-        first.push(format!("and {others} more"));
+#[derive(Debug, Default)]
+struct Notes {
+    first: Vec<String>,
+    others: usize,
+}
+
+impl Extend<String> for Notes {
+    fn extend<T: IntoIterator<Item = String>>(&mut self, notes: T) {
+        for note in notes {
+            if self.first.len() < MAX_NOTES { self.first.push(note) } else { self.others += 1 }
+        }
     }
-    first
+}
+
+impl Notes {
+    fn texts(&self) -> Vec<String> {
+        let others = (self.others > 0).then(|| format!("and {} more", self.others));
+        self.first.iter().cloned().chain(others).collect()
+    }
 }

@@ -10,7 +10,8 @@
 //! With a store, the messages of a request and the changes of the topic are stored together, and responses wait for it.
 //!
 //! A topic stays locked while its messages enter queues, so that all queues get them in the same order. Queues never
-//! lock topics. Deliveries to an unavailable SQS wait in [`deliveries`].
+//! lock topics. A message for very many subscriptions of a standard topic enters the queues in steps, and the topic is
+//! unlocked between them. Deliveries to an unavailable SQS wait in [`deliveries`].
 
 #![cfg_attr(
     not(feature = "durable"),
@@ -104,7 +105,7 @@ impl Sns {
         uuid(&mut self.ids.lock())
     }
 
-    fn run(&self, action: SnsAction, call: &Call<'_>) -> Result<Output, QueryError> {
+    async fn run(&self, action: SnsAction, call: &Call<'_>) -> Result<Output, QueryError> {
         match action {
             SnsAction::AddPermission => actions::add_permission(self, call),
             SnsAction::ConfirmSubscription => actions::confirm(self, call),
@@ -116,8 +117,8 @@ impl Sns {
             SnsAction::ListSubscriptionsByTopic => actions::list_by_topic(self, call),
             SnsAction::ListTagsForResource => actions::tags(self, call),
             SnsAction::ListTopics => actions::list_topics(self, call),
-            SnsAction::Publish => publish::one(self, call),
-            SnsAction::PublishBatch => publish::batch(self, call),
+            SnsAction::Publish => publish::one(self, call).await,
+            SnsAction::PublishBatch => publish::batch(self, call).await,
             SnsAction::RemovePermission => actions::remove_permission(self, call),
             SnsAction::SetSubscriptionAttributes => actions::set_subscription_attribute(self, call),
             SnsAction::SetTopicAttributes => actions::set_topic_attribute(self, call),
@@ -148,12 +149,19 @@ impl Sns {
 
     /// Locks a topic for an action that puts messages into queues. Until the guard is dropped, they are stored together with
     /// the changes of the topic, or not at all.
+    ///
+    /// # Errors
+    /// `NotFound` after a reset: the queues are not those for which the request was.
     pub(crate) fn lock_to_deliver<'a>(
         &'a self,
         topic: &'a SharedTopic,
-    ) -> (MutexGuard<'a, Topic>, Whole<'a>) {
+    ) -> Result<(MutexGuard<'a, Topic>, Whole<'a>), QueryError> {
+        let topic = self.lock(topic);
+        if topic.is_discarded() {
+            return Err(no_topic());
+        }
         // In this order, a publish that waits for the topic does not delay the store.
-        (self.lock(topic), self.queues.whole())
+        Ok((topic, self.queues.whole()))
     }
 }
 
@@ -197,11 +205,15 @@ impl Api for Sns {
         if action.access != Access::Read {
             self.queues.check_store().map_err(not_stored)?;
         }
-        let output = self.run(action.kind, call);
+        let output = self.run(action.kind, call).await;
         // Also after reads and errors: they may have seen a change that is not stored yet.
         self.queues.settled().await.map_err(not_stored)?;
         output
     }
+}
+
+fn no_topic() -> QueryError {
+    QueryError::new(404, "NotFound", "Topic does not exist")
 }
 
 fn not_stored(error: ServiceError) -> QueryError {
@@ -256,7 +268,7 @@ impl Topics {
     /// `NotFound`.
     pub(crate) fn get(&self, arn: &TopicArn) -> Result<Arc<SharedTopic>, QueryError> {
         let known = self.table.read().topics.get(arn).map(Arc::clone);
-        known.ok_or_else(|| QueryError::new(404, "NotFound", "Topic does not exist"))
+        known.ok_or_else(no_topic)
     }
 
     /// Adds a topic, unless there is one, which this returns.
@@ -313,11 +325,16 @@ impl Topics {
         self.table.read().topics.keys().cloned().collect()
     }
 
-    /// Removes all topics.
+    /// Removes all topics, and waits until none of them delivers any more.
     pub(crate) fn clear(&self) {
-        let mut table = self.table.write();
-        for topic in std::mem::take(&mut table.topics).values() {
-            topic.changes.record(|| TopicChange::Deleted);
+        let removed = {
+            let mut table = self.table.write();
+            let removed = std::mem::take(&mut table.topics);
+            removed.values().for_each(|topic| topic.changes.record(|| TopicChange::Deleted));
+            removed
+        };
+        for topic in removed.values() {
+            topic.topic.lock().discard();
         }
     }
 }

@@ -1,42 +1,159 @@
 //! Publishing messages.
 
+use crate::control::arn::TopicArn;
 use crate::control::faults::fault::FailingEntry;
 use crate::query::xml::Xml;
 use crate::query::{Call, Origin, Output, QueryError};
 use crate::sns::actions::Place;
-use crate::sns::deliveries::Signed;
+use crate::sns::deliveries::{Departure, Signed};
 use crate::sns::engine::invalid;
-use crate::sns::engine::message::{Message, check_batch_ids};
-use crate::sns::engine::topic::{Published, Receipt, Topic};
+use crate::sns::engine::message::{MAX_ENTRIES, Message, check_batch_ids};
+use crate::sns::engine::topic::{MAX_SUBSCRIPTIONS_OF_FIFO, Published, Receipt, Topic};
 use crate::sns::inspect::PublishedMessage;
 use crate::sns::{SharedTopic, Sns, deliveries, engine};
 
-pub(crate) fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+pub(crate) async fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let target = call.form.get("TopicArn").or(call.form.get("TargetArn"));
     let Some(target) = target else { return to_phone(sns, call) };
     if target.split(':').nth(5).is_some_and(|resource| resource.starts_with("endpoint/")) {
         return Err(invalid("TargetArn Reason: No endpoint found for the target arn specified"));
     }
     let topic = sns.topics.get(&engine::topic("TopicArn", target, call.region)?)?;
-    let draft = Place::default().draft(call.form)?;
-    let (receipt, notes) = publish_message(sns, call.origin, &topic, Message::new(draft)?)?;
-    Ok(Output { notes, ..Output::of(|xml| write_receipt(xml, receipt)) })
+    let message = Message::new(Place::default().draft(call.form)?)?;
+    let mut publish = Publish::one(sns, call.origin, &topic, message)?;
+    publish.run().await?;
+    let receipt = publish.receipts.first().copied();
+    let notes = std::mem::take(&mut publish.notes);
+    Ok(Output {
+        notes,
+        ..Output::of(|xml| receipt.into_iter().for_each(|receipt| write_receipt(xml, receipt)))
+    })
 }
 
-/// Publishes a message to a topic. Returns notes about its deliveries.
+/// Publishes a message to a topic, without a pause. Returns notes about its deliveries.
 ///
 /// # Errors
 /// `InvalidParameter`.
+#[cfg(feature = "s3")]
 pub(crate) fn publish_message(
     sns: &Sns,
     origin: Origin<'_>,
     topic: &SharedTopic,
     message: Message,
-) -> Result<(Receipt, Vec<String>), QueryError> {
-    let signed = deliveries::sign(sns, origin, topic, &message);
-    let (mut topic, _whole) = sns.lock_to_deliver(topic);
-    topic.check(&message)?;
-    Ok(publish(sns, origin, &mut topic, (message, &signed)))
+) -> Result<Vec<String>, QueryError> {
+    let mut publish = Publish::one(sns, origin, topic, message)?;
+    while publish.step()? {}
+    Ok(std::mem::take(&mut publish.notes))
+}
+
+/// The subscriptions that are looked at while the topic is locked and commits are delayed. A batch for a FIFO topic fits
+/// in one step, since nobody may publish in between, and a crash may not separate its deduplication ids from its
+/// deliveries.
+const STEP: usize = MAX_ENTRIES * MAX_SUBSCRIPTIONS_OF_FIFO;
+
+/// The messages of a request on their way to the subscribers. Once a topic has taken one, dropping this delivers the others,
+/// so that a request whose caller disconnects is not applied in part.
+struct Publish<'a> {
+    sns: &'a Sns,
+    origin: Origin<'a>,
+    topic: &'a SharedTopic,
+    /// Those that the topic has not taken.
+    waiting: std::vec::IntoIter<(Message, Signed)>,
+    under_way: Option<Departure>,
+    /// Of those that the topic took, in their order.
+    receipts: Vec<Receipt>,
+    /// About their deliveries.
+    notes: Vec<String>,
+}
+
+impl<'a> Publish<'a> {
+    /// Of a message, which is checked.
+    fn one(
+        sns: &'a Sns,
+        origin: Origin<'a>,
+        topic: &'a SharedTopic,
+        message: Message,
+    ) -> Result<Self, QueryError> {
+        sns.lock(topic).check(&message)?;
+        Ok(Self::new(sns, origin, topic, vec![message]))
+    }
+
+    /// Of messages that were checked.
+    fn new(sns: &'a Sns, origin: Origin<'a>, topic: &'a SharedTopic, messages: Vec<Message>) -> Self {
+        let signed = messages.into_iter().map(|message| {
+            let signed = deliveries::sign(sns, origin, topic, &message);
+            (message, signed)
+        });
+        let waiting = signed.collect::<Vec<_>>().into_iter();
+        Self { sns, origin, topic, waiting, under_way: None, receipts: Vec::new(), notes: Vec::new() }
+    }
+
+    /// Delivers all messages. Others have their turn between the steps.
+    async fn run(&mut self) -> Result<(), QueryError> {
+        while self.step()? {
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    }
+
+    /// Looks at some subscriptions. Returns whether there may be more.
+    ///
+    /// # Errors
+    /// `NotFound` after a reset.
+    fn step(&mut self) -> Result<bool, QueryError> {
+        let (mut topic, _whole) = self.sns.lock_to_deliver(self.topic)?;
+        let mut most = STEP;
+        while most > 0 {
+            let Some(departure) = &mut self.under_way else {
+                let Some((message, signed)) = self.waiting.next() else { return Ok(false) };
+                self.under_way = self.take(&mut topic, message, signed);
+                continue;
+            };
+            let count = departure.proceed(self.sns, self.origin, &topic, most);
+            if count < most {
+                self.arrived(topic.arn());
+            }
+            most -= count;
+        }
+        Ok(true)
+    }
+
+    /// The topic takes a message. `None` for a duplicate.
+    fn take(&mut self, topic: &mut Topic, mut message: Message, signed: Signed) -> Option<Departure> {
+        let now = self.sns.clock.now();
+        let Published { receipt, is_new } = topic.publish(now, signed.id, &mut message);
+        self.receipts.push(receipt);
+        is_new.then(|| Departure::new(now, message, receipt, signed))
+    }
+
+    /// The message under way has been delivered to all subscribers.
+    fn arrived(&mut self, topic: &TopicArn) {
+        let Some(departure) = self.under_way.take() else { return };
+        let notes = departure.notes();
+        self.notes.extend(notes.iter().cloned());
+        self.sns.published.record(|| {
+            let Departure { message, receipt, time, .. } = departure;
+            let Message { text, subject, attributes, group, deduplication_id, .. } = message;
+            PublishedMessage {
+                topic: topic.clone(),
+                id: receipt.id,
+                time,
+                message: text,
+                subject,
+                attributes,
+                group,
+                deduplication_id,
+                sequence_number: receipt.sequence_number,
+                notes,
+            }
+        });
+    }
+}
+
+impl Drop for Publish<'_> {
+    fn drop(&mut self) {
+        while !self.receipts.is_empty() && self.step().is_ok_and(|more| more) {}
+    }
 }
 
 /// Text messages are accepted and recorded, not sent.
@@ -50,7 +167,7 @@ fn to_phone(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     Ok(Output { notes, ..Output::of(|xml| write_receipt(xml, receipt)) })
 }
 
-pub(crate) fn batch(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
+pub(crate) async fn batch(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let form = call.form;
     let topic = crate::sns::actions::find(sns, call)?;
     let places = Place::entries(form);
@@ -58,22 +175,16 @@ pub(crate) fn batch(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     check_batch_ids(&ids)?;
     let messages = places.iter().map(|place| Message::new(place.draft(form)?));
     let messages: Vec<_> = messages.collect::<Result<_, _>>()?;
-    let signed = messages.iter().map(|message| deliveries::sign(sns, call.origin, &topic, message));
-    let signed: Vec<_> = signed.collect();
-    let (mut notes, mut receipts) = (Vec::new(), Vec::new());
-    {
-        let (mut topic, _whole) = sns.lock_to_deliver(&topic);
-        topic.check_batch(&messages)?;
-        let entries = ids.iter().zip(messages.into_iter().zip(&signed));
-        for (index, (id, message)) in entries.enumerate() {
-            if call.failing.iter().any(|failing| failing.index == index) {
-                continue;
-            }
-            let (receipt, more) = publish(sns, call.origin, &mut topic, message);
-            notes.extend(more);
-            receipts.push((*id, receipt));
-        }
-    }
+    sns.lock(&topic).check_batch(&messages)?;
+    let is_failing = |index: usize| call.failing.iter().any(|failing| failing.index == index);
+    let entries = ids.iter().copied().zip(messages).enumerate();
+    let (ids_taken, messages) =
+        entries.filter(|(index, _)| !is_failing(*index)).map(|(_, entry)| entry).unzip();
+    let ids_taken: Vec<_> = ids_taken;
+    let mut publish = Publish::new(sns, call.origin, &topic, messages);
+    publish.run().await?;
+    let receipts: Vec<_> = ids_taken.into_iter().zip(publish.receipts.iter().copied()).collect();
+    let notes = std::mem::take(&mut publish.notes);
     let is_shown = |id: &str| !call.omitted.iter().any(|omitted| omitted == id);
     let output = Output::of(|xml| {
         let failed = call.failing.iter().filter_map(|failing| Some((*ids.get(failing.index)?, failing)));
@@ -85,37 +196,6 @@ pub(crate) fn batch(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
         });
     });
     Ok(Output { notes, ..output })
-}
-
-/// Takes a message that was checked, and delivers it unless it is a duplicate. Returns notes about its deliveries.
-fn publish(
-    sns: &Sns,
-    origin: Origin<'_>,
-    topic: &mut Topic,
-    (mut message, signed): (Message, &Signed),
-) -> (Receipt, Vec<String>) {
-    let now = sns.clock.now();
-    let Published { receipt, is_new } = topic.publish(now, signed.id, &mut message);
-    if !is_new {
-        return (receipt, Vec::new());
-    }
-    let notes = deliveries::deliver(sns, origin, topic, receipt, (&message, signed));
-    sns.published.record(|| {
-        let Message { text, subject, attributes, group, deduplication_id, .. } = message;
-        PublishedMessage {
-            topic: topic.arn().clone(),
-            id: receipt.id,
-            time: now,
-            message: text,
-            subject,
-            attributes,
-            group,
-            deduplication_id,
-            sequence_number: receipt.sequence_number,
-            notes: notes.clone(),
-        }
-    });
-    (receipt, notes)
 }
 
 fn write_failure(xml: &mut Xml, id: &str, failing: &FailingEntry) {
@@ -131,4 +211,132 @@ fn write_receipt(xml: &mut Xml, receipt: Receipt) {
     xml.leaf("MessageId", &receipt.id.to_string());
     let number = receipt.sequence_number.map(|number| number.to_string());
     xml.optional("SequenceNumber", number.as_deref());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
+    use sqs_client::wire::service_error::ServiceError;
+
+    use super::*;
+    #[cfg(feature = "s3")]
+    use crate::control::arn::QueueArn;
+    use crate::control::clock::Clock;
+    #[cfg(feature = "s3")]
+    use crate::control::delivery::Source;
+    use crate::control::delivery::{Delivery, Queues, Settled, Undelivered, Whole};
+    use crate::control::journal::Journal;
+    use crate::control::policies::Why;
+    use crate::control::seed::Seed;
+    use crate::sns::Start;
+    use crate::sns::engine::message::Draft;
+    use crate::sns::engine::subscription::Endpoint;
+
+    const ACCOUNT: &str = "000000000000";
+
+    const ORIGIN: Origin<'_> = Origin { base_url: "http://localhost:9324", trace_header: None };
+
+    /// Queues that note what they get.
+    #[derive(Debug, Default)]
+    struct Noted(Mutex<Vec<String>>);
+
+    impl Queues for Noted {
+        fn deliver(&self, delivery: Delivery<'_>) -> Result<Option<Why>, Undelivered> {
+            self.0.lock().push(delivery.body.to_owned());
+            Ok(None)
+        }
+
+        fn whole(&self) -> Whole<'_> {
+            None
+        }
+
+        #[cfg(feature = "s3")]
+        fn check(&self, _: &QueueArn, _: Source<'_>) -> Result<Option<Why>, Undelivered> {
+            Ok(None)
+        }
+
+        fn check_store(&self) -> Result<(), ServiceError> {
+            Ok(())
+        }
+
+        fn settled(&self) -> Settled<'_> {
+            Box::pin(std::future::ready(Ok(())))
+        }
+    }
+
+    /// A topic with raw subscriptions of this number of queues.
+    fn topic_of(queues: usize) -> (Arc<Noted>, Sns, Arc<SharedTopic>) {
+        let noted = Arc::<Noted>::default();
+        let sns = Sns::new(Start {
+            queues: Arc::<Noted>::clone(&noted),
+            clock: Clock::real(),
+            seed: Seed(1),
+            journal: Arc::new(Journal::new(0)),
+            published: 100,
+            reader: None,
+        });
+        let arn = TopicArn::new("us-east-1", ACCOUNT, "news");
+        sns.topics.add(Topic::new(arn.clone(), &[], BTreeMap::new()).unwrap()).unwrap();
+        for number in 0..queues {
+            let queue = format!("arn:aws:sqs:us-east-1:{ACCOUNT}:{number}").parse().unwrap();
+            let raw = [("RawMessageDelivery", "true")];
+            sns.subscribe_confirmed(&arn, (Endpoint::Queue(queue), ACCOUNT), &raw).unwrap();
+        }
+        let topic = sns.topics.get(&arn).unwrap();
+        (noted, sns, topic)
+    }
+
+    fn publish<'a>(sns: &'a Sns, topic: &'a SharedTopic, texts: &[&str]) -> Publish<'a> {
+        let message = |text: &&str| Message::new(Draft { text, ..Draft::default() }).unwrap();
+        Publish::new(sns, ORIGIN, topic, texts.iter().map(message).collect())
+    }
+
+    #[test]
+    fn message_reaches_many_queues_in_steps_between_which_the_topic_is_free() {
+        let (noted, sns, topic) = topic_of(2 * STEP + 1);
+        let mut long = publish(&sns, &topic, &["long"]);
+        for delivered in [STEP, 2 * STEP] {
+            assert!(long.step().unwrap());
+            assert_eq!(noted.0.lock().len(), delivered);
+        }
+        assert!(topic.topic.try_lock().is_some());
+        assert!(!long.step().unwrap());
+        assert_eq!(noted.0.lock().len(), 2 * STEP + 1);
+        assert_eq!(sns.published_to(&topic.topic.lock().arn().clone()).len(), 1);
+    }
+
+    #[test]
+    fn batch_for_the_most_queues_of_a_fifo_topic_is_delivered_in_one_step() {
+        let (noted, sns, topic) = topic_of(MAX_SUBSCRIPTIONS_OF_FIFO);
+        let mut batch = publish(&sns, &topic, &["m"; MAX_ENTRIES]);
+        batch.step().unwrap();
+        assert_eq!(noted.0.lock().len(), STEP);
+    }
+
+    #[test]
+    fn abandoned_publish_is_delivered_if_it_has_begun() {
+        let (noted, sns, topic) = topic_of(STEP + 1);
+        drop(publish(&sns, &topic, &["never"]));
+        assert_eq!(noted.0.lock().len(), 0);
+        let mut begun = publish(&sns, &topic, &["one", "two"]);
+        begun.step().unwrap();
+        drop(begun);
+        assert_eq!(noted.0.lock().len(), 2 * (STEP + 1));
+    }
+
+    #[test]
+    fn publish_under_way_delivers_nothing_after_a_reset() {
+        let (noted, sns, topic) = topic_of(STEP + 1);
+        let mut begun = publish(&sns, &topic, &["one", "two"]);
+        begun.step().unwrap();
+        let mut late = publish(&sns, &topic, &["late"]);
+        sns.reset();
+        assert_eq!(begun.step().unwrap_err().code, "NotFound");
+        assert_eq!(late.step().unwrap_err().code, "NotFound");
+        drop(begun);
+        assert_eq!(noted.0.lock().len(), STEP);
+    }
 }

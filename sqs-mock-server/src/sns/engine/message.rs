@@ -23,7 +23,7 @@ use crate::sns::signing::{certificate_url, sign};
 
 const MAX_SUBJECT: usize = 100;
 
-const MAX_ENTRIES: usize = 10;
+pub(crate) const MAX_ENTRIES: usize = 10;
 
 const MAX_ENTRY_ID: usize = 80;
 

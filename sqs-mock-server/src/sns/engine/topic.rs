@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt::Debug;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,6 +39,8 @@ pub(crate) struct Topic {
     /// On FIFO topics.
     fifo: Option<FifoMemory>,
     changes: Recorder,
+    /// Whether a reset removed it, so that it delivers nothing more.
+    is_discarded: bool,
 }
 
 impl Topic {
@@ -53,7 +56,7 @@ impl Topic {
         let fifo = arn.is_fifo().then(FifoMemory::default);
         let settings = TopicSettings::new(arn, requested, tags)?;
         let (subscriptions, changes) = (BTreeMap::new(), Recorder::default());
-        Ok(Self { settings, subscriptions, unsubscribed: 0, lapse: None, fifo, changes })
+        Ok(Self { settings, subscriptions, unsubscribed: 0, lapse: None, fifo, changes, is_discarded: false })
     }
 
     /// Restores a topic.
@@ -61,7 +64,17 @@ impl Topic {
         let TopicState { settings, subscriptions, unsubscribed, numbered, known } = state;
         let fifo = settings.arn.is_fifo().then(|| FifoMemory::restore(numbered, known));
         let lapse = first_lapse(&subscriptions);
-        Self { settings, subscriptions, unsubscribed, lapse, fifo, changes }
+        Self { settings, subscriptions, unsubscribed, lapse, fifo, changes, is_discarded: false }
+    }
+
+    /// Ends its deliveries.
+    pub(crate) fn discard(&mut self) {
+        self.is_discarded = true;
+    }
+
+    /// Whether its deliveries ended.
+    pub(crate) fn is_discarded(&self) -> bool {
+        self.is_discarded
     }
 
     /// Records its creation and all later changes.
@@ -190,17 +203,14 @@ impl Topic {
 
     /// The subscriptions that get a message.
     pub(crate) fn recipients<'a>(&'a self, message: &'a Message) -> impl Iterator<Item = &'a Subscription> {
-        // One for each text; policies parse it at most once.
-        let inputs = Protocol::ALL
-            .map(|protocol| (protocol, FilterInput::new(message.text(protocol), &message.attributes)));
-        let matches = move |policy: &FilterPolicy, protocol: Protocol| {
-            inputs.iter().any(|(of, input)| *of == protocol && policy.matches(input))
-        };
-        self.subscriptions.values().filter(move |subscription| {
-            let policy = subscription.attributes.filter.as_ref();
-            subscription.is_confirmed()
-                && policy.is_none_or(|policy| matches(policy, subscription.protocol()))
-        })
+        let is_recipient = is_recipient(message);
+        self.subscriptions.values().filter(move |subscription| is_recipient(subscription))
+    }
+
+    /// The subscriptions with ids after this one, sorted by id.
+    pub(crate) fn subscriptions_after(&self, id: Option<&str>) -> impl Iterator<Item = &Subscription> {
+        let after = id.map_or(Bound::Unbounded, Bound::Excluded);
+        self.subscriptions.range::<str, _>((after, Bound::Unbounded)).map(|(_, subscription)| subscription)
     }
 
     /// Subscribes an endpoint. An endpoint that is subscribed already keeps its subscription.
@@ -358,6 +368,20 @@ impl Topic {
     }
 }
 
+/// Tells which subscriptions get a message.
+pub(crate) fn is_recipient(message: &Message) -> impl Fn(&Subscription) -> bool {
+    // One for each text; policies parse it at most once.
+    let inputs = Protocol::ALL
+        .map(|protocol| (protocol, FilterInput::new(message.text(protocol), &message.attributes)));
+    let matches = move |policy: &FilterPolicy, protocol: Protocol| {
+        inputs.iter().any(|(of, input)| *of == protocol && policy.matches(input))
+    };
+    move |subscription| {
+        let policy = subscription.attributes.filter.as_ref();
+        subscription.is_confirmed() && policy.is_none_or(|policy| matches(policy, subscription.protocol()))
+    }
+}
+
 /// When the first of the subscriptions lapses, unless it is confirmed before.
 fn first_lapse(subscriptions: &BTreeMap<Box<str>, Subscription>) -> Option<Timestamp> {
     subscriptions.values().filter_map(Subscription::lapse).min()
@@ -368,7 +392,7 @@ const MAX_SUBSCRIPTIONS_FOR_LARGE: usize = 100;
 
 const LARGE: usize = 262_144;
 
-const MAX_SUBSCRIPTIONS_OF_FIFO: usize = 100;
+pub(crate) const MAX_SUBSCRIPTIONS_OF_FIFO: usize = 100;
 
 /// A limit of this server that bounds memory. AWS allows 12,500,000.
 const MAX_SUBSCRIPTIONS: usize = 100_000;
