@@ -162,8 +162,8 @@ fn state_and_revision(services: &Services) -> (Value, String) {
         "requests": requests,
         "kept": kept,
         "faults": revision(faults.collect::<Vec<_>>()),
-        // Deliveries that wait change by time, and so do the queues that get them.
-        "topics": revision((requests, &messages)),
+        // Subscriptions that wait for a confirmation lapse when the clock jumps.
+        "topics": revision((services.topics.sns.revision(), sqs.clock().setting())),
         // `null` if S3 is off.
         "buckets": buckets(services).map(|objects| revision((requests, objects))),
         "messages": messages,

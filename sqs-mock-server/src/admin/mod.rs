@@ -182,7 +182,7 @@ pub(crate) const ROUTES: &[Route] = &[
         "the same for tools of LocalStack, with --compat localstack",
     ),
     route(&Method::GET, "/metrics?*", Handler::Metrics, "counters and gauges for Prometheus"),
-    get("/_mock", index, "version, seed and this list"),
+    get("/_mock", index, "version, seed, default region and account, and this list"),
     get("/_mock/clock", server::show_clock, "the time of the clock"),
     post("/_mock/clock", server::turn, "changes the clock: {advance, now, frozen}"),
     get("/_mock/faults", server::list_faults, "faults and their hits"),
@@ -217,10 +217,11 @@ pub(crate) const ROUTES: &[Route] = &[
         "deletes a message by its id, without a receipt handle",
     ),
     get("/_mock/topics?skip&limit", server::list_topics, "all topics with their subscriptions"),
+    get("/_mock/topics/{name}?region&account", server::show_topic, "a topic"),
     get(
-        "/_mock/topics/{name}/published?region&account&skip&limit",
+        "/_mock/topics/{name}/published?region&account&after&bytes&skip&limit",
         server::published,
-        "the latest messages of a topic",
+        "the latest messages of a topic (after: a number; bytes: at most, in total)",
     ),
     #[cfg(feature = "s3")]
     get("/_mock/buckets", buckets::list, "all buckets of S3 with their notification rules"),
@@ -288,6 +289,9 @@ fn index(ask: &Ask<'_>) -> Answered {
         "version": env!("CARGO_PKG_VERSION"),
         // As text, since JSON parsers may round 64-bit numbers.
         "seed": ask.sqs().seed().to_string(),
+        // Of callers that name no other.
+        "region": ask.home().0,
+        "account": ask.home().1,
         "routes": ROUTES.iter().map(entry).collect::<Vec<_>>(),
     }))
 }

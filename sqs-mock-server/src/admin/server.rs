@@ -347,18 +347,46 @@ pub(crate) fn list_topics(ask: &Ask<'_>) -> Answered {
     answer_json(&page.part("topics", arns.len(), topics))
 }
 
-/// `GET /_mock/topics/{name}/published`. Pages count back from the latest message. Each page lists its oldest first.
+/// `GET /_mock/topics/{name}`.
+pub(crate) fn show_topic(ask: &Ask<'_>) -> Answered {
+    let arn = asked_topic(ask);
+    answer_json(&topic(ask, &arn).ok_or_else(|| no_topic(&arn))?)
+}
+
+/// `GET /_mock/topics/{name}/published`. Pages count back from the latest message. Each page lists its oldest first. The
+/// latest message is on a page even if it alone has too many bytes.
 pub(crate) fn published(ask: &Ask<'_>) -> Answered {
     let page = ask.parameters.page()?;
-    let (region, account) = ask.home();
-    let arn = TopicArn::new(region, account, ask.name);
+    let after = ask.parameters.number("after", 0..=usize::MAX)?.unwrap_or(0);
+    let most = ask.parameters.number("bytes", 1..=usize::MAX)?.unwrap_or(usize::MAX);
+    let arn = asked_topic(ask);
     let sns = &ask.services.topics.sns;
     if !sns.has(&arn) {
-        let error = format!("there is no topic {arn}; GET /_mock/topics lists all topics");
-        return Err(Refusal::not_found(error));
+        return Err(no_topic(&arn));
     }
-    let all = sns.published_to(&arn);
-    answer_json(&page.part("messages", all.len(), page.latest(&all).map(|message| &**message)))
+    let mut all = sns.published_to(&arn);
+    let latest = all.last().map_or(0, |message| message.number);
+    all.retain(|message| usize::try_from(message.number).is_ok_and(|number| number > after));
+    let messages: Vec<_> = page.latest(&all).collect();
+    let mut bytes = 0_usize;
+    let fitting = messages.iter().rev().take_while(|message| {
+        let is_first = bytes == 0;
+        bytes += message.bytes();
+        is_first || bytes <= most
+    });
+    let omitted = messages.len() - fitting.count();
+    let mut part = page.part("messages", all.len(), messages[omitted..].iter().map(|message| &***message));
+    part["latest"] = latest.into();
+    answer_json(&part)
+}
+
+fn asked_topic(ask: &Ask<'_>) -> TopicArn {
+    let (region, account) = ask.home();
+    TopicArn::new(region, account, ask.name)
+}
+
+fn no_topic(arn: &TopicArn) -> Refusal {
+    Refusal::not_found(format!("there is no topic {arn}; GET /_mock/topics lists all topics"))
 }
 
 /// `None` if the topic was deleted in the meantime.

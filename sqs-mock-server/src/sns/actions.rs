@@ -58,6 +58,7 @@ impl Sns {
         if let Some(known) = known {
             self.lock(&known).settings().check_same(attributes, &tags)?;
         }
+        self.changed();
         Ok(arn)
     }
 
@@ -78,6 +79,7 @@ impl Sns {
         if let State::Pending { token, .. } = topic.subscribe(now, new)?.state {
             topic.confirm(&token, Confirmation::Signed);
         }
+        self.changed();
         Ok(())
     }
 

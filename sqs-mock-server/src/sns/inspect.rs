@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
@@ -85,6 +86,11 @@ impl Sns {
         all
     }
 
+    /// Differs whenever topics, subscriptions or published messages have changed.
+    pub(crate) fn revision(&self) -> (u64, u64) {
+        (self.changes.load(Ordering::Relaxed), self.published.last())
+    }
+
     /// The latest messages that a topic took, oldest first.
     pub(crate) fn published_to(&self, topic: &TopicArn) -> Vec<Arc<PublishedMessage>> {
         self.published.of(topic)
@@ -95,6 +101,8 @@ impl Sns {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PublishedMessage {
+    /// Counts the messages of all topics from 1. A reset does not restart it.
+    pub number: u64,
     /// The topic.
     #[serde(skip)]
     pub topic: TopicArn,
@@ -130,7 +138,7 @@ fn text<S: Serializer>(number: &Option<u64>, serializer: S) -> Result<S::Ok, S::
 
 impl PublishedMessage {
     /// Its approximate size.
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let notes: usize = self.notes.iter().map(String::len).sum();
         message_size(&self.message, Some(&self.attributes)) + notes
     }
@@ -148,6 +156,8 @@ pub(crate) struct PublishedLog {
 struct Latest {
     messages: VecDeque<Arc<PublishedMessage>>,
     bytes: usize,
+    /// The number of the last message.
+    last: u64,
 }
 
 impl PublishedLog {
@@ -161,10 +171,12 @@ impl PublishedLog {
         if self.capacity == 0 {
             return;
         }
-        let message = Arc::new(message());
+        let message = message();
         let mut latest = self.latest.lock();
+        latest.last += 1;
         latest.bytes += message.bytes();
-        latest.messages.push_back(message);
+        let number = latest.last;
+        latest.messages.push_back(Arc::new(PublishedMessage { number, ..message }));
         while latest.messages.len() > self.capacity || (latest.bytes > MAX_BYTES && latest.messages.len() > 1)
         {
             let oldest = latest.messages.pop_front();
@@ -178,9 +190,15 @@ impl PublishedLog {
         latest.messages.iter().filter(|message| message.topic == *topic).map(Arc::clone).collect()
     }
 
+    /// The number of the last message of all topics.
+    pub(crate) fn last(&self) -> u64 {
+        self.latest.lock().last
+    }
+
     /// Removes all messages.
     pub(crate) fn clear(&self) {
-        *self.latest.lock() = Latest::default();
+        let mut latest = self.latest.lock();
+        *latest = Latest { last: latest.last, ..Latest::default() };
     }
 }
 
@@ -191,6 +209,7 @@ mod tests {
 
     fn message(text: &str) -> PublishedMessage {
         PublishedMessage {
+            number: 0,
             topic: TopicArn::new("us-east-1", "000000000000", "a"),
             id: uuid(&mut Seed(1).generator("ids")),
             time: Timestamp::from_millis(0),

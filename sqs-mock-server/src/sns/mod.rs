@@ -28,6 +28,7 @@ pub(crate) mod signing;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 use sqs_client::wire::service_error::ServiceError;
@@ -56,6 +57,8 @@ pub(crate) struct Sns {
     queues: Arc<dyn Queues>,
     deliveries: Arc<Deliveries>,
     published: PublishedLog,
+    /// How often topics or subscriptions may have changed.
+    changes: AtomicU64,
     clock: Clock,
     /// Held only to draw an id or a token.
     ids: Mutex<fastrand::Rng>,
@@ -91,7 +94,7 @@ impl Sns {
         let ids = Mutex::new(seed.generator("ids of topics"));
         let deliveries = Deliveries::new(Arc::clone(&queues), clock.clone(), journal, reader.clone());
         let (topics, published) = (Topics::new(reader), PublishedLog::new(published));
-        Self { topics, queues, deliveries, published, clock, ids }
+        Self { topics, queues, deliveries, published, changes: AtomicU64::new(0), clock, ids }
     }
 
     /// Removes all topics, and the deliveries that wait.
@@ -99,6 +102,11 @@ impl Sns {
         self.topics.clear();
         self.deliveries.clear();
         self.published.clear();
+        self.changed();
+    }
+
+    fn changed(&self) {
+        self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
     fn new_id(&self) -> Uuid {
@@ -206,6 +214,9 @@ impl Api for Sns {
             self.queues.check_store().map_err(not_stored)?;
         }
         let output = self.run(action.kind, call).await;
+        if action.access != Access::Read {
+            self.changed();
+        }
         // Also after reads and errors: they may have seen a change that is not stored yet.
         self.queues.settled().await.map_err(not_stored)?;
         output

@@ -135,6 +135,8 @@ impl<'a> Publish<'a> {
             let Departure { message, receipt, time, .. } = departure;
             let Message { text, subject, attributes, group, deduplication_id, .. } = message;
             PublishedMessage {
+                // The log sets it.
+                number: 0,
                 topic: topic.clone(),
                 id: receipt.id,
                 time,

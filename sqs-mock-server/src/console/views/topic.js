@@ -1,17 +1,55 @@
 /** A topic: subscriptions, latest messages, attributes and tags. */
 
-import { get, parseArn } from "../api.js";
+import { ApiError, get, parseArn } from "../api.js";
 import { fill, h, href, keyed } from "../dom.js";
 import { pretty, relative, time } from "../format.js";
 import { back, button, cell, code, empty, facts, heading, showMissing, table } from "./parts.js";
 import { change, deleteTopic, publish, subscribe, unsubscribe } from "./topic-actions.js";
-import { allTopics } from "./topics.js";
 
 /** @typedef {import("../app.js").Context} Context */
 /** @typedef {import("./topics.js").Subscription} Subscription */
-/** @typedef {{ id: string, time: string, subject: string | null, body: string, attributes: Record<string, any>, group: string | null }} Published */
+/** @typedef {import("./topics.js").Topic} Topic */
+/** @typedef {{ number: number, id: string, time: string, subject: string | null, body: string, attributes: Record<string, any>, group: string | null }} Published */
 
 const MESSAGES = 100;
+/** The most that one update fetches. A single message may be larger. */
+const BYTES = 1 << 20;
+
+/**
+ * A topic; null if it does not exist.
+ * @type {(name: string, place: { region: string, account: string }) => Promise<Topic | null>}
+ */
+async function find(name, place) {
+  try {
+    return await get(`/_mock/topics/${encodeURIComponent(name)}`, place);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/**
+ * The latest messages of a topic, newest first. Each call fetches only those that came since the last one.
+ * @param {string} name
+ * @param {{ region: string, account: string }} place
+ */
+function latestMessages(name, place) {
+  /** @type {Published[]} */
+  let known = [];
+  /** @param {number} kept how many the server keeps */
+  return async (kept) => {
+    const after = known[0]?.number ?? 0;
+    const fetched = (/** @type {number} */ after) => get(`/_mock/topics/${encodeURIComponent(name)}/published`, { ...place, after, bytes: BYTES, limit: MESSAGES });
+    let page = await fetched(after);
+    // Another server has taken over, or a reset removed them.
+    if (page.latest < after) {
+      known = [];
+      page = await fetched(0);
+    }
+    known = [...page.messages.reverse(), ...known].slice(0, Math.min(MESSAGES, Math.max(kept, page.messages.length)));
+    return known;
+  };
+}
 
 /** @param {string} endpoint an ARN, a URL or an address; a queue becomes a link */
 function target(endpoint) {
@@ -77,6 +115,8 @@ const folded = (name, json) => h("details", null, h("summary", null, "JSON"), co
 /** @type {import("../app.js").ViewFunction} */
 export function view(root, { region, account, name }, context) {
   const arn = `arn:aws:sns:${region}:${account}:${name}`;
+  const place = { region, account };
+  const messagesOf = latestMessages(name, place);
   const subscriptions = h("tbody", null);
   const list = table("Subscriptions", ["Endpoint", "Protocol", "Settings", ""], subscriptions);
   const none = empty("No subscription. Published messages go nowhere.");
@@ -108,7 +148,7 @@ export function view(root, { region, account, name }, context) {
     missing,
   );
   let shown = "";
-  const showSettings = (/** @type {import("./topics.js").Topic} */ { attributes, tags }) => {
+  const showSettings = (/** @type {Topic} */ { attributes, tags }) => {
     const entries = [...Object.entries(attributes), ...Object.entries(tags).map(([key, value]) => [`tag ${key}`, value])];
     const text = JSON.stringify(entries);
     if (text !== shown) fill(settings, facts(entries.map(([key, value]) => [key, value.startsWith("{") ? folded(key, value) : value])));
@@ -117,15 +157,13 @@ export function view(root, { region, account, name }, context) {
   return {
     async update(changed) {
       if (!changed.has("topics")) return;
-      const topic = (await allTopics()).find((other) => other.arn === arn);
+      const topic = await find(name, place);
       showMissing(root, missing, !topic);
       if (!topic) return;
       keyed(subscriptions, topic.subscriptions, (subscription) => subscription.arn, subscriptionRow(context));
       list.hidden = topic.subscriptions.length === 0;
       none.hidden = topic.subscriptions.length > 0;
-      const page = await get(`/_mock/topics/${encodeURIComponent(name)}/published`, { region, account, limit: MESSAGES });
-      /** @type {Published[]} */
-      const latest = page.messages.reverse();
+      const latest = await messagesOf(topic.published);
       keyed(messages, latest, ({ id }) => id, (message) => ({ element: publishedItem(message, context), update() {} }));
       silent.hidden = latest.length > 0;
       showSettings(topic);

@@ -190,3 +190,25 @@ async fn clock_of_the_server_is_that_of_topics() {
 fn frozen() -> MockSqsBuilder {
     MockSqs::builder().clock_frozen()
 }
+
+#[tokio::test]
+async fn pages_of_published_messages_have_what_is_new_up_to_a_size() {
+    let mut sns = Sns::start().await;
+    let topic = sns.topic("a", &[]).await;
+    for text in ["x".repeat(100), "y".repeat(100), "z".repeat(100)] {
+        sns.publish(&topic, &text).await;
+    }
+    let mut page = async |parameters: &str| {
+        let page = sns.wire.get(&format!("/_mock/topics/a/published?{parameters}")).await.content(200);
+        let numbers = page["messages"].as_array().unwrap().iter().map(|message| message["number"].as_u64());
+        (numbers.map(Option::unwrap).collect::<Vec<_>>(), page["latest"].as_u64().unwrap())
+    };
+    assert_eq!(page("").await, (vec![1, 2, 3], 3));
+    assert_eq!(page("after=1").await, (vec![2, 3], 3));
+    assert_eq!(page("after=3").await, (vec![], 3));
+    assert_eq!(page("bytes=250").await, (vec![2, 3], 3));
+    assert_eq!(page("bytes=1").await, (vec![3], 3), "the latest in any case");
+    let shown = sns.wire.get("/_mock/topics/a").await.content(200);
+    assert_eq!((&shown["arn"], &shown["published"]), (&topic.into(), &3.into()));
+    assert!(sns.wire.get("/_mock/topics/b").await.error(404).starts_with("there is no topic"));
+}
