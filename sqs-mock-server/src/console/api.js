@@ -108,6 +108,12 @@ export const post = async (path, body) =>
   json(await send("POST", path, { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }));
 
 /**
+ * The region and the account of the server.
+ * @returns {Promise<{ region: string, account: string }>}
+ */
+export const defaults = () => get("/_mock");
+
+/**
  * The parts of an ARN.
  * @param {string} arn
  */

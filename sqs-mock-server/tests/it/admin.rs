@@ -34,6 +34,7 @@ async fn health_and_index_are_the_same_with_and_without_a_socket() {
     }
     let index = wire.get("/_mock").await.content(200);
     assert_eq!(index["seed"], "0x7");
+    assert_eq!((&index["region"], &index["account"]), (&"us-east-1".into(), &"000000000000".into()));
     let routes = index["routes"].as_array().unwrap();
     assert!(routes.iter().any(|route| route["path"] == "/health" && route["method"] == "GET"), "{index}");
 }

@@ -1,6 +1,6 @@
 /** Creating a queue. */
 
-import { parseArn, sqs } from "../api.js";
+import { defaults, sqs } from "../api.js";
 import { form, values } from "../dialog.js";
 import { canBeDeadLetterQueue, deadLetterFields, policyText } from "./queue-settings.js";
 
@@ -11,8 +11,8 @@ import { canBeDeadLetterQueue, deadLetterFields, policyText } from "./queue-sett
  * @param {Context} context
  * @param {Queue[]} queues
  */
-export function createQueue(context, queues) {
-  const place = parseArn(queues[0]?.arn ?? "arn:aws:sqs:us-east-1:000000000000:");
+export async function createQueue(context, queues) {
+  const place = await defaults();
   /** @param {import("../dialog.js").Values} fields */
   const named = ({ name, fifo, region, account }) => {
     const QueueName = fifo && !name.endsWith(".fifo") ? `${name}.fifo` : name;

@@ -1,6 +1,6 @@
 /** All topics of SNS. */
 
-import { get, parseArn, query } from "../api.js";
+import { defaults, get, parseArn, query } from "../api.js";
 import { form } from "../dialog.js";
 import { h, href, keyed, setText } from "../dom.js";
 import { number } from "../format.js";
@@ -16,7 +16,7 @@ import { button, cell, empty, heading, search, table } from "./parts.js";
 const PAGE = 1000;
 
 /** @returns {Promise<Topic[]>} all topics */
-export async function allTopics() {
+async function allTopics() {
   /** @type {Topic[]} */
   const found = [];
   for (let skip = 0, next = 0; next !== null; skip = next) {
@@ -34,15 +34,16 @@ const link = ({ arn, name }) => {
 };
 
 /** @param {import("../app.js").Context} context */
-function createTopic(context) {
+async function createTopic(context) {
+  const place = await defaults();
   return form({
     title: "Create a topic",
     fields: [
       { name: "name", label: "Name", required: true, pattern: "[A-Za-z0-9_\\-]{1,256}", help: "Letters, digits, - and _" },
       { name: "fifo", label: "FIFO", type: "checkbox", help: "Adds .fifo to the name" },
       { name: "content", label: "Content-based deduplication", type: "checkbox", help: "FIFO only" },
-      { name: "region", label: "Region", value: "us-east-1", required: true },
-      { name: "account", label: "Account", value: "000000000000", pattern: "\\d{12}", required: true },
+      { name: "region", label: "Region", value: place.region, required: true },
+      { name: "account", label: "Account", value: place.account, pattern: "\\d{12}", required: true },
     ],
     submit: "Create",
     async run({ name, fifo, content, region, account }) {
