@@ -74,6 +74,86 @@ test("subscription_is_changed_and_removed", () =>
     await page.getByText("No subscription.").waitFor();
   }));
 
+test("change_of_a_subscription_with_a_typing_error_changes_nothing", () =>
+  stage.visit("#/topic/us-east-1/000000000000/orders", async (page) => {
+    await server.createQueue("kitchen");
+    await server.sns("CreateTopic", { Name: "orders" });
+    const subscribe = { TopicArn: arn("orders", "sns"), Protocol: "sqs", Endpoint: arn("kitchen") };
+    const policy = { "Attributes.entry.1.key": "FilterPolicy", "Attributes.entry.1.value": '{"kind": ["hot"]}' };
+    await server.sns("Subscribe", { ...subscribe, ...policy });
+    await page.getByRole("button", { name: "Change kitchen" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Raw delivery").check();
+    await dialog.getByLabel("Filter policy").fill('{"dish": {"kind": ["hot"]}');
+    await dialog.getByLabel("Filter by").selectOption("body");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("failed to parse JSON").waitFor();
+    const [{ raw, filter_policy, filter_policy_scope }] = (await server.get("topics/orders")).subscriptions;
+    assert.deepEqual([raw, filter_policy, filter_policy_scope], [false, '{"kind": ["hot"]}', "MessageAttributes"]);
+  }));
+
+test("dead_letter_queue_of_a_subscription_is_removed", () =>
+  stage.visit("#/topic/us-east-1/000000000000/orders", async (page) => {
+    await server.createQueue("kitchen");
+    await server.sns("CreateTopic", { Name: "orders" });
+    const subscribe = { TopicArn: arn("orders", "sns"), Protocol: "sqs", Endpoint: arn("kitchen") };
+    const policy = JSON.stringify({ deadLetterTargetArn: arn("dead") });
+    await server.sns("Subscribe", { ...subscribe, "Attributes.entry.1.key": "RedrivePolicy", "Attributes.entry.1.value": policy });
+    await page.getByText("dead letters to").waitFor();
+    await page.getByRole("button", { name: "Change kitchen" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Dead-letter queue").fill("");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("dead letters to").waitFor({ state: "detached" });
+  }));
+
+test("open_topic_fetches_only_messages_that_are_new", () =>
+  stage.visit("#/topics", async (page) => {
+    await server.sns("CreateTopic", { Name: "orders" });
+    const publish = (Message) => server.sns("Publish", { TopicArn: arn("orders", "sns"), Message });
+    const shown = (text) => page.locator("summary", { hasText: text });
+    await publish("soup");
+    await page.getByRole("link", { name: "orders", exact: true }).click();
+    await shown("soup").waitFor();
+    const pages = [];
+    page.on("response", async (response) => {
+      if (response.url().includes("/published")) pages.push((await response.json()).messages.map(({ body }) => body));
+    });
+    await publish("cake");
+    await shown("cake").waitFor();
+    assert.deepEqual(pages.flat(), ["cake"]);
+    const before = pages.length;
+    await server.createQueue("other");
+    await server.sqs("SendMessage", { QueueUrl: `${server.url}/000000000000/other`, MessageBody: "m" });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    assert.equal(pages.length, before, "other requests do not concern the topic");
+    await server.reset();
+    await page.getByText("There is no topic orders").waitFor();
+    await server.sns("CreateTopic", { Name: "orders" });
+    await publish("tea");
+    await shown("tea").waitFor();
+    assert.equal(await shown("cake").count(), 0);
+  }));
+
+test("queues_and_topics_are_created_in_the_region_and_account_of_the_server", async () => {
+  const other = await Stage.open(["--region", "eu-west-1", "--account", "111122223333"], { s3: false });
+  try {
+    for (const [view, button] of [["#/queues", "Create queue"], ["#/topics", "Create topic"]]) {
+      await other.visit(view, async (page) => {
+        await page.getByRole("button", { name: button }).click();
+        const dialog = page.getByRole("dialog");
+        await dialog.getByLabel("Name").fill("orders");
+        await dialog.getByRole("button", { name: "Create" }).click();
+        await page.getByRole("link", { name: "orders", exact: true }).waitFor();
+      });
+    }
+    const created = [(await other.server.get("queues")).queues[0].arn, (await other.server.get("topics")).topics[0].arn];
+    assert.deepEqual(created, ["sqs", "sns"].map((service) => `arn:aws:${service}:eu-west-1:111122223333:orders`));
+  } finally {
+    await other.close();
+  }
+});
+
 test("fifo_topic_is_deleted_after_its_name_is_typed", () =>
   stage.visit("#/topics", async (page) => {
     await page.getByRole("button", { name: "Create topic" }).click();

@@ -79,7 +79,7 @@ function settings({ raw, filter_policy, filter_policy_scope, dead_letter_queue }
 }
 
 /**
- * The attributes of a subscription in SNS. An empty value removes one.
+ * The attributes of a subscription in SNS. An empty one is not set.
  * @param {Record<string, string>} values
  */
 const subscriptionAttributes = ({ raw, policy, scope, dead }) => ({
@@ -126,11 +126,27 @@ export function change(context, subscription) {
       const names = changes.map(([name]) => name);
       // A policy that fits one scope may not fit the other: the scope changes while there is none.
       if (before.FilterPolicy && names.includes("FilterPolicyScope") && names.includes("FilterPolicy")) changes.unshift(["FilterPolicy", ""]);
-      for (const [AttributeName, AttributeValue] of changes) {
-        const input = { SubscriptionArn: subscription.arn, AttributeName, AttributeValue };
-        if (AttributeName === "FilterPolicyScope" && !AttributeValue) continue;
+      /** @type {(name: string, value: string) => Promise<object | null>} */
+      const set = async (AttributeName, AttributeValue) => {
+        if (AttributeName === "FilterPolicyScope" && !AttributeValue) return null;
+        /** @type {Record<string, string>} */
+        const input = { SubscriptionArn: subscription.arn, AttributeName };
+        // SNS removes a redrive policy if there is no value, and refuses an empty one.
+        if (AttributeName !== "RedrivePolicy" || AttributeValue) input.AttributeValue = AttributeValue;
         await sns("SetSubscriptionAttributes", input, subscription.arn);
-        context.done(`${AttributeName} is changed`, { service: "sns", action: "SetSubscriptionAttributes", arn: subscription.arn, input });
+        return input;
+      };
+      /** @type {[string, object | null][]} */
+      const done = [];
+      try {
+        for (const [name, value] of changes) done.push([name, await set(name, value)]);
+      } catch (error) {
+        // All changes or none: a typing error must not cost the policy that was there.
+        for (const [name] of done.reverse()) await set(name, before[/** @type {keyof typeof before} */ (name)]);
+        throw error;
+      }
+      for (const [name, input] of done) {
+        if (input) context.done(`${name} is changed`, { service: "sns", action: "SetSubscriptionAttributes", arn: subscription.arn, input });
       }
     },
   });
