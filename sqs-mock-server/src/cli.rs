@@ -182,7 +182,7 @@ pub(crate) struct Arguments {
     /// Makes random values repeatable: the same seed produces the same ids and order.
     #[arg(long, value_name = "NUMBER", value_parser = seed, help_heading = "Behaviour")]
     seed: Option<u64>,
-    /// Memory of all messages together; sends beyond it fail [default: 2GiB].
+    /// Memory of all messages, topics and subscriptions together; sends beyond it fail [default: 2GiB].
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     max_memory: Option<ByteSize>,
     /// Queues in all accounts and regions; creating more fails [default: 100000].

@@ -128,6 +128,15 @@ pub(crate) type Settled<'a> = Pin<Box<dyn Future<Output = Result<(), ServiceErro
 /// While it exists, all changes are stored together. `None` without a store.
 pub(crate) type Whole<'a> = Option<RwLockReadGuard<'a, ()>>;
 
+/// What another service takes of the memory that the server may use. It is returned on drop.
+pub(crate) trait MemoryShare: fmt::Debug + Send + Sync {
+    /// Whether there is room for a share of this size. A smaller one always fits.
+    fn fits(&self, bytes: usize) -> bool;
+
+    /// Sets the size of the share.
+    fn set(&mut self, bytes: usize);
+}
+
 /// All queues of a server, for other services.
 pub(crate) trait Queues: fmt::Debug + Send + Sync {
     /// Puts a message into a queue. A duplicate, by its deduplication id, counts as delivered. Returns why AWS denies
@@ -140,6 +149,11 @@ pub(crate) trait Queues: fmt::Debug + Send + Sync {
     /// Makes deliveries whole: until the guard is dropped, the store keeps all of them or none. It also delays commits, so
     /// hold it only while messages enter queues.
     fn whole(&self) -> Whole<'_>;
+
+    /// A new share of the memory, which is empty; `None` if memory is not limited.
+    fn memory_share(&self) -> Option<Box<dyn MemoryShare>> {
+        None
+    }
 
     /// Checks that a queue would take deliveries from a source, without one. Returns the same as
     /// [`deliver`](Self::deliver).

@@ -240,9 +240,10 @@ pub(crate) fn form_text<'a>(head: &'a Parts, body: &'a [u8]) -> Cow<'a, [u8]> {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Memory of all messages, in bytes. A message counts with its body and about 300 bytes, or 600 in a message group.
-    /// The deduplication ids of FIFO queues count too. Expired messages count until the next use of their queue. Sends
-    /// over the limit fail with `OverLimit`, which SDKs do not retry. Default: 2 GiB.
+    /// Memory of all messages, topics and subscriptions, in bytes. A message counts with its body and about 300 bytes, or
+    /// 600 in a message group. The deduplication ids of FIFO queues and the attributes of topics and subscriptions count
+    /// too. Expired messages count until the next use of their queue. Sends over the limit fail with `OverLimit`, which
+    /// SDKs do not retry. Default: 2 GiB.
     #[serde(deserialize_with = "bytes")]
     pub max_memory: usize,
     /// Queues in all accounts and regions. Creating more fails with `OverLimit`. Default: 100,000.

@@ -50,10 +50,12 @@ impl Sns {
     ) -> Result<TopicArn, QueryError> {
         let arn = engine::created(name, attributes, place)?;
         let tags = read_tags(tags)?;
-        let known = match self.topics.get(&arn) {
-            Ok(known) => Some(known),
+        let known = if let Ok(known) = self.topics.get(&arn) {
+            Some(known)
+        } else {
             // Another request may create it meanwhile.
-            Err(_) => self.topics.add(Topic::new(arn.clone(), attributes, tags.clone())?)?,
+            let topic = Topic::new(arn.clone(), attributes, tags.clone())?;
+            self.topics.add(topic, self.queues.memory_share())?
         };
         if let Some(known) = known {
             self.lock(&known).settings().check_same(attributes, &tags)?;

@@ -36,7 +36,7 @@ use sqs_client::wire::service_error::ServiceError;
 use crate::control::arn::{Resource, TopicArn};
 use crate::control::clock::Clock;
 use crate::control::clock::Timestamp;
-use crate::control::delivery::{Queues, Whole};
+use crate::control::delivery::{MemoryShare, Queues, Whole};
 use crate::control::faults::Entry;
 use crate::control::journal::Journal;
 use crate::control::operation::{ServiceName, SnsAction};
@@ -46,7 +46,7 @@ use crate::query::{Access, Action, Api, Call, Output, QueryError};
 use crate::sns::actions::Place;
 use crate::sns::deliveries::Deliveries;
 use crate::sns::engine::topic::{
-    Recorder, Topic, TopicChange, TopicNumber, TopicReader, TopicState, WaitingDelivery,
+    Recorder, Topic, TopicChange, TopicNumber, TopicReader, TopicState, WaitingDelivery, no_memory,
 };
 use crate::sns::inspect::PublishedLog;
 
@@ -143,7 +143,8 @@ impl Sns {
         for (number, state) in topics {
             table.last = number.0.max(table.last);
             let changes = self.topics.recorder(number);
-            let topic = Topic::restore(state, changes.clone());
+            let mut topic = Topic::restore(state, changes.clone());
+            topic.count_memory(self.queues.memory_share());
             let arn = topic.arn().clone();
             table.topics.insert(arn, Arc::new(SharedTopic { topic: Mutex::new(topic), changes }));
         }
@@ -285,8 +286,12 @@ impl Topics {
     /// Adds a topic, unless there is one, which this returns.
     ///
     /// # Errors
-    /// `TopicLimitExceeded`.
-    pub(crate) fn add(&self, mut topic: Topic) -> Result<Option<Arc<SharedTopic>>, QueryError> {
+    /// `TopicLimitExceeded`, `OverLimit`.
+    pub(crate) fn add(
+        &self,
+        mut topic: Topic,
+        memory: Option<Box<dyn MemoryShare>>,
+    ) -> Result<Option<Arc<SharedTopic>>, QueryError> {
         let Table { topics, last } = &mut *self.table.write();
         if let Some(known) = topics.get(topic.arn()) {
             return Ok(Some(Arc::clone(known)));
@@ -295,6 +300,10 @@ impl Topics {
             let text = format!("This server has at most {MAX_TOPICS} topics.");
             return Err(QueryError::new(403, "TopicLimitExceeded", text));
         }
+        if memory.as_ref().is_some_and(|memory| !memory.fits(topic.bytes())) {
+            return Err(no_memory());
+        }
+        topic.count_memory(memory);
         *last += 1;
         let changes = self.recorder(TopicNumber(*last));
         topic.record_changes(changes.clone());
@@ -341,7 +350,9 @@ impl Topics {
         let removed = {
             let mut table = self.table.write();
             let removed = std::mem::take(&mut table.topics);
-            removed.values().for_each(|topic| topic.changes.record(|| TopicChange::Deleted));
+            for topic in removed.values() {
+                topic.changes.record(|| TopicChange::Deleted);
+            }
             removed
         };
         for topic in removed.values() {

@@ -217,7 +217,6 @@ fn write_receipt(xml: &mut Xml, receipt: Receipt) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::sync::Arc;
 
     use parking_lot::Mutex;
@@ -281,7 +280,7 @@ mod tests {
             reader: None,
         });
         let arn = TopicArn::new("us-east-1", ACCOUNT, "news");
-        sns.topics.add(Topic::new(arn.clone(), &[], BTreeMap::new()).unwrap()).unwrap();
+        sns.create_topic(("us-east-1", ACCOUNT), "news", &[], &[]).unwrap();
         for number in 0..queues {
             let queue = format!("arn:aws:sqs:us-east-1:{ACCOUNT}:{number}").parse().unwrap();
             let raw = [("RawMessageDelivery", "true")];

@@ -104,8 +104,16 @@ impl Metrics {
         gauge("sqs_mock_open_connections", "Open connections.", &open);
         gauge("sqs_mock_parked_receives", "Receives that wait for messages.", &usage.parked);
         gauge("sqs_mock_queues", "Queues in all accounts and regions.", &usage.queues);
-        gauge("sqs_mock_stored_bytes", "Memory of all messages in bytes.", &usage.stored_bytes);
-        gauge("sqs_mock_stored_bytes_limit", "Maximum memory of all messages in bytes.", &usage.max_memory);
+        gauge(
+            "sqs_mock_stored_bytes",
+            "Memory of all messages, topics and subscriptions in bytes.",
+            &usage.stored_bytes,
+        );
+        gauge(
+            "sqs_mock_stored_bytes_limit",
+            "Maximum memory of all messages, topics and subscriptions in bytes.",
+            &usage.max_memory,
+        );
         gauge("sqs_mock_uptime_seconds", "Time since the start.", &uptime);
         gauge("sqs_mock_clock_seconds", "Time of the mock clock, since the Unix epoch.", &clock);
         let name = "sqs_mock_build_info";

@@ -565,7 +565,7 @@ impl Memory {
     }
 }
 
-/// The memory of one queue, returned on drop.
+/// The memory of one queue or topic, returned on drop.
 #[derive(Debug)]
 pub(crate) struct Share {
     memory: Arc<Memory>,
@@ -575,6 +575,11 @@ pub(crate) struct Share {
 impl Share {
     pub(crate) fn new(memory: Arc<Memory>) -> Self {
         Self { memory, bytes: 0 }
+    }
+
+    /// The bytes that it has.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The room of this queue.

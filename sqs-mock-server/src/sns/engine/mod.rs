@@ -21,6 +21,7 @@ pub(crate) mod topic_changes_tests;
 #[cfg(test)]
 pub(crate) mod topic_tests;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fmt::Display;
 
@@ -71,6 +72,14 @@ pub(crate) fn json_object(text: &str) -> Result<Map<String, Value>, String> {
         Ok(_) => Err("failed to parse JSON. The document must be an object".to_owned()),
         Err(error) => Err(format!("failed to parse JSON. {error}")),
     }
+}
+
+/// What a topic or a subscription takes in addition to its texts, approximately.
+const OVERHEAD: usize = 512;
+
+/// The size of a map.
+pub(crate) fn bytes_of(map: &BTreeMap<String, String>) -> usize {
+    map.iter().map(|(name, value)| name.len() + value.len()).sum()
 }
 
 /// Whether two attribute values mean the same: equal texts, or equal JSON documents.

@@ -14,7 +14,9 @@ use serde_json::json;
 use crate::control::arn::TopicArn;
 use crate::control::policies::{Document, Statement, is_action_of};
 use crate::query::QueryError;
-use crate::sns::engine::{DIFFERENT, are_equal, check_length, in_attributes, invalid, json_object};
+use crate::sns::engine::{
+    DIFFERENT, OVERHEAD, are_equal, bytes_of, check_length, in_attributes, invalid, json_object,
+};
 
 /// The maximum size of a message in bytes, unless the topic has another.
 const MAXIMUM_MESSAGE_SIZE: usize = 262_144;
@@ -70,6 +72,11 @@ impl TopicSettings {
             })?;
         }
         Ok(settings)
+    }
+
+    /// The approximate size in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        OVERHEAD + bytes_of(&self.attributes) + bytes_of(&self.tags)
     }
 
     /// Sets an attribute. An empty `DeliveryPolicy` or `Policy` removes it.

@@ -14,7 +14,9 @@ use crate::control::arn::{QueueArn, root};
 use crate::control::clock::Timestamp;
 use crate::control::text::text_enum;
 use crate::query::QueryError;
-use crate::sns::engine::{SubscriptionArn, are_equal, check_length, in_attributes, invalid, json_object};
+use crate::sns::engine::{
+    OVERHEAD, SubscriptionArn, are_equal, bytes_of, check_length, in_attributes, invalid, json_object,
+};
 use crate::sns::filter::{FilterPolicy, FilterScope};
 
 /// How long a subscription waits for its confirmation.
@@ -57,6 +59,18 @@ impl Subscription {
     /// Whether it gets messages.
     pub(crate) fn is_confirmed(&self) -> bool {
         !matches!(self.state, State::Pending { .. })
+    }
+
+    /// The approximate size in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        // A filter policy is also there in its parsed form.
+        let filter = self.attributes.set.get("FilterPolicy").map_or(0, String::len);
+        let endpoint = match &self.endpoint {
+            Endpoint::Queue(_) => 0,
+            Endpoint::Outside(_, address) => address.len(),
+        };
+        let token = self.token().map_or(0, str::len);
+        OVERHEAD + bytes_of(&self.attributes.set) + filter + endpoint + token
     }
 
     /// When it ends, unless it is confirmed before.

@@ -15,7 +15,7 @@ use sqs_client::wire::checksum::content_deduplication_id;
 
 use crate::control::arn::{QueueArn, TopicArn};
 use crate::control::clock::Timestamp;
-use crate::control::delivery::KeptDelivery;
+use crate::control::delivery::{KeptDelivery, MemoryShare};
 use crate::control::seed::Uuid;
 use crate::query::QueryError;
 use crate::sns::engine::backlog::Group;
@@ -41,6 +41,10 @@ pub(crate) struct Topic {
     changes: Recorder,
     /// Whether a reset removed it, so that it delivers nothing more.
     is_discarded: bool,
+    /// The size of its settings and subscriptions.
+    bytes: usize,
+    /// That size, in the memory of the server.
+    memory: Option<Box<dyn MemoryShare>>,
 }
 
 impl Topic {
@@ -55,8 +59,18 @@ impl Topic {
     ) -> Result<Self, QueryError> {
         let fifo = arn.is_fifo().then(FifoMemory::default);
         let settings = TopicSettings::new(arn, requested, tags)?;
-        let (subscriptions, changes) = (BTreeMap::new(), Recorder::default());
-        Ok(Self { settings, subscriptions, unsubscribed: 0, lapse: None, fifo, changes, is_discarded: false })
+        let (subscriptions, changes, bytes) = (BTreeMap::new(), Recorder::default(), settings.bytes());
+        Ok(Self {
+            settings,
+            subscriptions,
+            unsubscribed: 0,
+            lapse: None,
+            fifo,
+            changes,
+            is_discarded: false,
+            bytes,
+            memory: None,
+        })
     }
 
     /// Restores a topic.
@@ -64,7 +78,47 @@ impl Topic {
         let TopicState { settings, subscriptions, unsubscribed, numbered, known } = state;
         let fifo = settings.arn.is_fifo().then(|| FifoMemory::restore(numbered, known));
         let lapse = first_lapse(&subscriptions);
-        Self { settings, subscriptions, unsubscribed, lapse, fifo, changes, is_discarded: false }
+        let bytes = settings.bytes() + subscriptions.values().map(Subscription::bytes).sum::<usize>();
+        Self {
+            settings,
+            subscriptions,
+            unsubscribed,
+            lapse,
+            fifo,
+            changes,
+            is_discarded: false,
+            bytes,
+            memory: None,
+        }
+    }
+
+    /// Counts its size, now and later, in the memory of the server.
+    pub(crate) fn count_memory(&mut self, memory: Option<Box<dyn MemoryShare>>) {
+        self.memory = memory;
+        if let Some(memory) = &mut self.memory {
+            memory.set(self.bytes);
+        }
+    }
+
+    /// Replaces parts of one size by parts of another.
+    ///
+    /// # Errors
+    /// `OverLimit`.
+    fn resize(&mut self, before: usize, after: usize) -> Result<(), QueryError> {
+        let bytes = self.bytes + after - before;
+        if let Some(memory) = &mut self.memory {
+            if !memory.fits(bytes) {
+                return Err(no_memory());
+            }
+            memory.set(bytes);
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Its size is that of its settings and subscriptions.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Ends its deliveries.
@@ -96,12 +150,15 @@ impl Topic {
     /// Changes attributes or tags.
     ///
     /// # Errors
-    /// Those of `change`.
+    /// Those of `change`, and `OverLimit`.
     pub(crate) fn set(
         &mut self,
         change: impl FnOnce(&mut TopicSettings) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
-        change(&mut self.settings)?;
+        let mut changed = self.settings.clone();
+        change(&mut changed)?;
+        self.resize(self.settings.bytes(), changed.bytes())?;
+        self.settings = changed;
         self.changes.record(|| TopicChange::Set(Box::new(self.settings.clone())));
         Ok(())
     }
@@ -216,7 +273,7 @@ impl Topic {
     /// Subscribes an endpoint. An endpoint that is subscribed already keeps its subscription.
     ///
     /// # Errors
-    /// `InvalidParameter`, `SubscriptionLimitExceeded`.
+    /// `InvalidParameter`, `SubscriptionLimitExceeded`, `OverLimit`.
     pub(crate) fn subscribe(
         &mut self,
         now: Timestamp,
@@ -249,6 +306,7 @@ impl Topic {
         let id: Box<str> = id.to_string().into();
         let arn = SubscriptionArn { topic: self.settings.arn.clone(), id: id.clone() };
         let subscription = Subscription { arn, endpoint, owner: owner.into(), state, attributes };
+        self.resize(0, subscription.bytes())?;
         self.changes.record(|| TopicChange::Subscribed(Box::new(subscription.clone())));
         self.lapse = self.lapse.into_iter().chain(subscription.lapse()).min();
         self.subscriptions.insert(id, subscription.clone());
@@ -295,7 +353,10 @@ impl Topic {
             return;
         }
         let lapsed = self.subscriptions.extract_if(.., |_, subscription| has_lapsed(subscription.lapse()));
-        let ids: Vec<_> = lapsed.map(|(id, _)| id).collect();
+        let (ids, sizes): (Vec<_>, Vec<_>) =
+            lapsed.map(|(id, subscription)| (id, subscription.bytes())).unzip();
+        // A smaller size always fits.
+        let _ = self.resize(sizes.iter().sum(), 0);
         self.lapse = first_lapse(&self.subscriptions);
         if !ids.is_empty() {
             let deleted = self.unsubscribed;
@@ -317,7 +378,9 @@ impl Topic {
                 format!("User: {caller} is not authorized to perform: SNS:Unsubscribe on resource: {topic}");
             return Err(QueryError::new(403, "AuthorizationError", text));
         }
+        let bytes = subscription.bytes();
         self.subscriptions.remove(id);
+        self.resize(bytes, 0)?;
         self.unsubscribed += 1;
         let (ids, deleted) = (vec![id.into()], self.unsubscribed);
         self.changes.record(|| TopicChange::Unsubscribed { ids, deleted });
@@ -351,7 +414,7 @@ impl Topic {
     /// Sets an attribute of a subscription, which a request may name without a value.
     ///
     /// # Errors
-    /// `NotFound`, `FilterPolicyLimitExceeded`, `InvalidParameter`.
+    /// `NotFound`, `FilterPolicyLimitExceeded`, `InvalidParameter`, `OverLimit`.
     pub(crate) fn set_subscription_attribute(
         &mut self,
         id: &str,
@@ -361,11 +424,22 @@ impl Topic {
         if name == "FilterPolicy" && !is_no_filter(value.unwrap_or_default()) {
             self.check_filter_quota(Some(id))?;
         }
+        let subscription = self.subscription(id)?;
+        let mut changed = subscription.clone();
+        changed.attributes.set(&changed.endpoint, self.settings.arn.is_fifo(), name, value)?;
+        self.resize(subscription.bytes(), changed.bytes())?;
         let subscription = self.subscriptions.get_mut(id).ok_or_else(no_subscription)?;
-        subscription.attributes.set(&subscription.endpoint, self.settings.arn.is_fifo(), name, value)?;
+        *subscription = changed;
         self.changes.record(|| TopicChange::Subscribed(Box::new(subscription.clone())));
         Ok(())
     }
+}
+
+/// Not an error of AWS. SDKs do not retry it.
+pub(crate) fn no_memory() -> QueryError {
+    let text = "The messages, topics and subscriptions of this server fill its memory. Delete some, or raise the limit \
+                with --max-memory, SQS_MOCK_MAX_MEMORY, limits.max_memory in the config file, or Limits::max_memory.";
+    QueryError::new(403, "OverLimit", text)
 }
 
 /// Tells which subscriptions get a message.

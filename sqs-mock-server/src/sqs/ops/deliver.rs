@@ -1,5 +1,7 @@
 //! Messages that other services put into queues.
 
+use std::sync::Arc;
+
 use sqs_client::operation::Action;
 use sqs_client::wire::checksum::md5_of_body;
 use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
@@ -10,7 +12,7 @@ use sqs_client::wire::validate::error::invalid_parameter;
 use crate::control::arn::QueueArn;
 use crate::control::arn::Resource;
 use crate::control::commits::Commits;
-use crate::control::delivery::{Delivery, Queues, Settled, Source, Undelivered, Whole};
+use crate::control::delivery::{Delivery, MemoryShare, Queues, Settled, Source, Undelivered, Whole};
 use crate::control::faults::fault::{Damage, Failure, Rejection};
 use crate::control::faults::{Entry, Request};
 use crate::control::operation::ServiceName;
@@ -20,7 +22,7 @@ use crate::sqs::engine::messages::{Checksums, Payload};
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::send::NewMessage;
 use crate::sqs::locked_queue::SharedQueue;
-use crate::sqs::service::Service;
+use crate::sqs::service::{Service, Share};
 
 /// The text of a fault without one.
 const INJECTED: &str = "This failure was injected.";
@@ -71,6 +73,10 @@ impl Queues for Service {
         self.commits().map(Commits::together)
     }
 
+    fn memory_share(&self) -> Option<Box<dyn MemoryShare>> {
+        Some(Box::new(Share::new(Arc::clone(&self.shared.memory))))
+    }
+
     #[cfg(feature = "s3")]
     fn check(&self, queue: &QueueArn, source: Source<'_>) -> Result<Option<Why>, Undelivered> {
         let queue = self.shared.find_arn(queue).ok_or(Undelivered::NoQueue)?;
@@ -83,6 +89,16 @@ impl Queues for Service {
 
     fn settled(&self) -> Settled<'_> {
         Box::pin(Self::settled(self))
+    }
+}
+
+impl MemoryShare for Share {
+    fn fits(&self, bytes: usize) -> bool {
+        bytes.checked_sub(self.bytes()).is_none_or(|more| self.room().fits(self.bytes(), more))
+    }
+
+    fn set(&mut self, bytes: usize) {
+        Self::set(self, bytes);
     }
 }
 

@@ -135,3 +135,47 @@ async fn reset_removes_topics() {
     sns.server.reset();
     assert_eq!(sns.refusal("GetTopicAttributes", &[("TopicArn", &arn)]).await, not_found("Topic"));
 }
+
+/// Not of AWS: attributes of 256 KiB for each of 100,000 subscriptions would be 25 GiB.
+#[tokio::test]
+async fn attributes_count_in_the_memory_limit_until_they_are_removed() {
+    let mut limits = sqs_mock_server::Limits::default();
+    limits.max_memory = 64 << 10;
+    let mut sns = Sns::with(MockSqs::builder().limits(limits)).await;
+    let topic = sns.topic("a", &[]).await;
+    let subscription = sns.subscribe(&topic, ("sqs", &queue_arn("q")), &[]).await;
+    let long = format!(r#"{{"a":["{}"]}}"#, "x".repeat(20 << 10));
+    let set = |value| {
+        [
+            ("SubscriptionArn", subscription.as_str()),
+            ("AttributeName", "FilterPolicy"),
+            ("AttributeValue", value),
+        ]
+    };
+    sns.ask("SetSubscriptionAttributes", &set(&long)).await;
+    let over = |answer: (u16, String, String)| {
+        assert_eq!((answer.0, &*answer.1), (403, "OverLimit"));
+        assert!(answer.2.contains("--max-memory"), "{}", answer.2);
+    };
+    let tags = [("ResourceArn", &*topic), ("Tags.member.1.Key", "k"), ("Tags.member.1.Value", "v")];
+    sns.ask("TagResource", &tags).await;
+    let twice = format!(r#"{{"a":["{}"]}}"#, "x".repeat(40 << 10));
+    over(sns.refusal("SetSubscriptionAttributes", &set(&twice)).await);
+    let shown = sns.ask("GetSubscriptionAttributes", &[("SubscriptionArn", &subscription)]).await.entries();
+    assert_eq!(shown["FilterPolicy"], long, "the old policy stays");
+    let attributes = attributes(&[("FilterPolicy", &long)]);
+    let mut again =
+        vec![("TopicArn", &*topic), ("Protocol", "sqs"), ("Endpoint", "arn:aws:sqs:us-east-1:0:r")];
+    again.extend(attributes.iter().map(|(name, value)| (name.as_str(), *value)));
+    over(sns.refusal("Subscribe", &again).await);
+    let display = "x".repeat(30 << 10);
+    let role =
+        [("TopicArn", &*topic), ("AttributeName", "SQSSuccessFeedbackRoleArn"), ("AttributeValue", &display)];
+    over(sns.refusal("SetTopicAttributes", &role).await);
+
+    sns.ask("Unsubscribe", &[("SubscriptionArn", &subscription)]).await;
+    sns.ask("SetTopicAttributes", &role).await;
+    sns.ask("DeleteTopic", &[("TopicArn", &topic)]).await;
+    let metrics = sns.wire.get("/metrics").await;
+    assert!(metrics.text().contains("\nsqs_mock_stored_bytes 0\n"), "{}", metrics.text());
+}
