@@ -107,9 +107,11 @@ export const remove = async (path, query) => json(await send("DELETE", path, { q
 export const post = async (path, body) =>
   json(await send("POST", path, { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }));
 
+/** @typedef {{ region: string, account: string }} Place */
+
 /**
  * The region and the account of the server.
- * @returns {Promise<{ region: string, account: string }>}
+ * @returns {Promise<Place>}
  */
 export const defaults = () => get("/_mock");
 

@@ -1,6 +1,6 @@
 /** Creating a queue. */
 
-import { defaults, sqs } from "../api.js";
+import { sqs } from "../api.js";
 import { form, values } from "../dialog.js";
 import { canBeDeadLetterQueue, deadLetterFields, policyText } from "./queue-settings.js";
 
@@ -10,9 +10,9 @@ import { canBeDeadLetterQueue, deadLetterFields, policyText } from "./queue-sett
 /**
  * @param {Context} context
  * @param {Queue[]} queues
+ * @param {import("../api.js").Place} place
  */
-export async function createQueue(context, queues) {
-  const place = await defaults();
+export function createQueue(context, queues, place) {
   /** @param {import("../dialog.js").Values} fields */
   const named = ({ name, fifo, region, account }) => {
     const QueueName = fifo && !name.endsWith(".fifo") ? `${name}.fifo` : name;

@@ -2,7 +2,7 @@
 
 import { attribute, h, keyed, setText } from "../dom.js";
 import { duration, number } from "../format.js";
-import { parseArn } from "../api.js";
+import { defaults, parseArn } from "../api.js";
 import { allQueues, isFifo, queueLink, redrivePolicy, siblingArn } from "../queue-model.js";
 import { rates } from "../rates.js";
 import { createQueue } from "./create-queue.js";
@@ -76,6 +76,8 @@ export function view(root, _params, context) {
   rates.restart();
   /** @type {Queue[]} */
   let all = [];
+  /** Known before the button is pressed, so that a form opens at once and gets all that is typed. @type {import("../api.js").Place | undefined} */
+  let place;
   let readAt = 0;
   let sortBy = 0;
   let ascending = true;
@@ -118,12 +120,13 @@ export function view(root, _params, context) {
   document.addEventListener("visibilitychange", rates.restart);
   root.append(
     h("div", { class: "toolbar" }, h("h1", { tabindex: "-1" }, "Queues"), summary, h("span", { class: "push" }), filter,
-      button("Create queue", () => createQueue(context, all), "primary")),
+      button("Create queue", async () => createQueue(context, all, (place ??= await defaults())), "primary")),
     table,
   );
   return {
     async update(changed) {
       if (!["queues", "messages", "clock"].some((area) => changed.has(area))) return;
+      place ??= await defaults();
       all = await allQueues();
       readAt = context.now();
       rates.record(all);

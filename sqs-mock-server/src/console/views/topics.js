@@ -33,9 +33,11 @@ const link = ({ arn, name }) => {
   return href("topic", region, account, name);
 };
 
-/** @param {import("../app.js").Context} context */
-async function createTopic(context) {
-  const place = await defaults();
+/**
+ * @param {import("../app.js").Context} context
+ * @param {import("../api.js").Place} place
+ */
+function createTopic(context, place) {
   return form({
     title: "Create a topic",
     fields: [
@@ -89,6 +91,8 @@ function row(topic) {
 export function view(root, params, context) {
   /** @type {Topic[]} */
   let topics = [];
+  /** Known before the button is pressed, so that a form opens at once and gets all that is typed. @type {import("../api.js").Place | undefined} */
+  let place;
   const filter = search("filter", "Filter topics");
   const body = h("tbody", null);
   const none = empty("");
@@ -102,10 +106,11 @@ export function view(root, params, context) {
     setText(none, topics.length ? "No topic matches the filter." : "There is no topic.");
   };
   filter.addEventListener("input", show);
-  root.append(h("div", { class: "toolbar" }, heading("Topics"), h("span", { class: "push" }), filter, button("Create topic", () => createTopic(context), "primary")), list, none);
+  root.append(h("div", { class: "toolbar" }, heading("Topics"), h("span", { class: "push" }), filter, button("Create topic", async () => createTopic(context, (place ??= await defaults())), "primary")), list, none);
   return {
     async update(changed) {
       if (!changed.has("topics")) return;
+      place ??= await defaults();
       topics = await allTopics();
       show();
     },
