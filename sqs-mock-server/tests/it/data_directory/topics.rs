@@ -243,3 +243,17 @@ async fn deliveries_that_wait_for_a_retry_survive() {
     let sns = start(None).await;
     assert_eq!(sns.server.queue("q.fifo").bodies(), ["1", "2", "3"], "a delivery that ended is not repeated");
 }
+
+#[tokio::test]
+async fn protection_of_a_subscription_survives_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut sns = Sns::with(builder(directory.path())).await;
+    let topic = sns.topic("orders", &[]).await;
+    sns.subscribe(&topic, ("http", "http://a.test/"), &[]).await;
+    let token = token(&mut sns).await;
+    let confirm = [("TopicArn", &*topic), ("Token", &*token), ("AuthenticateOnUnsubscribe", "true")];
+    let arn = sns.ask("ConfirmSubscription", &confirm).await.value("SubscriptionArn");
+    let mut sns = restarted(sns, directory.path()).await;
+    let unsigned = sns.wire.get(&format!("/?Action=Unsubscribe&SubscriptionArn={arn}")).await;
+    assert_eq!((unsigned.status, &*unsigned.value("Code")), (403, "AuthorizationError"));
+}
