@@ -91,6 +91,9 @@ impl<'a> Publish<'a> {
     /// Delivers all messages. Others have their turn between the steps.
     async fn run(&mut self) -> Result<(), QueryError> {
         while self.step()? {
+            // The store is slower: the changes of others would wait behind those of all steps. The last response tells
+            // whether they are stored.
+            let _ = self.sns.queues.settled().await;
             tokio::task::yield_now().await;
         }
         Ok(())
