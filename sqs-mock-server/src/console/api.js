@@ -124,6 +124,29 @@ export function parseArn(arn) {
   return { service, region, account, name: name.join(":") };
 }
 
+/** @type {Record<string, string>} */
+const PARTITIONS = {
+  "cn-": "aws-cn",
+  "us-gov-": "aws-us-gov",
+  "us-iso-": "aws-iso",
+  "us-isob-": "aws-iso-b",
+  "eu-isoe-": "aws-iso-e",
+  "us-isof-": "aws-iso-f",
+  "eusc-": "aws-eusc",
+};
+
+/**
+ * The ARN of a queue or a topic.
+ * @param {string} service
+ * @param {string} region
+ * @param {string} account
+ * @param {string} name
+ */
+export function arnOf(service, region, account, name) {
+  const start = Object.keys(PARTITIONS).find((prefix) => region.startsWith(prefix));
+  return `arn:${start ? PARTITIONS[start] : "aws"}:${service}:${region}:${account}:${name}`;
+}
+
 /** @type {(arn: string, service: string) => string} */
 function authorization(arn, service) {
   const { region, account } = parseArn(arn);
@@ -172,7 +195,7 @@ export async function query(service, action, parameters, arn) {
  */
 export async function s3(method, bucket, key, options = {}) {
   const path = `/${[bucket, ...key.split("/")].map(encodeURIComponent).join("/")}`;
-  const headers = { ...options.headers, Authorization: authorization("arn:aws:s3:us-east-1:test:", "s3") };
+  const headers = { ...options.headers, Authorization: authorization("arn:aws:s3:us-east-1:test:", "s3"), "X-Sqs-Mock-Console": "true" };
   return xml(await send(method, path, { ...options, headers }));
 }
 

@@ -13,7 +13,7 @@ const kebab = (name) => snake(name).replaceAll("_", "-");
 
 /** Account and region of a call. @param {AwsCall} call */
 function place(call) {
-  const named = Object.values(call.input).find((value) => typeof value === "string" && value.startsWith("arn:aws:"));
+  const named = Object.values(call.input).find((value) => typeof value === "string" && value.startsWith("arn:aws"));
   const { region, account } = parseArn(call.arn ?? named ?? "");
   return { region: region || "us-east-1", account: /^\d{12}$/.test(account) && account !== DEFAULT_ACCOUNT ? account : "test" };
 }

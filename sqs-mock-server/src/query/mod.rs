@@ -25,7 +25,7 @@ use sqs_client::wire::sign::{Claim, VerifyError};
 use tracing::Level;
 
 use crate::control::arn::{Resource, TopicArn};
-use crate::control::caller::{Caller, is_region};
+use crate::control::caller::{Caller, is_region, is_trusted};
 use crate::control::clock::Clock;
 use crate::control::clock::Timestamp;
 use crate::control::faults::fault::{Damage, FailingEntry, Failure, Plan, Rejection};
@@ -337,13 +337,16 @@ impl Front {
                 Some(journal::Caller { region: call.region.into(), account: call.account.into() });
             record.resource.clone_from(&resource);
         });
-        let plan = self.apply_faults::<A>(action, &call).await?;
+        let plan = if is_trusted(head) { Plan::default() } else { self.plan::<A>(action, &call) };
+        let faults = plan.applied.clone();
+        observer.pending.note(|record| record.warnings = faults.clone().into());
+        let plan = self.apply_faults(plan).await?;
         let call = Call { failing: &plan.failing, omitted: &plan.omitted, ..call };
         let output = api.serve(action, &call).await?;
         if tracing::enabled!(Level::DEBUG) {
             observer.logged.notes.clone_from(&output.notes);
         }
-        observer.pending.note(|record| record.warnings = output.notes.into());
+        observer.pending.note(|record| record.warnings = output.notes.into_iter().chain(faults).collect());
         Ok((document.answer(action.name, output.result.as_ref()), plan.damage))
     }
 
@@ -357,9 +360,8 @@ impl Front {
         }
     }
 
-    /// Applies the faults of a request as a whole, and returns the others.
-    async fn apply_faults<A: Api>(&self, action: Action<A::Kind>, call: &Call<'_>) -> Result<Plan, Failed> {
-        let mut plan = self.faults.plan(|| Request {
+    fn plan<A: Api>(&self, action: Action<A::Kind>, call: &Call<'_>) -> Plan {
+        self.faults.plan(|| Request {
             service: A::SERVICE,
             operation: action.name,
             resource: A::resource(call),
@@ -368,7 +370,11 @@ impl Front {
             time: self.clock.now(),
             entries: A::entries(action.kind, call.form),
             can_redeliver: false,
-        });
+        })
+    }
+
+    /// Applies the faults of a request as a whole, and returns the others.
+    async fn apply_faults(&self, mut plan: Plan) -> Result<Plan, Failed> {
         if !self.faults.delays().delay(plan.latency).await {
             // The client does not retry this error.
             return Err(QueryError::new(404, "NotFound", "The server was reset.").into());

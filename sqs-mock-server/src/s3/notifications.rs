@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::control::clock::Timestamp;
+use crate::s3::outbox::bucket_arn;
 
 /// The text of the error `MalformedXML`.
 pub(crate) const MALFORMED_XML: &str =
@@ -248,7 +249,7 @@ impl Event<'_> {
         let bucket = object([
             ("name", text(self.bucket)),
             ("ownerIdentity", identity(OWNER_ID)),
-            ("arn", text(format!("arn:aws:s3:::{}", self.bucket))),
+            ("arn", text(bucket_arn(self.region, self.bucket))),
         ]);
         let (key, sequencer) = (text(encode_key(self.key)), text(format!("{:018X}", self.sequence)));
         let changed = match self.change.object {

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::task::yield_now;
 
-use crate::control::arn::{QueueArn, TopicArn};
+use crate::control::arn::{QueueArn, TopicArn, partition};
 use crate::control::clock::Clock;
 use crate::control::delivery::{Announcement, Delivery, Publisher, Queues, Source, Undelivered};
 use crate::control::policies::Why;
@@ -220,7 +220,7 @@ impl Targets {
         match target.kind {
             TargetKind::Queue => {
                 let queue: QueueArn = arn.parse().map_err(|_| UnusableTarget::Missing)?;
-                match self.queues.check(&queue, self.source(&bucket_arn(bucket))) {
+                match self.queues.check(&queue, self.source(&bucket_arn(&queue.region, bucket))) {
                     Ok(None) => Ok(None),
                     Ok(Some(why)) => {
                         Ok(Some(format!("events are delivered to {arn}, but AWS denies it: {why}")))
@@ -274,7 +274,7 @@ impl Targets {
         trace_header: Option<&str>,
     ) -> Result<Option<Why>, Undelivered> {
         let queue: QueueArn = arn.parse().map_err(|_| Undelivered::NoQueue)?;
-        let bucket_arn = bucket_arn(bucket);
+        let bucket_arn = bucket_arn(&queue.region, bucket);
         let delivery = Delivery {
             queue: &queue,
             source: self.source(&bucket_arn),
@@ -302,8 +302,9 @@ impl Targets {
     }
 }
 
-fn bucket_arn(bucket: &str) -> String {
-    format!("arn:aws:s3:::{bucket}")
+/// The ARN of a bucket in a region.
+pub(crate) fn bucket_arn(region: &str, bucket: &str) -> String {
+    format!("arn:{}:s3:::{bucket}", partition(region))
 }
 
 /// Publishes for other services. The policies of topics are not evaluated.

@@ -10,7 +10,7 @@ use sqs_client::types::SendMessageBatchRequestEntry;
 use sqs_client::wire::protocol::{Protocol, ResponseError};
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::MockSqs;
-use sqs_mock_server::faults::Fault;
+use sqs_mock_server::faults::{Fault, SnsAction};
 use tokio::io::AsyncReadExt as _;
 
 use crate::session::{BOTH, Session};
@@ -436,8 +436,13 @@ async fn faults_do_not_affect_the_calls_of_the_console() {
     let throttle = server.faults().inject(Fault::throttle().times(1));
     let headers = format!("{JSON}x-amz-target: AmazonSQS.ListQueues\r\n");
     assert_eq!(wire.exchange("POST /_mock/aws", &headers, b"{}").await.status, 200);
-    let sns = wire.exchange("POST /_mock/aws", FORM, b"Action=ListTopics&Version=2010-03-31").await;
-    assert_eq!((sns.status, throttle.hits()), (200, 0), "{}", sns.text());
+    let topics = server.faults().inject(Fault::throttle().on_sns(SnsAction::ListTopics).times(1));
+    let list = b"Action=ListTopics&Version=2010-03-31";
+    let sns = wire.exchange("POST /_mock/aws", FORM, list).await;
+    assert_eq!((sns.status, throttle.hits(), topics.hits()), (200, 0, 0), "{}", sns.text());
+    wire.exchange("POST /", FORM, list).await;
+    let refused = server.sns_requests().pop().unwrap();
+    assert_eq!((topics.hits(), refused.notes), (1, vec!["fault 2: throttle".to_owned()]));
     assert_ne!(wire.json("ListQueues", "{}").await.status, 200);
 }
 

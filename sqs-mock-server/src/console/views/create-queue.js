@@ -1,6 +1,6 @@
 /** Creating a queue. */
 
-import { sqs } from "../api.js";
+import { arnOf, sqs } from "../api.js";
 import { form, values } from "../dialog.js";
 import { canBeDeadLetterQueue, deadLetterFields, policyText } from "./queue-settings.js";
 
@@ -16,7 +16,7 @@ export function createQueue(context, queues, place) {
   /** @param {import("../dialog.js").Values} fields */
   const named = ({ name, fifo, region, account }) => {
     const QueueName = fifo && !name.endsWith(".fifo") ? `${name}.fifo` : name;
-    return { name: QueueName, arn: `arn:aws:sqs:${region}:${account}:${QueueName}` };
+    return { name: QueueName, arn: arnOf("sqs", region, account, QueueName) };
   };
   /** Offers the queues that fit. @param {HTMLFormElement} body */
   const changed = (body) => {

@@ -1,6 +1,6 @@
 /** One queue: messages, move tasks, settings; send, purge, delete. */
 
-import { ApiError, get, parseArn, sqs } from "../api.js";
+import { ApiError, arnOf, get, parseArn, sqs } from "../api.js";
 import { copyMenu } from "../copy.js";
 import { confirm } from "../dialog.js";
 import { attribute, fill, h, href, setText } from "../dom.js";
@@ -17,7 +17,7 @@ import { sendMessage } from "./send.js";
 /** @type {import("../app.js").ViewFunction} */
 export function view(root, params, context) {
   const { region, account, name } = params;
-  const arn = `arn:aws:sqs:${region}:${account}:${name}`;
+  const arn = arnOf("sqs", region, account, name);
   const path = `/_mock/queues/${encodeURIComponent(name)}`;
   /** @type {Queue | null} */
   let queue = null;

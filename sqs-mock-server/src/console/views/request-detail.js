@@ -1,6 +1,6 @@
 /** One recorded request with its response. */
 
-import { get, url } from "../api.js";
+import { arnOf, get, url } from "../api.js";
 import { copyMenu } from "../copy.js";
 import { h, href } from "../dom.js";
 import { parseJson, pretty, time } from "../format.js";
@@ -67,7 +67,7 @@ function indented(xml) {
  */
 function repeatable({ service, action, content, region, account, queue }) {
   const input = parseJson(content ?? "");
-  const arn = `arn:aws:sqs:${region ?? ""}:${account ?? ""}:${queue ?? ""}`;
+  const arn = arnOf("sqs", region ?? "", account ?? "", queue ?? "");
   return service === "sqs" && action && input ? { service, action, input, arn } : null;
 }
 

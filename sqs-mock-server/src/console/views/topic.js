@@ -1,6 +1,6 @@
 /** A topic: subscriptions, latest messages, attributes and tags. */
 
-import { ApiError, get, parseArn } from "../api.js";
+import { ApiError, arnOf, get, parseArn } from "../api.js";
 import { fill, h, href, keyed } from "../dom.js";
 import { pretty, relative, time } from "../format.js";
 import { back, button, cell, code, empty, facts, heading, showMissing, table } from "./parts.js";
@@ -114,7 +114,7 @@ const folded = (name, json) => h("details", null, h("summary", null, "JSON"), co
 
 /** @type {import("../app.js").ViewFunction} */
 export function view(root, { region, account, name }, context) {
-  const arn = `arn:aws:sns:${region}:${account}:${name}`;
+  const arn = arnOf("sns", region, account, name);
   const place = { region, account };
   const messagesOf = latestMessages(name, place);
   const subscriptions = h("tbody", null);

@@ -1,6 +1,6 @@
 /** All topics of SNS. */
 
-import { defaults, get, parseArn, query } from "../api.js";
+import { arnOf, defaults, get, parseArn, query } from "../api.js";
 import { form } from "../dialog.js";
 import { h, href, keyed, setText } from "../dom.js";
 import { number } from "../format.js";
@@ -53,7 +53,7 @@ function createTopic(context, place) {
       /** @type {Record<string, string>} */
       const Attributes = fifo ? { FifoTopic: "true", ...(content ? { ContentBasedDeduplication: "true" } : {}) } : {};
       const input = fifo ? { Name, Attributes } : { Name };
-      const arn = `arn:aws:sns:${region}:${account}:${Name}`;
+      const arn = arnOf("sns", region, account, Name);
       await query("sns", "CreateTopic", { Name, ...entries("Attributes", Attributes) }, arn);
       context.done(`Topic ${Name} is created`, { service: "sns", action: "CreateTopic", input, arn });
     },

@@ -263,3 +263,20 @@ async fn rate_limits_requests_to_s3() {
     server.clock().advance(Duration::from_secs(1));
     client.list_buckets().send().await.unwrap();
 }
+
+#[tokio::test]
+async fn fault_is_recorded_and_the_console_does_not_use_it_up() {
+    let server = MockSqs::builder().s3(S3::temporary()).start().await.unwrap();
+    let fault = server.faults().inject(Fault::throttle().on_s3(S3Action::ListBuckets).times(1));
+    let endpoint = server.s3().endpoint_url().to_owned();
+    let list = "GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\nx-sqs-mock-console: true\r\n\r\n";
+    let answer = tokio::task::spawn_blocking(move || crate::wire::ask(&endpoint, list)).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(fault.hits(), 0);
+    client(&server).list_buckets().send().await.unwrap_err();
+    let requests =
+        crate::wire::Wire::connect(&server).await.get("/_mock/requests?service=s3").await.content(200);
+    let warnings: Vec<_> =
+        requests["requests"].as_array().unwrap().iter().map(|request| request["warnings"].clone()).collect();
+    assert!(warnings.contains(&serde_json::json!(["fault 1: throttle"])), "{warnings:?}");
+}
