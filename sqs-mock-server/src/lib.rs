@@ -21,6 +21,7 @@
 mod admin;
 mod config;
 mod control;
+mod front;
 pub mod guide;
 mod http;
 mod mock;

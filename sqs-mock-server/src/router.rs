@@ -36,7 +36,6 @@ use crate::http::server::Site;
 #[cfg(feature = "s3")]
 use crate::s3::front::Front;
 use crate::services::Services;
-use crate::sts::Sts;
 
 /// Serves the connections of a server.
 pub(crate) struct Router {
@@ -70,7 +69,8 @@ impl Router {
                 reply
             }
             Err(error) => {
-                let mut response = self.services.sqs.refuse_body(&head, error, &self.intake.limits);
+                let mut response =
+                    self.services.sqs.refuse_body(&self.services.front, &head, error, &self.intake.limits);
                 self.services.guard().allow_reading(&head, response.headers_mut());
                 // Otherwise the rest of the body would be read as the next request.
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -135,7 +135,7 @@ async fn answer(services: &Arc<Services>, request: Request<Bytes>) -> Reply {
 
 async fn answer_action(services: &Services, head: &Parts, body: &[u8]) -> Reply {
     match of(head, body) {
-        Destination::Service(ServiceName::Sqs) => services.sqs.answer(head, body).await,
+        Destination::Service(ServiceName::Sqs) => services.front.answer(&services.sqs, head, body).await,
         other => Box::pin(answer_other(services, other, head, body)).await,
     }
 }
@@ -143,15 +143,13 @@ async fn answer_action(services: &Services, head: &Parts, body: &[u8]) -> Reply 
 /// Answers a request that is not for SQS.
 async fn answer_other(services: &Services, destination: Destination, head: &Parts, body: &[u8]) -> Reply {
     match destination {
-        Destination::Service(ServiceName::Sns) => {
-            services.topics.front.answer(&*services.topics.sns, head, body).await
-        }
-        Destination::Service(ServiceName::Sts) => services.topics.front.answer(&Sts, head, body).await,
+        Destination::Service(ServiceName::Sns) => services.front.answer(&services.sns, head, body).await,
+        Destination::Service(ServiceName::Sts) => services.front.answer(&services.sts, head, body).await,
         Destination::Certificate => crate::sns::signing::response().into(),
-        Destination::Service(_) => services.sqs.answer(head, body).await,
+        Destination::Service(_) => services.front.answer(&services.sqs, head, body).await,
         Destination::Unknown(foreign) => {
             let (protocol, message) = (foreign.protocol(head, body), foreign.refusal(services.has_s3()));
-            services.sqs.refuse_service(head, &protocol, message).into()
+            services.sqs.refuse_service(&services.front, head, &protocol, message).into()
         }
     }
 }

@@ -5,22 +5,23 @@ use std::sync::Arc;
 #[cfg(feature = "s3")]
 use std::sync::{OnceLock, Weak};
 
-use crate::control::journal::Journal;
 use crate::control::metrics::Exposition;
+use crate::front::Front;
 use crate::http::guard::Guard;
-use crate::query::Front;
+use crate::query::Query;
 #[cfg(feature = "s3")]
 use crate::s3;
 use crate::sns::Sns;
 use crate::sqs::front::Endpoint;
+use crate::sts::Sts;
 
-/// SQS, SNS with STS if they are compiled, and S3 if it is started.
+/// SQS, SNS and STS with what they share, and S3 if it is started.
 #[derive(Debug)]
 pub(crate) struct Services {
+    pub(crate) front: Front,
     pub(crate) sqs: Endpoint,
-    pub(crate) topics: Topics,
-    /// The requests to all services.
-    pub(crate) journal: Arc<Journal>,
+    pub(crate) sns: Query<Sns>,
+    pub(crate) sts: Query<Sts>,
     /// Whether it answers the readiness checks of `LocalStack`.
     pub(crate) is_localstack: bool,
     /// Whether the console is served.
@@ -30,13 +31,6 @@ pub(crate) struct Services {
     /// S3, which its server owns, once it is started.
     #[cfg(feature = "s3")]
     pub(crate) s3: OnceLock<Weak<s3::Content>>,
-}
-
-/// SNS and STS, with the HTTP layer that they share.
-#[derive(Debug)]
-pub(crate) struct Topics {
-    pub(crate) front: Front,
-    pub(crate) sns: Arc<Sns>,
 }
 
 /// Creates the initial queues, topics and faults again.
@@ -80,10 +74,10 @@ impl Services {
         if let Some(s3) = self.s3() {
             s3.discard_events();
         }
-        self.topics.sns.reset();
+        self.sns.actions.reset();
         self.sqs.service().reset();
         (self.initial.0)(self);
-        self.journal.reset();
+        self.front.journal.reset();
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {
             s3.reset().map_err(|error| format!("cannot reset the buckets of S3: {error}"))?;
@@ -97,10 +91,9 @@ impl Services {
     /// Dropping the future changes nothing.
     pub(crate) async fn metrics(&self) -> Exposition {
         let mut text = self.sqs.metrics().await;
-        {
-            self.topics.front.write_metrics(&mut text);
-            self.topics.sns.write_metrics(&mut text);
-        }
+        self.sns.write_metrics(&mut text);
+        self.sts.write_metrics(&mut text);
+        self.sns.actions.write_metrics(&mut text);
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {
             s3.write_metrics(&mut text);

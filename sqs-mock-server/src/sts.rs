@@ -4,13 +4,14 @@
 
 use crate::control::arn::root;
 use crate::control::operation::{GET_CALLER_IDENTITY, ServiceName};
-use crate::query::{Access, Action, Api, Call, Output, QueryError};
+use crate::front::Access;
+use crate::query::{Action, Actions, Call, Output, QueryError};
 
 /// STS.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sts;
 
-impl Api for Sts {
+impl Actions for Sts {
     const SERVICE: ServiceName = ServiceName::Sts;
     const NAMESPACE: &'static str = "https://sts.amazonaws.com/doc/2011-06-15/";
     /// There is only one.

@@ -151,7 +151,7 @@ fn state_and_revision(services: &Services) -> (Value, String) {
     let sqs = services.sqs.service();
     let arns = sqs.queues();
     // The number of the latest request, and how many are kept.
-    let (requests, kept) = services.journal.latest();
+    let (requests, kept) = services.front.journal.latest();
     let faults = sqs.faults().list();
     let faults = faults.iter().map(|fault| (fault.id(), fault.hits(), fault.is_spent()));
     let counts = arns.iter().map(|arn| sqs.counts(arn).unwrap_or_default());
@@ -163,7 +163,7 @@ fn state_and_revision(services: &Services) -> (Value, String) {
         "kept": kept,
         "faults": revision(faults.collect::<Vec<_>>()),
         // Subscriptions that wait for a confirmation lapse when the clock jumps.
-        "topics": revision((services.topics.sns.revision(), sqs.clock().setting())),
+        "topics": revision((services.sns.actions.revision(), sqs.clock().setting())),
         // `null` if S3 is off.
         "buckets": buckets(services).map(|objects| revision((requests, objects))),
         "messages": messages,

@@ -234,7 +234,7 @@ pub(crate) fn list_requests(ask: &Ask<'_>) -> Answered {
     let is_on = |record: &Arc<Record>, queue: &str| {
         RecordedRequest::of(record).is_some_and(|request| request.is_on(queue))
     };
-    let mut records = ask.services.journal.records();
+    let mut records = ask.services.front.journal.records();
     records.retain(|record| {
         let resource = record.resource.as_ref();
         after.is_none_or(|after| record.number > after)
@@ -253,7 +253,7 @@ pub(crate) fn list_requests(ask: &Ask<'_>) -> Answered {
 
 /// `GET /_mock/requests/{name}`. `answer` is `null` without a complete response, and for S3.
 pub(crate) fn one(ask: &Ask<'_>) -> Answered {
-    let records = ask.services.journal.records();
+    let records = ask.services.front.journal.records();
     let found = records.iter().find(|record| record.number.to_string() == ask.name);
     let unknown =
         || Refusal::not_found(format!("no request {} is kept; GET /_mock/requests lists all", ask.name));
@@ -265,7 +265,7 @@ pub(crate) fn one(ask: &Ask<'_>) -> Answered {
 
 /// `DELETE /_mock/requests`.
 pub(crate) fn clear_requests(ask: &Ask<'_>) -> Answered {
-    answer_json(&json!({ "forgotten": ask.services.journal.clear() }))
+    answer_json(&json!({ "forgotten": ask.services.front.journal.clear() }))
 }
 
 /// Whether the action, the resource or the key contains a text in lower case.
@@ -342,7 +342,7 @@ fn status(text: &str) -> Result<Option<u16>, Refusal> {
 /// `GET /_mock/topics`.
 pub(crate) fn list_topics(ask: &Ask<'_>) -> Answered {
     let page = ask.parameters.page()?;
-    let arns = ask.services.topics.sns.topics();
+    let arns = ask.services.sns.actions.topics();
     let topics = page.of(&arns).filter_map(|arn| topic(ask, arn));
     answer_json(&page.part("topics", arns.len(), topics))
 }
@@ -360,7 +360,7 @@ pub(crate) fn published(ask: &Ask<'_>) -> Answered {
     let after = ask.parameters.number("after", 0..=usize::MAX)?.unwrap_or(0);
     let most = ask.parameters.number("bytes", 1..=usize::MAX)?.unwrap_or(usize::MAX);
     let arn = asked_topic(ask);
-    let sns = &ask.services.topics.sns;
+    let sns = &ask.services.sns.actions;
     if !sns.has(&arn) {
         return Err(no_topic(&arn));
     }
@@ -391,7 +391,7 @@ fn no_topic(arn: &TopicArn) -> Refusal {
 
 /// `None` if the topic was deleted in the meantime.
 fn topic(ask: &Ask<'_>, arn: &TopicArn) -> Option<Value> {
-    let sns = &ask.services.topics.sns;
+    let sns = &ask.services.sns.actions;
     let (attributes, tags) = sns.settings_of(arn)?;
     Some(json!({
         "name": arn.name,

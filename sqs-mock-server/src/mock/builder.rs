@@ -16,14 +16,15 @@ use crate::control::delivery::Queues;
 use crate::control::faults::fault::Fault;
 use crate::control::journal::{DEFAULT_CAPACITY, Journal};
 use crate::control::policies::Policies;
+use crate::front::Front;
 use crate::http::body::Limits;
 use crate::http::guard::{Guard, Names, name_of};
 use crate::http::server::Server;
 use crate::mock::verification::Verification;
 use crate::mock::{IN_PROCESS_URL, MockSqs, queues};
-use crate::query::Front;
+use crate::query::Query;
 use crate::router::Router;
-use crate::services::{InitialState, Services, Topics};
+use crate::services::{InitialState, Services};
 #[cfg(feature = "durable")]
 use crate::sns::Restored;
 use crate::sns::{self, Sns};
@@ -35,6 +36,7 @@ use crate::sqs::queue_url::QueueUrlStyle;
 use crate::sqs::service::{Service, Start};
 #[cfg(feature = "durable")]
 use crate::store::Store;
+use crate::sts::Sts;
 
 /// Builds a [`MockSqs`] from its settings.
 ///
@@ -402,19 +404,15 @@ impl MockSqs {
             keys,
         });
         let journal = Arc::new(Journal::new(journal_capacity(config)));
-        let topics = topics(&service, &names, &journal, config, &mut kept);
-        crate::mock::topics::create(&topics.sns, config)?;
-        let endpoint = Endpoint::new(
-            Arc::clone(&service),
-            Arc::clone(&names),
-            config.queue_url_style,
-            Arc::clone(&journal),
-        );
+        let (sns, sts) = topics(&service, &names, &journal, config, &mut kept);
+        crate::mock::topics::create(&sns.actions, config)?;
+        let endpoint = Endpoint::new(Arc::clone(&service), Arc::clone(&names), config.queue_url_style);
         let configured_queues = queues::urls(config, |region| endpoint.base_url(&names.own_host, region));
         let services = Services {
+            front: Front { names, journal, clock: service.clock().clone() },
             sqs: endpoint,
-            topics,
-            journal,
+            sns,
+            sts,
             is_localstack: config.compat == Some(Compat::LocalStack),
             has_console: config.console.unwrap_or(true),
             initial: initial_state(config.clone()),
@@ -445,20 +443,29 @@ fn topics(
     journal: &Arc<Journal>,
     config: &Config,
     kept: &mut Kept,
-) -> Topics {
+) -> (Query<Sns>, Query<Sts>) {
     let (clock, seed, faults) = (service.clock().clone(), service.seed(), service.faults().clone());
     // Ids differ from those of earlier processes on the directory.
     #[cfg(feature = "durable")]
     let (seed, reader) = (seed.after(kept.starts), kept.store.as_ref().map(Store::topic_reader));
     #[cfg(not(feature = "durable"))]
     let reader = None;
-    let front = Front::new(Arc::clone(names), Arc::clone(journal), clock.clone(), faults, seed);
     let queues: Arc<dyn Queues> = Arc::<Service>::clone(service);
     let published = journal_capacity(config);
-    let sns = Sns::new(sns::Start { queues, clock, seed, journal: Arc::clone(journal), published, reader });
+    let start_clock = clock.clone();
+    let sns = Sns::new(sns::Start {
+        queues,
+        clock: start_clock,
+        seed,
+        journal: Arc::clone(journal),
+        published,
+        reader,
+    });
     #[cfg(feature = "durable")]
     sns.restore(std::mem::take(&mut kept.topics));
-    Topics { front, sns: Arc::new(sns) }
+    let (sns, sts) = (Arc::new(sns), Arc::new(Sts));
+    let sts = Query::new(sts, Arc::clone(names), clock.clone(), faults.clone(), seed);
+    (Query::new(sns, Arc::clone(names), clock, faults, seed), sts)
 }
 
 fn journal_capacity(config: &Config) -> usize {
@@ -483,7 +490,7 @@ fn initial_state(config: Config) -> InitialState {
     InitialState(Box::new(move |services| {
         let created = [
             create_initial_state(services.sqs.service(), &config),
-            crate::mock::topics::create(&services.topics.sns, &config),
+            crate::mock::topics::create(&services.sns.actions, &config),
         ];
         for error in created.into_iter().filter_map(Result::err) {
             tracing::error!(%error, "cannot create all initial queues and topics again");

@@ -102,7 +102,7 @@ fn topics_that_exist_keep_their_values() {
     };
     let server = MockSqsBuilder::from(file("tea", true)).in_process().unwrap();
     let before = server.topic("a").subscriptions();
-    let create = |file: &Config| topics::create(&server.services.topics.sns, file);
+    let create = |file: &Config| topics::create(&server.services.sns.actions, file);
     create(&file("tea", true)).unwrap();
     assert_eq!(server.topic("a").subscriptions(), before);
     create(&file("milk", false)).unwrap();

@@ -177,7 +177,7 @@ impl MockSqs {
 
     /// The [latest](MockSqsBuilder::journal) requests to SQS. S3, SNS and STS have their own.
     pub fn requests(&self) -> Requests {
-        Requests::of_sqs(&self.services.journal)
+        Requests::of_sqs(&self.services.front.journal)
     }
 
     /// Requests since the start or the last reset that work here but are mistakes on AWS, at most the first 1,000. Most kinds

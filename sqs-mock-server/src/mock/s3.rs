@@ -46,7 +46,7 @@ impl MockSqs {
         let (settings, notifications) = initial(settings, config);
         let names = Arc::clone(self.services.sqs.names());
         let topics: Arc<dyn Publisher> = Arc::new(TopicPublisher::new(
-            Arc::clone(&self.services.topics.sns),
+            Arc::clone(&self.services.sns.actions),
             names.base_url(&names.own_host),
         ));
         let queues: Arc<dyn Queues> = Arc::<Service>::clone(&self.service);
@@ -57,7 +57,7 @@ impl MockSqs {
             seed: self.service.seed(),
             limits: config.limits,
             names,
-            journal: Arc::clone(&self.services.journal),
+            journal: Arc::clone(&self.services.front.journal),
             targets: Arc::new(targets),
             notifications,
         };

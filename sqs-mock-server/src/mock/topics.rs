@@ -72,17 +72,17 @@ impl MockSqs {
     /// A view of a topic in the server's own account and region, whether it exists or not.
     pub fn topic(&self, name: &str) -> TopicView<'_> {
         let arn = TopicArn::new(&self.names().region, &self.names().account, name);
-        TopicView { sns: &self.services.topics.sns, arn }
+        TopicView { sns: &self.services.sns.actions, arn }
     }
 
     /// The [latest](crate::mock::builder::MockSqsBuilder::journal) requests to SNS, oldest first.
     pub fn sns_requests(&self) -> Vec<QueryRequest> {
-        QueryRequest::all(&self.services.journal, ServiceName::Sns)
+        QueryRequest::all(&self.services.front.journal, ServiceName::Sns)
     }
 
     /// The [latest](crate::mock::builder::MockSqsBuilder::journal) requests to STS, oldest first.
     pub fn sts_requests(&self) -> Vec<QueryRequest> {
-        QueryRequest::all(&self.services.journal, ServiceName::Sts)
+        QueryRequest::all(&self.services.front.journal, ServiceName::Sts)
     }
 }
 

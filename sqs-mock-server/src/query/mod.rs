@@ -1,9 +1,5 @@
-//! The Query protocol of services that have no other: forms in, XML out. SQS has its own front, since it also speaks AWS
-//! JSON, and its lists have other names.
-//!
-//! ```text
-//! request -> front: form -> action -> signature -> faults -> api (a service) -> output -> XML
-//! ```
+//! The Query protocol of services that have no other: forms in, XML out. SQS also speaks AWS JSON, and its lists have other
+//! names. [`front`](crate::front) has the way of a request.
 
 pub(crate) mod form;
 pub(crate) mod xml;
@@ -13,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
@@ -21,28 +18,25 @@ use http::{Method, Response};
 use parking_lot::Mutex;
 use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_client::wire::sign::{Claim, VerifyError};
-use tracing::Level;
+use sqs_client::wire::sign::VerifyError;
 
 use crate::control::arn::{Resource, TopicArn};
 use crate::control::caller::{Caller, is_region, is_trusted};
 use crate::control::clock::Clock;
 use crate::control::clock::Timestamp;
-use crate::control::faults::fault::{Damage, FailingEntry, Failure, Plan, Rejection};
+use crate::control::faults::fault::{FailingEntry, Failure, Plan};
 use crate::control::faults::{Entry, Faults, Request};
-use crate::control::journal;
-use crate::control::journal::{Input, Journal, PendingRecord, Record};
-use crate::control::metrics::{Counters, Exposition, INJECTED_STATUS, Kind, Stopwatch, UNKNOWN};
+use crate::control::journal::{Ending, Journal, Record};
+use crate::control::metrics::{Counters, Exposition, Kind, UNKNOWN};
 use crate::control::operation::ServiceName;
 use crate::control::seed::{Seed, uuid};
-use crate::http::body::form_text;
+use crate::front::{Access, Answered, Api, Asked, Incoming, Observer, Told, caller, enter};
 use crate::http::guard::{Denied, Names};
-use crate::http::reply::Reply;
 use crate::query::form::Form;
 use crate::query::xml::{Document, Xml};
 
 /// The actions of a service.
-pub(crate) trait Api: Sync {
+pub(crate) trait Actions: Send + Sync {
     /// The name in credential scopes.
     const SERVICE: ServiceName;
     /// The XML namespace of responses.
@@ -77,17 +71,6 @@ pub(crate) struct Action<K> {
     pub(crate) kind: K,
     pub(crate) name: &'static str,
     pub(crate) access: Access,
-}
-
-/// Who may call an action.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Access {
-    /// It changes nothing, so that a browser may call it by GET.
-    Read,
-    /// It changes something.
-    Change,
-    /// It also works as a link, without a signature: a parameter is a secret.
-    Link,
 }
 
 /// A request whose caller is known.
@@ -133,262 +116,182 @@ impl Output {
     }
 }
 
-/// The HTTP layer of the services with the Query protocol.
+/// A service over HTTP.
 #[derive(Debug)]
-pub(crate) struct Front {
+pub(crate) struct Query<A> {
+    pub(crate) actions: Arc<A>,
     names: Arc<Names>,
-    journal: Arc<Journal>,
     /// Requests by action and code.
-    sns: Counters<2>,
-    sts: Counters<2>,
+    requests: Counters<2>,
     clock: Clock,
     faults: Faults,
     /// Held only to draw an id.
     ids: Mutex<fastrand::Rng>,
 }
 
-/// Why a request has no output.
-enum Failed {
-    Error(QueryError),
-    /// A fault replaces the response, as if by a proxy.
-    Status(u16, String),
-    /// A fault breaks the connection.
-    Reset,
-}
-
-impl From<QueryError> for Failed {
-    fn from(error: QueryError) -> Self {
-        Self::Error(error)
-    }
-}
-
-/// A request in progress. Its drop reports it, so that aborted requests are reported too.
+/// Who asks, and what the action tells about the request.
 #[derive(Debug)]
-struct Observer<'a> {
-    requests: &'a Counters<2>,
-    pending: PendingRecord<'a>,
-    service: ServiceName,
-    request_id: &'a str,
-    watch: Stopwatch,
-    logged: Logged,
-}
-
-/// What only the log has.
-#[derive(Debug, Default)]
-struct Logged {
-    account: Option<String>,
-    region: Option<String>,
-    topic: Option<TopicArn>,
-    error: Option<String>,
+pub(crate) struct Context {
+    account: String,
+    region: String,
+    resource: Option<Resource>,
+    base_url: String,
+    trace_header: Option<String>,
+    is_signed: bool,
+    is_trusted: bool,
     notes: Vec<String>,
 }
 
-impl Observer<'_> {
-    /// Sets the error.
-    fn refused(&mut self, code: &ErrorCode, text: Option<String>) {
-        self.pending.refused(code);
-        self.logged.error = text;
-    }
-
-    /// Logs failures of the server as warnings, for its operator, and all other requests at debug level.
-    fn log(&self) {
-        let (ending, logged) = (self.pending.ending(), &self.logged);
-        macro_rules! event {
-            ($level:expr) => {
-                tracing::event!(
-                    $level,
-                    service = self.service.as_str(),
-                    request_id = self.request_id,
-                    action = self.pending.operation.as_deref(),
-                    account = logged.account,
-                    region = logged.region,
-                    topic = logged.topic.as_ref().map(tracing::field::display),
-                    status = ending.status(),
-                    code = ending.code(),
-                    error = logged.error,
-                    notes = (!logged.notes.is_empty()).then(|| tracing::field::debug(&logged.notes)),
-                    took_us = u64::try_from(self.watch.elapsed().as_micros()).unwrap_or(u64::MAX),
-                    "request"
-                )
-            };
-        }
-        let is_failure = ending.status().is_some_and(|status| status >= 500);
-        if is_failure { event!(Level::WARN) } else { event!(Level::DEBUG) }
+impl Context {
+    fn call<'c>(&'c self, form: &'c Form, plan: &'c Plan) -> Call<'c> {
+        let Self { account, region, base_url, trace_header, is_signed, .. } = self;
+        let origin = Origin { base_url, trace_header: trace_header.as_deref() };
+        let (failing, omitted) = (&*plan.failing, &*plan.omitted);
+        Call { form, account, region, origin, is_signed: *is_signed, failing, omitted }
     }
 }
 
-impl Drop for Observer<'_> {
-    fn drop(&mut self) {
-        let action = self.pending.operation.clone().unwrap_or(UNKNOWN.into());
-        self.requests.count([action, self.pending.ending().code().to_owned().into()]);
-        self.log();
-    }
-}
-
-impl Front {
-    /// Creates the HTTP layer.
-    pub(crate) fn new(
-        names: Arc<Names>,
-        journal: Arc<Journal>,
-        clock: Clock,
-        faults: Faults,
-        seed: Seed,
-    ) -> Self {
-        let ids = Mutex::new(seed.generator("request ids of the Query protocol"));
-        let requests = || Counters::new(["action", "code"]);
-        Self { names, journal, sns: requests(), sts: requests(), clock, faults, ids }
+impl<A: Actions> Query<A> {
+    /// Creates the HTTP layer of a service.
+    pub(crate) fn new(actions: Arc<A>, names: Arc<Names>, clock: Clock, faults: Faults, seed: Seed) -> Self {
+        let ids = Mutex::new(seed.generator(&format!("request ids of {}", A::SERVICE)));
+        Self { actions, names, requests: Counters::new(["action", "code"]), clock, faults, ids }
     }
 
     /// Writes the metrics of requests.
     pub(crate) fn write_metrics(&self, text: &mut Exposition) {
-        for (service, requests) in [(ServiceName::Sns, &self.sns), (ServiceName::Sts, &self.sts)] {
-            let name = format!("sqs_mock_{}_requests_total", service.as_str());
-            let help = format!(
-                "Requests to {service} by action and error code; the code of successful requests is OK."
-            );
-            text.family(&name, Kind::Counter, &help);
-            requests.write(text, &name);
-        }
-    }
-
-    /// Answers a request.
-    ///
-    /// # Cancel safety
-    /// If the future is dropped, the request is either not applied, or applied as if its response was lost.
-    pub(crate) async fn answer<A: Api>(&self, api: &A, head: &Parts, body: &[u8]) -> Reply {
-        let request_id = uuid(&mut self.ids.lock()).to_string();
-        let form = form_text(head, body);
-        let input = Input { protocol: Protocol::Query, path: head.uri.path(), content: &form };
-        let pending = PendingRecord::open(&self.journal, &self.clock, A::SERVICE, &request_id, Some(input));
-        let requests = if A::SERVICE == ServiceName::Sts { &self.sts } else { &self.sns };
-        let mut observer = Observer {
-            requests,
-            pending,
-            service: A::SERVICE,
-            request_id: &request_id,
-            watch: Stopwatch::start(),
-            logged: Logged::default(),
-        };
-        let document = Document { namespace: A::NAMESPACE, request_id: &request_id };
-        let reply = match self.respond(api, head, (body, &form), document, &mut observer).await {
-            Ok((response, damage)) => Reply::damaged(response, damage),
-            Err(Failed::Error(error)) => {
-                // Not one of SQS, which has other names for some of these codes.
-                observer.refused(&ErrorCode::Other(error.code.to_string()), Some(error.message.clone()));
-                document.error(&error).into()
-            }
-            Err(Failed::Status(status, body)) => {
-                observer.refused(&ErrorCode::from_name(INJECTED_STATUS), None);
-                Reply::foreign(status, body)
-            }
-            Err(Failed::Reset) => Reply::Lost,
-        };
-        let pending = &mut observer.pending;
-        pending.answered(reply.status());
-        pending.note(|record| record.answer = reply.body());
-        reply
-    }
-
-    async fn respond<A: Api>(
-        &self,
-        api: &A,
-        head: &Parts,
-        (body, form): (&[u8], &[u8]),
-        document: Document<'_>,
-        observer: &mut Observer<'_>,
-    ) -> Result<(Response<Bytes>, Option<Damage>), Failed> {
-        let form = Form::parse(form)?;
-        let action = action::<A>(head, &form)?;
-        observer.pending.asked(action.name);
-        let claim = self.admit::<A>(head, body, action.access)?;
-        let claimed =
-            || form.get("X-Amz-Credential").map_or_else(|| Caller::of(head), Caller::from_credential);
-        let caller = claim.as_ref().map_or_else(claimed, Caller::of_claim);
-        let host = self.names.host(head);
-        let base_url = self.names.base_url(host);
-        let trace_header = head.headers.get("x-amzn-trace-id").and_then(|header| header.to_str().ok());
-        let call = Call {
-            form: &form,
-            account: caller.account.unwrap_or(&self.names.account),
-            region: caller.region.or_else(|| region_of(host)).unwrap_or(&self.names.region),
-            origin: Origin { base_url: &base_url, trace_header },
-            is_signed: head.headers.contains_key(AUTHORIZATION) || form.get("X-Amz-Signature").is_some(),
-            failing: &[],
-            omitted: &[],
-        };
-        // The links in messages have no signature, and on AWS a host of their region.
-        let resource = A::resource(&call);
-        let call = match &resource {
-            Some(Resource::Topic(topic)) if !call.is_signed && region_of(host).is_none() => {
-                Call { region: &topic.region, ..call }
-            }
-            _ => call,
-        };
-        if tracing::enabled!(Level::WARN) {
-            let logged = &mut observer.logged;
-            (logged.account, logged.region) = (Some(call.account.into()), Some(call.region.into()));
-            logged.topic = match &resource {
-                Some(Resource::Topic(topic)) => Some(topic.clone()),
-                _ => None,
-            };
-        }
-        observer.pending.note(|record| {
-            record.caller =
-                Some(journal::Caller { region: call.region.into(), account: call.account.into() });
-            record.resource.clone_from(&resource);
-        });
-        let plan = if is_trusted(head) { Plan::default() } else { self.plan::<A>(action, &call) };
-        let faults = plan.applied.clone();
-        observer.pending.note(|record| record.warnings = faults.clone().into());
-        let plan = self.apply_faults(plan).await?;
-        let call = Call { failing: &plan.failing, omitted: &plan.omitted, ..call };
-        let output = api.serve(action, &call).await?;
-        if tracing::enabled!(Level::DEBUG) {
-            observer.logged.notes.clone_from(&output.notes);
-        }
-        observer.pending.note(|record| record.warnings = output.notes.into_iter().chain(faults).collect());
-        Ok((document.answer(action.name, output.result.as_ref()), plan.damage))
-    }
-
-    /// Rejects pages of other sites, and wrong signatures if signatures are required.
-    fn admit<A: Api>(&self, head: &Parts, body: &[u8], access: Access) -> Result<Option<Claim>, QueryError> {
-        match self.names.admit(A::SERVICE, head, body, access == Access::Change) {
-            Ok(claim) => Ok(claim),
-            Err(Denied::Guard(text)) => Err(QueryError::new(403, "AccessDenied", text)),
-            Err(Denied::Signature(VerifyError::Unsigned)) if access == Access::Link => Ok(None),
-            Err(Denied::Signature(error)) => Err(not_verified(&error)),
-        }
-    }
-
-    fn plan<A: Api>(&self, action: Action<A::Kind>, call: &Call<'_>) -> Plan {
-        self.faults.plan(|| Request {
-            service: A::SERVICE,
-            operation: action.name,
-            resource: A::resource(call),
-            account: call.account,
-            region: call.region,
-            time: self.clock.now(),
-            entries: A::entries(action.kind, call.form),
-            can_redeliver: false,
-        })
-    }
-
-    /// Applies the faults of a request as a whole, and returns the others.
-    async fn apply_faults(&self, mut plan: Plan) -> Result<Plan, Failed> {
-        if !self.faults.delays().delay(plan.latency).await {
-            // The client does not retry this error.
-            return Err(QueryError::new(404, "NotFound", "The server was reset.").into());
-        }
-        match plan.rejection.take() {
-            None => Ok(plan),
-            Some(Rejection::Error(failure)) => Err(QueryError::injected(failure).into()),
-            Some(Rejection::Status(status, body)) => Err(Failed::Status(status, body)),
-            Some(Rejection::Reset) => Err(Failed::Reset),
-        }
+        let service = A::SERVICE;
+        let name = format!("sqs_mock_{}_requests_total", service.as_str());
+        let help =
+            format!("Requests to {service} by action and error code; the code of successful requests is OK.");
+        text.family(&name, Kind::Counter, &help);
+        self.requests.write(text, &name);
     }
 }
 
-fn action<A: Api>(head: &Parts, form: &Form) -> Result<Action<A::Kind>, QueryError> {
+impl<A: Actions> Api for Query<A> {
+    const SERVICE: ServiceName = A::SERVICE;
+    type Style = ();
+    type Action = &'static str;
+    type Context = Context;
+    type Error = QueryError;
+
+    fn request_id(&self) -> String {
+        uuid(&mut self.ids.lock()).to_string()
+    }
+
+    fn style(_: &Parts) -> ((), Protocol) {
+        ((), Protocol::Query)
+    }
+
+    async fn respond(
+        &self,
+        request: Incoming<'_>,
+        (): (),
+        observer: &mut Observer<'_, Self>,
+    ) -> Answered<QueryError> {
+        let head = request.head;
+        let form = Form::parse(request.form)?;
+        let action = action::<A>(head, &form)?;
+        let Action { name, access, .. } = action;
+        let claim = observer.admit(Asked { action: name, name, access }, request)?;
+        let caller = caller(claim.as_ref(), head, form.get("X-Amz-Credential"));
+        let request_id = observer.request_id;
+        let context = observer.caller(self.context(head, caller, &form));
+        let plan = self.plan(context, &form, action);
+        context.notes.clone_from(&plan.applied);
+        // The client does not retry this error.
+        let reset = || QueryError::new(404, "NotFound", "The server was reset.");
+        let entered = enter(&self.faults, &plan).await;
+        entered.map_err(|stopped| stopped.into_failed(reset, QueryError::injected))?;
+        let output = self.actions.serve(action, &context.call(&form, &plan)).await?;
+        context.notes.splice(..0, output.notes);
+        let response = document::<A>(request_id).answer(name, output.result.as_ref());
+        Ok((response, plan.damage))
+    }
+
+    fn denied(&self, denied: Denied, _: &Parts) -> QueryError {
+        match denied {
+            Denied::Guard(text) => QueryError::new(403, "AccessDenied", text),
+            Denied::Signature(error) => not_verified(&error),
+        }
+    }
+
+    fn refuse((): (), error: &QueryError, request_id: &str) -> Response<Bytes> {
+        document::<A>(request_id).error(error)
+    }
+
+    fn describe(error: &QueryError) -> (ErrorCode, Option<&str>) {
+        // Not one of SQS, which has other names for some of these codes.
+        (ErrorCode::Other(error.code.to_string()), Some(&error.message))
+    }
+
+    fn told(context: &Context) -> Told<'_> {
+        let topic = match &context.resource {
+            Some(Resource::Topic(topic)) => Some(topic),
+            _ => None,
+        };
+        Told { account: &context.account, region: &context.region, queue: None, topic, waited: None }
+    }
+
+    fn warnings(context: &Context) -> Box<[String]> {
+        context.notes.clone().into()
+    }
+
+    fn count(&self, action: Option<&'static str>, ending: &Ending, _: Duration, _: Option<Duration>) {
+        self.requests.count([action.unwrap_or(UNKNOWN).into(), ending.code().to_owned().into()]);
+    }
+}
+
+impl<A: Actions> Query<A> {
+    fn context(&self, head: &Parts, caller: Caller<'_>, form: &Form) -> Context {
+        let host = self.names.host(head);
+        let region = caller.region.or_else(|| region_of(host)).unwrap_or(&self.names.region);
+        let trace_header = head.headers.get("x-amzn-trace-id").and_then(|header| header.to_str().ok());
+        let is_signed = head.headers.contains_key(AUTHORIZATION) || form.get("X-Amz-Signature").is_some();
+        let mut context = Context {
+            account: caller.account.unwrap_or(&self.names.account).to_owned(),
+            region: region.to_owned(),
+            resource: None,
+            base_url: self.names.base_url(host),
+            trace_header: trace_header.map(str::to_owned),
+            is_signed,
+            is_trusted: is_trusted(head),
+            notes: Vec::new(),
+        };
+        context.resource = A::resource(&context.call(form, &Plan::default()));
+        // The links in messages have no signature, and on AWS a host of their region.
+        if let Some(Resource::Topic(topic)) = &context.resource
+            && !is_signed
+            && region_of(host).is_none()
+        {
+            context.region = topic.region.to_string();
+        }
+        context
+    }
+
+    fn plan(&self, context: &Context, form: &Form, action: Action<A::Kind>) -> Plan {
+        if context.is_trusted {
+            return Plan::default();
+        }
+        self.faults.plan(|| Request {
+            service: A::SERVICE,
+            operation: action.name,
+            resource: context.resource.clone(),
+            account: &context.account,
+            region: &context.region,
+            time: self.clock.now(),
+            entries: A::entries(action.kind, form),
+            can_redeliver: false,
+        })
+    }
+}
+
+fn document<A: Actions>(request_id: &str) -> Document<'_> {
+    Document { namespace: A::NAMESPACE, request_id }
+}
+
+fn action<A: Actions>(head: &Parts, form: &Form) -> Result<Action<A::Kind>, QueryError> {
     if head.method != Method::POST && head.method != Method::GET {
         return Err(QueryError::new(405, "MethodNotAllowed", "Only GET and POST are supported."));
     }

@@ -37,6 +37,7 @@ use crate::control::journal::PendingRecord;
 use crate::control::metrics::{ABORTED, Counters, Exposition, Gauge, Kind, UNKNOWN};
 use crate::control::operation::{S3Action, ServiceName};
 use crate::control::seed;
+use crate::front::{Stopped, enter};
 use crate::http::reply::{Break, Live};
 use crate::http::server::Site;
 use crate::s3::ops::Operations;
@@ -274,18 +275,14 @@ impl Gate {
             can_redeliver: false,
         });
         request.notes.lock().extend(plan.applied.iter().cloned());
-        if !host.faults.delays().delay(plan.latency).await {
+        let entered = enter(&host.faults, request.plan.get_or_init(|| plan)).await;
+        entered.map_err(|stopped| match stopped {
             // The client does not retry this error.
-            return Err(no_such_bucket());
-        }
-        match &request.plan.get_or_init(|| plan).rejection {
-            None => Ok(()),
-            Some(Rejection::Error(failure)) => Err(error(failure)),
+            Stopped::Reset => no_such_bucket(),
+            Stopped::Error(failure) => error(&failure),
             // The front sends another response, or none.
-            Some(Rejection::Status(..) | Rejection::Reset) => {
-                Err(s3_error!(InternalError, "replaced by a fault"))
-            }
-        }
+            Stopped::Replaced(..) | Stopped::Lost => s3_error!(InternalError, "replaced by a fault"),
+        })
     }
 }
 

@@ -41,8 +41,9 @@ use crate::control::faults::Entry;
 use crate::control::journal::Journal;
 use crate::control::operation::{ServiceName, SnsAction};
 use crate::control::seed::{Seed, Uuid, uuid};
+use crate::front::Access;
 use crate::query::form::Form;
-use crate::query::{Access, Action, Api, Call, Output, QueryError};
+use crate::query::{Action, Actions, Call, Output, QueryError};
 use crate::sns::actions::Place;
 use crate::sns::deliveries::Deliveries;
 use crate::sns::engine::topic::{
@@ -174,7 +175,7 @@ impl Sns {
     }
 }
 
-impl Api for Sns {
+impl Actions for Sns {
     const SERVICE: ServiceName = ServiceName::Sns;
     const NAMESPACE: &'static str = "http://sns.amazonaws.com/doc/2010-03-31/";
     type Kind = SnsAction;

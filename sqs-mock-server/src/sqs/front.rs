@@ -1,11 +1,5 @@
-//! SQS over HTTP, without sockets: one request in, one response out.
-//!
-//! ```text
-//! request -> endpoint: action -> signature -> dispatch (faults) -> operation
-//!                respond <----------------------------------------+
-//! ```
-//! The endpoint detects the protocol of each request and answers in it. It holds no lock and starts no task:
-//! dropping its future drops the request, so an abandoned long poll takes no message.
+//! SQS over HTTP: both protocols, the 23 actions with their faults, and the errors. [`front`](crate::front) has the way of a
+//! request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,18 +11,18 @@ use http::{Method, Response, StatusCode};
 use sqs_client::operation::{Action, Input, Operation};
 use sqs_client::wire::protocol::{DecodeError, Detected, EncodedResponse, Form, Protocol};
 use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
-use sqs_client::wire::sign::{Claim, VerifyError};
-use tracing::Level;
+use sqs_client::wire::sign::VerifyError;
 
 use crate::control::arn::{QueueArn, Resource};
 use crate::control::caller::{Caller, is_trusted};
 use crate::control::clock::Timestamp;
-use crate::control::faults::fault::{Damage, FailingEntry, Failure, Plan, Rejection};
+use crate::control::faults::fault::{Damage, FailingEntry, Failure, Plan};
 use crate::control::faults::{Request, Rule};
-use crate::control::journal::{self, Journal, PendingRecord};
-use crate::control::metrics::{Exposition, INJECTED_STATUS, Stopwatch};
+use crate::control::journal::Ending;
+use crate::control::metrics::Exposition;
 use crate::control::operation::ServiceName;
-use crate::http::body::{BodyError, Limits, form_text};
+use crate::front::{Access, Answered, Api, Asked, Failed, Front, Incoming, Observer, Told, caller, enter};
+use crate::http::body::{BodyError, Limits};
 use crate::http::guard::{Denied, Names};
 use crate::http::reply::Reply;
 use crate::sqs::engine::throughput::Metered;
@@ -46,86 +40,13 @@ pub(crate) struct Endpoint {
     names: Arc<Names>,
     /// How queue URLs name the region, unless there is a public URL.
     pub(crate) queue_url_style: QueueUrlStyle,
-    journal: Arc<Journal>,
     metrics: Metrics,
 }
 
 impl Endpoint {
     /// Creates the HTTP layer of a service.
-    pub(crate) fn new(
-        service: Arc<Service>,
-        names: Arc<Names>,
-        queue_url_style: QueueUrlStyle,
-        journal: Arc<Journal>,
-    ) -> Self {
-        Self { service, names, queue_url_style, journal, metrics: Metrics::new() }
-    }
-
-    /// Answers a request in its own protocol, and in the form that it accepts.
-    ///
-    /// # Cancel safety
-    /// If the future is dropped while a receive waits, the receive takes no messages.
-    pub(crate) async fn answer(&self, head: &Parts, body: &[u8]) -> Reply {
-        let request_id = self.service.request_id();
-        let detected = Detected::from_headers(&head.headers);
-        let style = Style::of(&detected, head);
-        let form = form_text(head, body);
-        let input = if style.protocol == Protocol::Query { &*form } else { body };
-        let mut observer = self.observe(&request_id, head, style.protocol, input);
-        let call = Call::read(&detected, head, body, &form);
-        let answered = self.respond(head, body, call, style, &mut observer).await;
-        let reply = match answered {
-            Ok((encoded, damage)) => Reply::damaged(answer(encoded), damage),
-            Err(NoOutput::Refused(error, damage)) => {
-                observer.refused(&error.code, error.message.as_deref());
-                Reply::damaged(refuse(style, &error, &request_id), damage)
-            }
-            Err(NoOutput::MethodNotAllowed) => {
-                observer.refused(&ErrorCode::from_name("MethodNotAllowed"), None);
-                method_not_allowed(style, &request_id).into()
-            }
-            Err(NoOutput::NoAction) => {
-                observer.refused(&ErrorCode::from_name("NoAction"), None);
-                no_action().into()
-            }
-            Err(NoOutput::Replaced(status, body)) => {
-                observer.refused(&ErrorCode::from_name(INJECTED_STATUS), None);
-                Reply::foreign(status, body)
-            }
-            Err(NoOutput::Lost) => Reply::Lost,
-        };
-        observer.end(reply.status(), || reply.body());
-        reply
-    }
-
-    async fn respond(
-        &self,
-        head: &Parts,
-        body: &[u8],
-        call: Result<Call<'_>, NoOutput>,
-        style: Style,
-        observer: &mut Observer<'_>,
-    ) -> Answered {
-        let call = call?;
-        observer.asked(call.action);
-        let claim = self.admit(head, body, call.action)?;
-        let caller = claim.as_ref().map_or_else(|| claimed(head, &call), Caller::of_claim);
-        let request_id = observer.request_id;
-        let entry_without_id = call.form.as_ref().and_then(|form| form.entry_without_id(call.action));
-        let context = Context { entry_without_id, ..self.context(head, caller, style.protocol) };
-        let context = observer.caller(context);
-        // Changes that cannot be stored would wait in memory without bound.
-        if self.service.changes(call.action) {
-            self.service.check_store()?;
-        }
-        let dispatched = dispatch(&self.service, context, call, style, request_id).await;
-        let settled = self.service.settled().await;
-        match (dispatched, settled) {
-            (Ok((_, damage)) | Err(NoOutput::Refused(_, damage)), Err(not_stored)) => {
-                Err(NoOutput::Refused(not_stored, damage))
-            }
-            (dispatched, _) => dispatched,
-        }
+    pub(crate) fn new(service: Arc<Service>, names: Arc<Names>, queue_url_style: QueueUrlStyle) -> Self {
+        Self { service, names, queue_url_style, metrics: Metrics::new() }
     }
 
     /// The base of queue URLs in a region, for callers that use this host.
@@ -163,20 +84,6 @@ impl Endpoint {
         }
     }
 
-    /// Begins to observe a request. `input` is the body in AWS JSON, or the form in the Query protocol.
-    pub(crate) fn observe<'a>(
-        &'a self,
-        request_id: &'a str,
-        head: &'a Parts,
-        protocol: Protocol,
-        input: &'a [u8],
-    ) -> Observer<'a> {
-        let input = journal::Input { protocol, path: head.uri.path(), content: input };
-        let clock = self.service.clock();
-        let pending = PendingRecord::open(&self.journal, clock, ServiceName::Sqs, request_id, Some(input));
-        Observer::new(&self.metrics, pending, request_id)
-    }
-
     /// The metrics of requests and queues.
     ///
     /// # Cancel safety
@@ -190,17 +97,6 @@ impl Endpoint {
         self.metrics.connections.enter()
     }
 
-    /// Rejects pages of other sites, and wrong signatures if signatures are required.
-    fn admit(&self, head: &Parts, body: &[u8], action: Action) -> Result<Option<Claim>, ServiceError> {
-        let admitted = self.names.admit(ServiceName::Sqs, head, body, self.service.changes(action));
-        admitted.map_err(|denied| match denied {
-            Denied::Guard(text) => ServiceError::new(ErrorCode::AccessDenied, text),
-            Denied::Signature(error) => {
-                wrong_signature(&error, Caller::of(head).region.unwrap_or(&self.names.region))
-            }
-        })
-    }
-
     /// The service.
     pub(crate) fn service(&self) -> &Service {
         &self.service
@@ -212,7 +108,13 @@ impl Endpoint {
     }
 
     /// The error for a request whose body could not be read.
-    pub(crate) fn refuse_body(&self, head: &Parts, error: BodyError, limits: &Limits) -> Response<Bytes> {
+    pub(crate) fn refuse_body(
+        &self,
+        front: &Front,
+        head: &Parts,
+        error: BodyError,
+        limits: &Limits,
+    ) -> Response<Bytes> {
         let (status, code, message) = match error {
             BodyError::TooLong => (
                 StatusCode::PAYLOAD_TOO_LARGE,
@@ -236,19 +138,20 @@ impl Endpoint {
             ),
         };
         let style = Style::of(&Detected::from_headers(&head.headers), head);
-        self.refuse_unread(head, style, status, (code, message))
+        self.refuse_unread(front, head, style, status, (code, message))
     }
 
     /// The error for a request to a service that the server does not have.
     pub(crate) fn refuse_service(
         &self,
+        front: &Front,
         head: &Parts,
         protocol: &Detected,
         message: String,
     ) -> Response<Bytes> {
         let style = Style::of(protocol, head);
         let error = ("InvalidAction", message);
-        let mut response = self.refuse_unread(head, style, StatusCode::BAD_REQUEST, error);
+        let mut response = self.refuse_unread(front, head, style, StatusCode::BAD_REQUEST, error);
         if style.protocol == Protocol::AwsJson {
             // Clients of REST services do not read the code in the body.
             let name = HeaderValue::from_static("UnknownOperationException");
@@ -259,24 +162,22 @@ impl Endpoint {
 
     fn refuse_unread(
         &self,
+        front: &Front,
         head: &Parts,
         style: Style,
         status: StatusCode,
         (code, message): (&str, String),
     ) -> Response<Bytes> {
-        let request_id = self.service().request_id();
-        let mut observer = self.observe(&request_id, head, style.protocol, b"");
+        let request_id = self.service.request_id();
+        let mut observer = front.observe(self, &request_id, head, style.protocol, b"");
         observer.refused(&ErrorCode::from_name(code), Some(&message));
-        let response = refuse_with_status(style, status, code, message, &request_id);
-        observer.end(Some(status), || None);
-        response
+        let reply = Reply::Whole(refuse_with_status(style, status, code, message, &request_id));
+        observer.end(&reply);
+        match reply {
+            Reply::Whole(response) => response,
+            _ => Response::default(),
+        }
     }
-}
-
-/// The caller according to the request, which is not verified.
-fn claimed<'a>(head: &'a Parts, call: &'a Call<'_>) -> Caller<'a> {
-    let signed_url = call.parameter("X-Amz-Credential").map(Caller::from_credential);
-    signed_url.unwrap_or_else(|| Caller::of(head))
 }
 
 /// Whether the request is a retry of an AWS SDK, as in `amz-sdk-request: attempt=2; max=3`.
@@ -288,102 +189,93 @@ fn is_retry(head: &Parts) -> bool {
     attempt.is_some_and(|attempt| attempt > 1)
 }
 
-/// A request in progress. Its drop reports it, with its findings: after [`end`](Self::end) with the response, otherwise
-/// as aborted by the caller.
-#[derive(Debug)]
-pub(crate) struct Observer<'a> {
-    metrics: &'a Metrics,
-    pending: PendingRecord<'a>,
-    watch: Stopwatch,
-    pub(crate) request_id: &'a str,
-    action: Option<Action>,
-    context: Option<Context>,
-    /// The text of the error, for the log.
-    error: Option<String>,
-}
+impl Api for Endpoint {
+    const SERVICE: ServiceName = ServiceName::Sqs;
+    type Style = Style;
+    type Action = Action;
+    type Context = Context;
+    type Error = Refusal;
 
-impl<'a> Observer<'a> {
-    pub(crate) fn new(metrics: &'a Metrics, pending: PendingRecord<'a>, request_id: &'a str) -> Self {
-        let watch = Stopwatch::start();
-        Self { metrics, pending, watch, request_id, action: None, context: None, error: None }
+    fn request_id(&self) -> String {
+        self.service.request_id()
     }
 
-    /// Sets the action.
-    pub(crate) fn asked(&mut self, action: Action) {
-        self.action = Some(action);
-        self.pending.asked(action.as_str());
+    fn style(head: &Parts) -> (Style, Protocol) {
+        let style = Style::of(&Detected::from_headers(&head.headers), head);
+        (style, style.protocol)
     }
 
-    /// Sets the caller.
-    pub(crate) fn caller(&mut self, context: Context) -> &mut Context {
-        self.pending.note(|record| {
-            let (region, account) = (context.region.as_str().into(), context.account.as_str().into());
-            record.caller = Some(journal::Caller { region, account });
-        });
-        self.context.insert(context)
-    }
-
-    /// Sets the error. Its text is kept only for the log.
-    pub(crate) fn refused(&mut self, code: &ErrorCode, text: Option<&str>) {
-        self.pending.refused(code);
-        if tracing::enabled!(Level::DEBUG) {
-            self.error = text.map(str::to_owned);
+    async fn respond(
+        &self,
+        request: Incoming<'_>,
+        style: Style,
+        observer: &mut Observer<'_, Self>,
+    ) -> Answered<Refusal> {
+        let Incoming { head, body, form } = request;
+        let call = Call::read(style, head, body, form)?;
+        let (action, changes) = (call.action, self.service.changes(call.action));
+        let access = if changes { Access::Change } else { Access::Read };
+        let claim = observer.admit(Asked { action, name: action.as_str(), access }, request)?;
+        let in_url = call.form.as_ref().and_then(|form| form.get("X-Amz-Credential"));
+        let context = self.context(head, caller(claim.as_ref(), head, in_url), style.protocol);
+        let entry_without_id = call.form.as_ref().and_then(|form| form.entry_without_id(action));
+        let request_id = observer.request_id;
+        let context = observer.caller(Context { entry_without_id, ..context });
+        // Changes that cannot be stored would wait in memory without bound.
+        if changes {
+            self.service.check_store()?;
+        }
+        let dispatched = dispatch(&self.service, context, call, style, request_id).await;
+        let settled = self.service.settled().await;
+        match (dispatched, settled) {
+            (Ok((_, damage)) | Err(Failed::Refused(_, damage)), Err(not_stored)) => {
+                Err(Failed::Refused(not_stored.into(), damage))
+            }
+            (dispatched, _) => dispatched,
         }
     }
 
-    /// Ends the request with a status and a body; `None` if the response is incomplete.
-    pub(crate) fn end(mut self, status: Option<StatusCode>, body: impl FnOnce() -> Option<Bytes>) {
-        self.pending.answered(status);
-        self.pending.note(|record| record.answer = body());
+    fn denied(&self, denied: Denied, head: &Parts) -> Refusal {
+        match denied {
+            Denied::Guard(text) => ServiceError::new(ErrorCode::AccessDenied, text),
+            Denied::Signature(error) => {
+                wrong_signature(&error, Caller::of(head).region.unwrap_or(&self.names.region))
+            }
+        }
+        .into()
     }
 
-    /// Logs failures of the server as warnings, for its operator, and all other requests at debug level.
-    fn log(&self, took: Duration, waited: Option<Duration>) {
-        if !tracing::enabled!(Level::WARN) {
-            return;
+    fn refuse(style: Style, error: &Refusal, request_id: &str) -> Response<Bytes> {
+        match error {
+            Refusal::Error(error) => refuse(style, error, request_id),
+            Refusal::MethodNotAllowed => method_not_allowed(style, request_id),
+            Refusal::NoAction => no_action(),
         }
-        let ending = self.pending.ending();
-        let context = self.context.as_ref();
-        let queue = context.and_then(|context| context.trace.queue());
-        macro_rules! event {
-            ($level:expr) => {
-                tracing::event!(
-                    $level,
-                    request_id = self.request_id,
-                    action = self.action.map(Action::as_str),
-                    account = context.map(|context| context.account.as_str()),
-                    region = context.map(|context| context.region.as_str()),
-                    queue = queue.map(tracing::field::display),
-                    status = ending.status(),
-                    code = ending.code(),
-                    error = self.error.as_deref(),
-                    took_us = micros(took),
-                    waited_ms = waited.map(|waited| micros(waited) / 1000),
-                    "request"
-                )
-            };
-        }
-        let is_failure = ending.status().is_some_and(|status| status >= 500);
-        if is_failure { event!(Level::WARN) } else { event!(Level::DEBUG) }
     }
-}
 
-impl Drop for Observer<'_> {
-    fn drop(&mut self) {
-        let trace = self.context.as_ref().map(|context| &context.trace);
-        self.pending.note(|record| record.warnings = trace.map(Trace::warnings).unwrap_or_default());
-        let waited = trace.and_then(Trace::waited);
-        let took = self.watch.elapsed().saturating_sub(waited.unwrap_or_default());
-        self.metrics.record(self.action, self.pending.ending(), took);
+    fn describe(error: &Refusal) -> (ErrorCode, Option<&str>) {
+        match error {
+            Refusal::Error(error) => (error.code.clone(), error.message.as_deref()),
+            Refusal::MethodNotAllowed => (ErrorCode::from_name("MethodNotAllowed"), None),
+            Refusal::NoAction => (ErrorCode::from_name("NoAction"), None),
+        }
+    }
+
+    fn told(context: &Context) -> Told<'_> {
+        let Context { account, region, trace, .. } = context;
+        Told { account, region, queue: trace.queue(), topic: None, waited: trace.waited() }
+    }
+
+    fn warnings(context: &Context) -> Box<[String]> {
+        context.trace.warnings()
+    }
+
+    fn count(&self, action: Option<Action>, ending: &Ending, took: Duration, waited: Option<Duration>) {
+        self.metrics.record(action, ending, took);
         if let Some(waited) = waited {
             self.metrics.waits.observe(waited);
         }
-        self.log(took, waited);
     }
-}
-
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Describes a request for faults.
@@ -466,55 +358,46 @@ pub(crate) struct Call<'a> {
     form: Option<Form<'a>>,
 }
 
-/// A request without an output.
+/// Why SQS refuses a request.
 #[derive(Debug)]
-pub(crate) enum NoOutput {
+pub(crate) enum Refusal {
+    Error(ServiceError),
     /// Neither GET nor POST.
     MethodNotAllowed,
     /// The URL of a queue without an action, as opened in a browser.
     NoAction,
-    /// An error, with the damage of a fault to its response.
-    Refused(ServiceError, Option<Damage>),
-    /// A fault replaces the response, as if by a proxy.
-    Replaced(u16, String),
-    /// A fault breaks the connection.
-    Lost,
 }
 
-impl From<ServiceError> for NoOutput {
+impl From<ServiceError> for Refusal {
     fn from(error: ServiceError) -> Self {
-        Self::Refused(error, None)
+        Self::Error(error)
+    }
+}
+
+impl From<ServiceError> for Failed<Refusal> {
+    fn from(error: ServiceError) -> Self {
+        Self::Refused(error.into(), None)
     }
 }
 
 impl<'a> Call<'a> {
     /// Finds the action. `form` is the text of [`form_text`](crate::http::body::form_text).
-    pub(crate) fn read(
-        detected: &Detected,
-        head: &Parts,
-        body: &'a [u8],
-        form: &'a [u8],
-    ) -> Result<Self, NoOutput> {
+    pub(crate) fn read(style: Style, head: &Parts, body: &'a [u8], form: &'a [u8]) -> Result<Self, Refusal> {
         if head.method != Method::POST && head.method != Method::GET {
-            return Err(NoOutput::MethodNotAllowed);
+            return Err(Refusal::MethodNotAllowed);
         }
-        let form = match detected {
-            Detected::AwsJson(Ok(action)) => return Ok(Self { action: *action, body, form: None }),
-            Detected::AwsJson(Err(_)) => return Err(ServiceError::bare(ErrorCode::UnknownOperation).into()),
-            Detected::Query => Form::parse(form).map_err(|error| malformed(&error))?,
-        };
-        match form.action().ok_or(NoOutput::NoAction)? {
+        if style.protocol == Protocol::AwsJson {
+            let unknown = || ServiceError::bare(ErrorCode::UnknownOperation);
+            return Ok(Self { action: style.target.ok_or_else(unknown)?, body, form: None });
+        }
+        let form = Form::parse(form).map_err(|error| malformed(&error))?;
+        match form.action().ok_or(Refusal::NoAction)? {
             Ok(Action::ListQueues | Action::CreateQueue) if head.uri.path() != "/" => {
                 Err(invalid_action(&form).into())
             }
             Ok(action) => Ok(Self { action, body, form: Some(form) }),
             Err(_) => Err(invalid_action(&form).into()),
         }
-    }
-
-    /// A parameter of the form; AWS JSON has none.
-    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
-        self.form.as_ref()?.get(name)
     }
 
     /// Decodes the input.
@@ -548,9 +431,6 @@ macro_rules! by_action {
     };
 }
 
-/// An output, with the damage of a fault to its response.
-pub(crate) type Answered = Result<(EncodedResponse, Option<Damage>), NoOutput>;
-
 /// Decodes the input, runs the operation and encodes its output in the protocol of the request and the form that it
 /// accepts. Faults may reject the request or damage the response.
 pub(crate) async fn dispatch(
@@ -559,7 +439,7 @@ pub(crate) async fn dispatch(
     call: Call<'_>,
     style: Style,
     request_id: &str,
-) -> Answered {
+) -> Answered<Refusal> {
     by_action! { call.action, run(service, context, call, style, request_id);
         AddPermission in add_permission;
         CancelMessageMoveTask in cancel_message_move_task;
@@ -593,7 +473,7 @@ async fn run<O: Serve>(
     call: Call<'_>,
     style: Style,
     request_id: &str,
-) -> Answered {
+) -> Answered<Refusal> {
     let input = call.input::<O::Input>()?;
     let queue_url = O::queue(&input).map(str::to_owned).or_else(|| context.request_url.clone());
     context.adopt_region(queue_url.as_deref());
@@ -603,18 +483,19 @@ async fn run<O: Serve>(
     } else {
         service.faults().plan(|| request::<O>(context, &input, service.clock().now()))
     };
-    plan.applied.into_iter().for_each(|name| context.trace.note(name));
+    plan.applied.iter().for_each(|name| context.trace.note(name.clone()));
     let was_shut_down = service.is_shut_down();
-    if !service.faults().delays().delay(plan.latency).await || service.is_shut_down() != was_shut_down {
+    let entered = enter(service.faults(), &plan).await;
+    if service.is_shut_down() != was_shut_down {
         // The client does not retry this error.
         return Err(context.no_such_queue().into());
     }
-    match plan.rejection {
-        Some(Rejection::Error(failure)) => return Err(error::<O>(failure, context, &input).into()),
-        Some(Rejection::Status(status, body)) => return Err(NoOutput::Replaced(status, body)),
-        Some(Rejection::Reset) => return Err(NoOutput::Lost),
-        None => {}
-    }
+    entered.map_err(|stopped| {
+        stopped.into_failed(
+            || context.no_such_queue().into(),
+            |failure| error::<O>(failure, context, &input).into(),
+        )
+    })?;
     let redelivery = Redelivery(plan.redeliver);
     context.redeliver = !redelivery.0.is_empty();
     let failing = plan.failing.into_iter().map(|failing| entry::<O>(failing, context, &input));
@@ -632,8 +513,8 @@ async fn run<O: Serve>(
         style.output::<O>(&output, request_id)
     });
     match encoded {
-        Ok(encoded) => Ok((encoded, damage)),
-        Err(error) => Err(NoOutput::Refused(error, damage)),
+        Ok(encoded) => Ok((answer(encoded), damage)),
+        Err(error) => Err(Failed::Refused(error.into(), damage)),
     }
 }
 
@@ -659,15 +540,20 @@ pub(crate) struct Style {
     pub(crate) protocol: Protocol,
     /// Whether a Query response is JSON instead of XML.
     in_json: bool,
+    /// The action that the headers of AWS JSON name, if there is one.
+    target: Option<Action>,
 }
 
 impl Style {
     /// The style that the headers of a request select.
     pub(crate) fn of(detected: &Detected, head: &Parts) -> Self {
         match detected {
-            Detected::AwsJson(_) => Self { protocol: Protocol::AwsJson, in_json: false },
+            Detected::AwsJson(action) => {
+                Self { protocol: Protocol::AwsJson, in_json: false, target: action.as_ref().ok().copied() }
+            }
             Detected::Query => {
-                Self { protocol: Protocol::Query, in_json: query_json::is_accepted(&head.headers) }
+                let in_json = query_json::is_accepted(&head.headers);
+                Self { protocol: Protocol::Query, in_json, target: None }
             }
         }
     }
