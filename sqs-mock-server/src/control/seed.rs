@@ -4,8 +4,8 @@
 //! change the ids of another.
 
 use fastrand::Rng;
-
-use crate::control::text::serialize_as_text;
+use uuid::Builder;
+pub use uuid::Uuid;
 
 /// The seed of all random values of a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -60,7 +60,11 @@ pub(crate) const fn scramble(value: u64) -> u64 {
 
 /// A UUID of version 4.
 pub(crate) fn uuid(generator: &mut Rng) -> Uuid {
-    Uuid::of_bits(generator.u128(..))
+    of_bits(generator.u128(..))
+}
+
+fn of_bits(bits: u128) -> Uuid {
+    Builder::from_random_bytes(bits.to_be_bytes()).into_uuid()
 }
 
 /// UUIDs computed from numbers: callers store the number instead of the UUID.
@@ -74,67 +78,9 @@ impl UuidSeries {
 
     pub(crate) fn of(self, number: u64) -> Uuid {
         let [high, low] = self.0.map(|key| scramble(key ^ scramble(number)));
-        Uuid::of_bits(u128::from(high) << 64 | u128::from(low))
+        of_bits(u128::from(high) << 64 | u128::from(low))
     }
 }
-
-/// A UUID, shown as 36 lower-case characters.
-///
-/// Stored as bytes, since `u128` would align the containing type to 16 bytes.
-#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Uuid([u8; 16]);
-
-impl Uuid {
-    /// A UUID from its bytes.
-    #[cfg(any(test, feature = "durable"))]
-    pub(crate) const fn from_bytes(bytes: [u8; 16]) -> Self {
-        Self(bytes)
-    }
-
-    /// The bytes, in the order of the text.
-    #[cfg(feature = "durable")]
-    pub(crate) const fn bytes(self) -> [u8; 16] {
-        self.0
-    }
-
-    fn of_bits(bits: u128) -> Self {
-        let versioned = bits & !(0xf << 76) | (0x4 << 76);
-        let marked = versioned & !(0x3 << 62) | (0x2 << 62);
-        Self(marked.to_be_bytes())
-    }
-}
-
-/// Reads the form in which it is displayed.
-impl std::str::FromStr for Uuid {
-    type Err = std::num::ParseIntError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        u128::from_str_radix(&text.replace('-', ""), 16).map(|bits| Self(bits.to_be_bytes()))
-    }
-}
-
-impl std::fmt::Display for Uuid {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Each message shows one, and `write!` with five numbers takes much longer.
-        let digit = |value: u8| b"0123456789abcdef"[usize::from(value)];
-        let mut text = [b'-'; 36];
-        let mut bytes = self.0.iter();
-        for group in [0..8, 9..13, 14..18, 19..23, 24..36] {
-            for (pair, byte) in text[group].as_chunks_mut().0.iter_mut().zip(&mut bytes) {
-                *pair = [digit(byte >> 4), digit(byte & 15)];
-            }
-        }
-        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
-    }
-}
-
-impl std::fmt::Debug for Uuid {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{self}")
-    }
-}
-
-serialize_as_text!(Uuid);
 
 #[cfg(test)]
 mod tests {
@@ -166,9 +112,5 @@ mod tests {
             assert_eq!(&text[14..15], "4", "{text}");
             assert!(matches!(&text[19..20], "8" | "9" | "a" | "b"), "{text}");
         }
-        let id = Uuid([
-            0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x98, 0x76, 0x54, 0x32, 0x10, 0xfe, 0xdc, 0xba,
-        ]);
-        assert_eq!(id.to_string(), "01234567-89ab-cdef-9876-543210fedcba");
     }
 }

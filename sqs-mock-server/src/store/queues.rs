@@ -110,7 +110,7 @@ impl<'a> QueueWriter<'a> {
                 // Otherwise a move that is interrupted here would move a later message instead.
                 if let Some(task) = task {
                     let update = "UPDATE move_task SET moved = moved + 1 WHERE id = ?";
-                    self.execute(update, params![task.bytes()])?;
+                    self.execute(update, params![task.into_bytes()])?;
                 }
                 if let Some(from) = self.queues.numbers.get(from).copied() {
                     remove(self.transaction, from, *ticket)?;
@@ -261,7 +261,7 @@ pub(crate) fn store(connection: &Connection, queue: i64, message: &StoredMessage
             core.receives,
             core.receives_elsewhere,
             millis(core.first_received),
-            core.id.bytes(),
+            core.id.into_bytes(),
             millis(core.sent),
             millis(core.born),
             payload.sender,
@@ -391,7 +391,7 @@ fn update(connection: &Connection, task: &MoveTask) -> Result<()> {
         connection,
         insert,
         params![
-            task.id.bytes(),
+            task.id.into_bytes(),
             order.source.to_string(),
             order.destination.as_ref().map(ToString::to_string),
             order.rate,

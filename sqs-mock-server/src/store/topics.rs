@@ -72,7 +72,7 @@ pub(crate) fn apply_topics(
                           deduplication_id, message_id, ends) \
                           SELECT number, ?, ?, ?, ?, ? FROM topic WHERE number = ?";
             let number = integer(*number);
-            let values = params![number, group, deduplication_id, id.bytes(), millis(*until), topic];
+            let values = params![number, group, deduplication_id, id.into_bytes(), millis(*until), topic];
             execute(connection, insert, values)
         }
     }
