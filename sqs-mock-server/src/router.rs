@@ -353,7 +353,7 @@ fn service_of_action(action: &str, names_topic: impl FnOnce() -> bool) -> Option
 /// A transport that passes requests of a client to a server in the same process.
 ///
 /// Requests and responses are encoded and signed as over HTTP; only the connection is missing. Tests can therefore use
-/// tokio's paused clock, and only a [fault](crate::service::faults) can lose a request or a response. After the server
+/// tokio's paused clock, and only a [fault](crate::faults) can lose a request or a response. After the server
 /// has stopped, requests fail with a connection error.
 ///
 /// ```

@@ -196,7 +196,7 @@ impl Config {
         self.host.as_deref().unwrap_or("127.0.0.1")
     }
 
-    pub(crate) fn one_minute_rules(&self) -> bool {
+    pub(crate) fn has_one_minute_rules(&self) -> bool {
         let opposite = self.relaxed_timing.map(|is_relaxed| !is_relaxed);
         self.one_minute_rules.or(opposite).unwrap_or(self.strict)
     }

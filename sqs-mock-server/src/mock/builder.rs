@@ -578,7 +578,7 @@ fn empty_service(config: &Config, reader: Option<Arc<dyn ChangeReader>>) -> Serv
         auto_create: config.auto_create,
     };
     let settings = Settings {
-        one_minute_rules: config.one_minute_rules(),
+        one_minute_rules: config.has_one_minute_rules(),
         delivery: config.delivery,
         strict: config.strict,
         policies: config.policies,
