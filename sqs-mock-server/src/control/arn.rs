@@ -8,21 +8,40 @@ use crate::control::text::serialize_as_text;
 /// Longer than the ARN of any queue. Policies store ARNs that callers send, so their length is bounded.
 const MAX_BYTES: usize = 256;
 
+/// The partitions other than `aws`, after how the names of their regions start.
+const PARTITIONS: [(&str, &str); 7] = [
+    ("cn-", "aws-cn"),
+    ("us-gov-", "aws-us-gov"),
+    ("us-iso-", "aws-iso"),
+    ("us-isob-", "aws-iso-b"),
+    ("eu-isoe-", "aws-iso-e"),
+    ("us-isof-", "aws-iso-f"),
+    ("eusc-", "aws-eusc"),
+];
+
 /// The partition of a region: the second part of its ARNs.
 ///
 /// Source: <https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html>
 pub(crate) fn partition(region: &str) -> &'static str {
-    const PARTITIONS: [(&str, &str); 7] = [
-        ("cn-", "aws-cn"),
-        ("us-gov-", "aws-us-gov"),
-        ("us-iso-", "aws-iso"),
-        ("us-isob-", "aws-iso-b"),
-        ("eu-isoe-", "aws-iso-e"),
-        ("us-isof-", "aws-iso-f"),
-        ("eusc-", "aws-eusc"),
-    ];
     let known = PARTITIONS.into_iter().find(|(start, _)| region.starts_with(start));
     known.map_or("aws", |(_, partition)| partition)
+}
+
+/// How ARNs of queues and topics in other partitions than `aws` start in files of earlier versions, which knew no
+/// partitions, and how they should. Both end with the start of the region.
+#[cfg(any(feature = "durable", feature = "s3"))]
+pub(crate) fn outdated() -> impl Iterator<Item = (String, String)> {
+    PARTITIONS.into_iter().flat_map(|(region, partition)| {
+        ["sqs", "sns"].map(|service| {
+            (format!("arn:aws:{service}:{region}"), format!("arn:{partition}:{service}:{region}"))
+        })
+    })
+}
+
+/// Corrects the partitions in a text of an earlier version.
+#[cfg(feature = "s3")]
+pub(crate) fn with_partitions(text: &str) -> String {
+    outdated().fold(text.to_owned(), |text, (outdated, right)| text.replace(&outdated, &right))
 }
 
 /// The ARN of the root user of an account, in the partition of a region.

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Params, Result, Row};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::control::arn::QueueArn;
+use crate::control::arn::{QueueArn, outdated};
 use crate::control::clock::Timestamp;
 use crate::store::{Data, Durability};
 
@@ -37,6 +37,7 @@ pub(crate) fn open(data: &Data) -> io::Result<Connection> {
     let mut connection = connect(&path).map_err(explained)?;
     check(&path, &connection).map_err(explained)??;
     migrate(&mut connection, MIGRATIONS).map_err(explained)?;
+    set_partitions(&mut connection).map_err(explained)?;
     Ok(connection)
 }
 
@@ -154,6 +155,38 @@ pub(crate) fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusql
         transaction.pragma_update(None, "user_version", number)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.commit()
+}
+
+/// The columns with ARNs, whole or in JSON.
+const WITH_ARNS: [(&str, &str); 10] = [
+    ("queue", "attributes"),
+    ("message", "source"),
+    ("move_task", "source"),
+    ("move_task", "destination"),
+    ("topic", "attributes"),
+    ("subscription", "endpoint"),
+    ("subscription", "attributes"),
+    ("waiting_delivery", "queue"),
+    ("waiting_delivery", "dead_letter_queue"),
+    ("waiting_delivery", "source"),
+];
+
+/// Corrects the ARNs of earlier versions, which had the partition `aws` in all regions. The schema is the same, so that
+/// those versions go on to read files of other regions.
+fn set_partitions(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
+    for (outdated, right) in outdated() {
+        let region = outdated.rsplit(':').next();
+        let has_queues = "SELECT EXISTS (SELECT 1 FROM queue WHERE instr(region, ?) = 1)";
+        let has_queues: bool = transaction.query_row(has_queues, [region], |row| row.get(0))?;
+        // Dead letters come from a queue in their region. Without one, the longest table is not read.
+        for (table, column) in WITH_ARNS.iter().filter(|(table, _)| has_queues || *table != "message") {
+            let update =
+                format!("UPDATE {table} SET {column} = replace({column}, ?1, ?2) WHERE instr({column}, ?1)");
+            transaction.execute(&update, [&outdated, &right])?;
+        }
+    }
     transaction.commit()
 }
 

@@ -27,9 +27,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
+use crate::control::arn::with_partitions;
 use crate::control::seed;
 use crate::control::seed::Seed;
-use crate::s3::notifications::Configuration;
+use crate::s3::notifications::{Configuration, Rule};
 use crate::s3::store::bucket::Bucket;
 use crate::s3::store::object::{DataFile, Object, hex};
 
@@ -190,7 +191,10 @@ pub(crate) fn load(bucket: &Path) -> io::Result<Contents> {
         fs::create_dir_all(bucket.join(folder))?;
     }
     let location = read_optional(&bucket.join(LOCATION))?;
-    let notifications = read_optional(&bucket.join(NOTIFICATIONS))?;
+    let mut notifications: Configuration = read_optional(&bucket.join(NOTIFICATIONS))?;
+    for Rule { target, .. } in &mut notifications.rules {
+        target.arn = with_partitions(&target.arn);
+    }
     let data = bucket.join("data");
     let mut unreferenced: BTreeSet<_> = finished(&data)?.into_iter().collect();
     let mut objects = BTreeMap::new();

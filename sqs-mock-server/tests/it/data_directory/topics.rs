@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use sqs_client::operation::Action;
+use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
 use sqs_mock_server::{MockSqs, MockSqsBuilder};
@@ -214,6 +215,51 @@ async fn file_of_the_second_version_is_restored() {
     let answer = sns.ask("Publish", &[&parameters[..], &[("MessageDeduplicationId", "3")]].concat()).await;
     assert_eq!(answer.value("SequenceNumber"), "10000000000000000003");
     assert_eq!(sns.bodies("jobs.fifo").await, ["job 1", "job 2", "again"]);
+}
+
+/// ARNs in the file of a server that knew no partitions.
+const WITHOUT_PARTITION: &str = r#"
+UPDATE message SET source = 'arn:aws:sqs:us-gov-west-1:000000000000:kitchen' WHERE body = 'job 1';
+UPDATE queue SET attributes = json_set(attributes, '$.RedrivePolicy',
+    '{"deadLetterTargetArn":"arn:aws:sqs:us-gov-west-1:000000000000:dead","maxReceiveCount":3}') WHERE name = 'kitchen';
+INSERT INTO queue SELECT 3, region, account, 'dead', 0, created, modified, NULL, NULL, 7,
+    json_remove(attributes, '$.RedrivePolicy'), deduplication_scope, tags, 0 FROM queue WHERE name = 'kitchen';
+UPDATE subscription SET attributes = json_set(attributes, '$.RedrivePolicy',
+    '{"deadLetterTargetArn":"arn:aws:sqs:us-gov-west-1:000000000000:dead"}') WHERE protocol = 'sqs' AND topic = 1;
+INSERT INTO move_task VALUES (1, x'1CC9ECF332FF467BBFAC25C36721A4F8', 'arn:aws:sqs:us-gov-west-1:000000000000:dead',
+    'arn:aws:sqs:us-gov-west-1:000000000000:kitchen', NULL, 0, 0, 1795464695946, 'COMPLETED', NULL);
+INSERT INTO waiting_delivery VALUES (1, NULL, NULL, 'arn:aws:sqs:us-gov-west-1:000000000000:kitchen',
+    'arn:aws:sqs:us-gov-west-1:000000000000:dead', 'sns.amazonaws.com', 'arn:aws:sns:us-gov-west-1:000000000000:orders',
+    '000000000000', 'sns', NULL, NULL, NULL, 0, NULL, 'late soup');
+"#;
+
+#[tokio::test]
+async fn arns_of_a_file_without_partitions_get_that_of_their_region() {
+    let directory = tempfile::tempdir().unwrap();
+    let connection = Connection::open(file(&directory)).unwrap();
+    let earlier = include_str!("version_2.sql").replace("us-east-1", "us-gov-west-1");
+    connection.execute_batch(&earlier).unwrap();
+    connection.execute_batch(WITHOUT_PARTITION).unwrap();
+    connection.close().unwrap();
+
+    let server = builder(directory.path()).region("us-gov-west-1").start().await.unwrap();
+    let dead = "arn:aws-us-gov:sqs:us-gov-west-1:000000000000:dead";
+    server.queue("kitchen").expect_messages(1).await.unwrap();
+    assert_eq!(server.queue("kitchen").bodies(), ["late soup"]);
+    let (client, name) = (server.client(), QueueAttributeName::RedrivePolicy);
+    let get = client.get_queue_attributes().queue_url(server.queue_url("kitchen"));
+    let attributes = get.attribute_names(name.clone()).send().await.unwrap().attributes.unwrap();
+    assert!(attributes[&name].contains(dead), "{attributes:?}");
+    let tasks = client.list_message_move_tasks().source_arn(dead).send().await.unwrap().results.unwrap();
+    assert_eq!(tasks.len(), 1);
+    server.shutdown().await;
+
+    let stored = "SELECT group_concat(text) FROM (SELECT source AS text FROM message UNION ALL SELECT source FROM move_task \
+                  UNION ALL SELECT endpoint || attributes FROM subscription UNION ALL SELECT attributes FROM queue \
+                  UNION ALL SELECT attributes FROM topic)";
+    let connection = Connection::open(file(&directory)).unwrap();
+    let stored: String = connection.query_row(stored, [], |row| row.get(0)).unwrap();
+    assert!(!stored.contains("arn:aws:s") && stored.matches("arn:aws-us-gov:s").count() > 6, "{stored}");
 }
 
 /// A delivery that waits for a retry is neither lost nor doubled by a restart, and keeps its place in its group.

@@ -1,5 +1,7 @@
 //! Notification configurations of buckets (sections 5.1, 5.2 and 6.1 of the contract with S3).
 
+use std::fs;
+
 use serde_json::{Value, json};
 use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::s3::S3;
@@ -325,4 +327,27 @@ async fn policy_that_denies_s3_is_noted_by_default() {
     assert_eq!(records["requests"][0]["warnings"], json!([note]));
     server.s3().put(BUCKET, "a", "tea").await.unwrap();
     server.queue("events").expect_messages(2).await.unwrap();
+}
+
+/// Earlier versions knew no partitions.
+#[tokio::test]
+async fn stored_target_without_its_partition_gets_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let start = async || {
+        let builder = MockSqs::builder().region("us-gov-west-1").s3(S3::in_dir(directory.path()));
+        builder.start().await.unwrap()
+    };
+    let server = start().await;
+    server.client().create_queue().queue_name("events").send().await.unwrap();
+    let right = "arn:aws-us-gov:sqs:us-gov-west-1:000000000000:events";
+    let answer = configure(&server, &rule("Queue", right, CREATED, ""), "").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    server.shutdown().await;
+
+    let stored = directory.path().join("buckets/payloads/notifications.json");
+    let text = fs::read_to_string(&stored).unwrap();
+    assert!(text.contains(right), "{text}");
+    fs::write(&stored, text.replace("arn:aws-us-gov:", "arn:aws:")).unwrap();
+    let shown = shown(&start().await).await;
+    assert!(shown.contains(right), "{shown}");
 }
