@@ -79,14 +79,14 @@ pub(crate) fn reset(ask: &Ask<'_>) -> Answered {
 pub(crate) fn findings(ask: &Ask<'_>) -> Answered {
     let (findings, omitted) = ask.sqs().all_findings();
     let findings: Vec<_> = findings.iter().map(|finding| &**finding).collect();
-    answer_json(&json!({ "findings": findings, "omitted": omitted }))
+    answer_json(&json!({ "findings": findings, "omitted": omitted.values().sum::<usize>() }))
 }
 
 /// `DELETE /_mock/findings`.
 pub(crate) fn forget_findings(ask: &Ask<'_>) -> Answered {
     let (kept, omitted) = ask.sqs().all_findings();
     ask.sqs().forget_findings();
-    answer_json(&json!({ "forgotten": kept.len() + omitted }))
+    answer_json(&json!({ "forgotten": kept.len() + omitted.values().sum::<usize>() }))
 }
 
 #[derive(Deserialize)]

@@ -116,7 +116,7 @@ impl Verification {
     pub(crate) fn verify(&self, service: &Service) -> Result<(), Leftovers> {
         let queues = service.queues().into_iter().filter(|queue| !self.is_ignored(queue));
         let messages: Vec<_> = queues.flat_map(|queue| self.left_in(service, &queue)).collect();
-        let (mut findings, mut omitted) = service.all_findings();
+        let (mut findings, omitted) = service.all_findings();
         let fails = |kind| {
             self.denied_findings.contains(&kind)
                 || (service.is_strict()
@@ -124,10 +124,8 @@ impl Verification {
                     && !self.allowed_findings.contains(&kind))
         };
         findings.retain(|finding| fails(finding.kind) && !self.is_ignored(&finding.queue));
-        if !service.is_strict() && self.denied_findings.is_empty() {
-            omitted = 0;
-        }
-        // Findings that were not kept may be of any kind.
+        // Those that were not kept may be about any queue.
+        let omitted = omitted.into_iter().filter(|(kind, _)| fails(*kind)).map(|(_, count)| count).sum();
         if messages.is_empty() && findings.is_empty() && omitted == 0 {
             return Ok(());
         }

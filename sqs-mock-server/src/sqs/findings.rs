@@ -1,6 +1,6 @@
 //! Findings: requests that work here but are mistakes on AWS. Most are looked for in strict mode only.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
@@ -19,7 +19,8 @@ use crate::sqs::engine::send::Sent;
 use crate::sqs::ops::Context;
 use crate::sqs::service::Shared;
 
-/// The number of findings that are kept. Further ones are only counted.
+/// The number of findings of each kind that are kept, so that a frequent mistake hides no rare one. Further ones are only
+/// counted.
 const MOST: usize = 1000;
 
 /// The number of pairs of source and queue whose denial is reported only once.
@@ -99,28 +100,53 @@ pub(crate) struct Findings(Mutex<Table>);
 #[derive(Debug, Default)]
 struct Table {
     kept: Vec<Arc<Finding>>,
+    /// The number of kept findings.
+    counts: BTreeMap<FindingKind, usize>,
     /// The indices of findings about messages that were not deleted, one per message.
     undeleted: HashMap<(Arc<QueueArn>, Uuid), usize>,
-    omitted: usize,
+    /// The indices of findings about the rules of one minute, one per queue: tests that share a server repeat them.
+    too_soon: HashMap<QueueArn, usize>,
+    omitted: Omitted,
 }
+
+/// The number of findings that were counted but not kept.
+pub(crate) type Omitted = BTreeMap<FindingKind, usize>;
 
 impl Table {
     /// Keeps a finding, and returns its index; beyond the limit, counts it.
     fn keep(&mut self, finding: &Arc<Finding>) -> Option<usize> {
-        if self.kept.len() >= MOST {
-            self.omitted += 1;
+        let count = self.counts.entry(finding.kind).or_default();
+        if *count >= MOST {
+            *self.omitted.entry(finding.kind).or_default() += 1;
             return None;
         }
+        *count += 1;
         self.kept.push(Arc::clone(finding));
         Some(self.kept.len() - 1)
+    }
+
+    /// Replaces the earlier finding of the rules of one minute about the queue, if there is one.
+    fn keep_latest(&mut self, finding: &Arc<Finding>) {
+        let place = self.too_soon.get(&finding.queue).copied();
+        if let Some(earlier) = place.and_then(|place| self.kept.get_mut(place)) {
+            *earlier = Arc::clone(finding);
+        } else if let Some(place) = self.keep(finding) {
+            self.too_soon.insert(finding.queue.clone(), place);
+        }
     }
 }
 
 impl Findings {
-    /// Keeps and logs a finding.
+    /// Keeps and logs a finding. Of the rules of one minute, only the latest finding of each queue is kept.
     pub(crate) fn report(&self, finding: Finding) -> Arc<Finding> {
         let finding = Arc::new(finding);
-        self.0.lock().keep(&finding);
+        {
+            let mut table = self.0.lock();
+            match finding.kind {
+                FindingKind::OneMinuteRule => table.keep_latest(&finding),
+                _ => drop(table.keep(&finding)),
+            }
+        }
         finding.log();
         finding
     }
@@ -154,16 +180,16 @@ impl Findings {
         Some(finding)
     }
 
-    /// The latest finding of a kind about a queue.
-    pub(crate) fn latest(&self, kind: FindingKind, queue: &QueueArn) -> Option<Arc<Finding>> {
+    /// The latest finding of the rules of one minute about a queue.
+    pub(crate) fn too_soon(&self, queue: &QueueArn) -> Option<Arc<Finding>> {
         let table = self.0.lock();
-        table.kept.iter().rev().find(|finding| finding.kind == kind && finding.queue == *queue).cloned()
+        table.too_soon.get(queue).and_then(|place| table.kept.get(*place)).map(Arc::clone)
     }
 
-    /// The kept findings, and the number of further ones.
-    pub(crate) fn all(&self) -> (Vec<Arc<Finding>>, usize) {
+    /// The kept findings, and the numbers of further ones.
+    pub(crate) fn all(&self) -> (Vec<Arc<Finding>>, Omitted) {
         let Table { kept, omitted, .. } = &*self.0.lock();
-        (kept.clone(), *omitted)
+        (kept.clone(), omitted.clone())
     }
 
     /// Removes all findings.
@@ -301,13 +327,30 @@ mod tests {
     }
 
     #[test]
-    fn first_thousand_findings_are_kept_and_the_others_counted() {
+    fn first_thousand_findings_of_each_kind_are_kept_and_the_others_counted() {
         let findings = Findings::default();
         for number in 0..MOST + 5 {
             findings.report(finding(number));
         }
+        findings.report(Finding { kind: FindingKind::AccessDenied, ..finding(0) });
         let (kept, omitted) = findings.all();
-        assert_eq!((kept.len(), kept[MOST - 1].text.as_str(), omitted), (MOST, "999", 5));
+        assert_eq!((kept.len(), kept[MOST - 1].text.as_str()), (MOST + 1, "999"));
+        assert_eq!(omitted, Omitted::from([(FindingKind::OldReceiptHandle, 5)]));
+    }
+
+    #[test]
+    fn latest_finding_of_the_one_minute_rules_replaces_the_earlier_one_of_its_queue() {
+        let findings = Findings::default();
+        let too_soon = |number| Finding { kind: FindingKind::OneMinuteRule, ..finding(number) };
+        for number in 0..2 * MOST {
+            findings.report(too_soon(number));
+        }
+        let other = finding(0).queue.neighbour("other");
+        findings.report(Finding { queue: other.clone(), ..too_soon(7) });
+        let (kept, omitted) = findings.all();
+        let texts: Vec<_> = kept.iter().map(|finding| &*finding.text).collect();
+        assert_eq!((texts, omitted.len()), (vec!["1999", "7"], 0));
+        assert_eq!(findings.too_soon(&other).unwrap().text, "7");
     }
 
     #[test]

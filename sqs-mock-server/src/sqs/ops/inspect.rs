@@ -21,7 +21,7 @@ use crate::control::arn::QueueArn;
 use crate::control::seed::Uuid;
 use crate::sqs::engine::inspect::{PeekedMessage, QueueDescription, Visibility, Walk, WhyEmpty};
 use crate::sqs::engine::messages::Counts;
-use crate::sqs::findings::{Finding, FindingKind};
+use crate::sqs::findings::{Finding, Omitted};
 use crate::sqs::locked_queue::SharedQueue;
 use crate::sqs::ops::Context;
 use crate::sqs::ops::receive::{Selection, has_dead_letter_queue, received};
@@ -80,7 +80,7 @@ impl Service {
             WhyEmpty::NoMessages => {
                 let denied = self.shared.denied_deliveries.latest(queue).map(|why| WhyEmpty::Denied { why });
                 let too_soon = || {
-                    let finding = self.findings().latest(FindingKind::OneMinuteRule, queue)?;
+                    let finding = self.findings().too_soon(queue)?;
                     Some(WhyEmpty::OneMinuteRule { time: finding.time, why: finding.text.as_str().into() })
                 };
                 denied.or_else(too_soon).unwrap_or(WhyEmpty::NoMessages)
@@ -89,9 +89,9 @@ impl Service {
         }
     }
 
-    /// The findings, and the number of further ones that were not stored. First settles all queues, which finds messages that
+    /// The findings, and the numbers of further ones that were not stored. First settles all queues, which finds messages that
     /// were not deleted in time.
-    pub(crate) fn all_findings(&self) -> (Vec<Arc<Finding>>, usize) {
+    pub(crate) fn all_findings(&self) -> (Vec<Arc<Finding>>, Omitted) {
         if self.is_strict() {
             for queue in self.queues() {
                 self.counts(&queue);
