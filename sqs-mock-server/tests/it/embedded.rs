@@ -110,6 +110,8 @@ async fn one_minute_rules_are_off_by_default_and_what_aws_would_refuse_is_told()
         assert_eq!(findings, [(FindingKind::OneMinuteRule, text.to_owned())], "the latest");
         let why = server.queue("q").why_empty().to_string();
         assert!(why.starts_with("the queue has no messages; at ") && why.ends_with(text), "{why}");
+        server.clock().advance(Duration::from_mins(1));
+        assert_eq!(server.queue("q").why_empty().to_string(), "the queue has no messages");
         server.reset();
         server.client().create_queue().queue_name("q").send().await.unwrap();
         assert_eq!(server.queue("q").why_empty().to_string(), "the queue has no messages");

@@ -19,6 +19,7 @@ use sqs_client::wire::service_error::ServiceError;
 
 use crate::control::arn::QueueArn;
 use crate::control::seed::Uuid;
+use crate::sqs::engine::directory::COOL_DOWN;
 use crate::sqs::engine::inspect::{PeekedMessage, QueueDescription, Visibility, Walk, WhyEmpty};
 use crate::sqs::engine::messages::Counts;
 use crate::sqs::findings::{Finding, Omitted};
@@ -81,7 +82,11 @@ impl Service {
                 let denied = self.shared.denied_deliveries.latest(queue).map(|why| WhyEmpty::Denied { why });
                 let too_soon = || {
                     let finding = self.findings().too_soon(queue)?;
-                    Some(WhyEmpty::OneMinuteRule { time: finding.time, why: finding.text.as_str().into() })
+                    let is_recent = now.saturating_since(finding.time) < COOL_DOWN;
+                    is_recent.then(|| WhyEmpty::OneMinuteRule {
+                        time: finding.time,
+                        why: finding.text.as_str().into(),
+                    })
                 };
                 denied.or_else(too_soon).unwrap_or(WhyEmpty::NoMessages)
             }
