@@ -201,8 +201,8 @@ impl Service {
         else {
             return context.no_such_queue();
         };
-        let queues = self.shared.all_queues();
-        if let Some(other) = queues.iter().find(|queue| *queue.arn().name == *name) {
+        let named = |account: &Arc<AccountRegion>| account.directory.read().get(name).map(Arc::clone);
+        if let Some(other) = self.shared.accounts.all().iter().find_map(named) {
             let region = &context.region;
             context.trace.note(format!(
                 "there is no queue {name} in region {region} and account {account}; there is {}",
