@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use sqs_client::wire::checksum::content_deduplication_id;
 
-use crate::control::arn::{QueueArn, TopicArn};
+use crate::control::arn::{QueueArn, TopicArn, root};
 use crate::control::clock::Timestamp;
 use crate::control::delivery::{KeptDelivery, MemoryShare};
 use crate::control::seed::Uuid;
@@ -371,9 +371,9 @@ impl Topic {
     pub(crate) fn unsubscribe(&mut self, id: &str, caller: Option<&str>) -> Result<(), QueryError> {
         let Some(subscription) = self.subscriptions.get(id) else { return Ok(()) };
         if !subscription.may_be_ended_by(caller) {
-            let caller = caller
-                .map_or_else(|| "anonymous".to_owned(), |account| format!("arn:aws:iam::{account}:root"));
             let topic = &self.settings.arn;
+            let caller =
+                caller.map_or_else(|| "anonymous".to_owned(), |account| root(&topic.region, account));
             let text =
                 format!("User: {caller} is not authorized to perform: SNS:Unsubscribe on resource: {topic}");
             return Err(QueryError::new(403, "AuthorizationError", text));
