@@ -130,7 +130,7 @@ pub(crate) type Whole<'a> = Option<RwLockReadGuard<'a, ()>>;
 
 /// What another service takes of the memory that the server may use. It is returned on drop.
 pub(crate) trait MemoryShare: fmt::Debug + Send + Sync {
-    /// Whether there is room for a share of this size. A smaller one always fits.
+    /// Whether there is room for a share of this size. One that is not larger always fits.
     fn fits(&self, bytes: usize) -> bool;
 
     /// Sets the size of the share.

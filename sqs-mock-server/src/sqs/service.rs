@@ -647,6 +647,7 @@ mod accounts_tests {
 #[cfg(test)]
 mod limits_tests {
     use super::*;
+    use crate::control::delivery::MemoryShare;
 
     #[test]
     fn queue_over_the_limit_is_rejected_until_another_is_deleted() {
@@ -668,5 +669,17 @@ mod limits_tests {
         assert_eq!((one.room().elsewhere, other.room().elsewhere, memory.used()), (50, 20, 70));
         drop(other);
         assert_eq!((one.room().elsewhere, memory.used()), (0, 20));
+    }
+
+    #[test]
+    fn share_over_the_limit_may_stay_as_it_is() {
+        let memory = Arc::new(Memory::new(100));
+        let (mut one, mut other) = (Share::new(memory.clone()), Share::new(memory));
+        one.set(20);
+        other.set(50);
+        let fits = |bytes| MemoryShare::fits(&one, bytes);
+        assert_eq!([20, 50, 51].map(fits), [true, true, false]);
+        other.set(90);
+        assert_eq!([19, 20, 21].map(fits), [true, true, false]);
     }
 }

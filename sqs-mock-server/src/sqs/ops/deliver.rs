@@ -94,7 +94,7 @@ impl Queues for Service {
 
 impl MemoryShare for Share {
     fn fits(&self, bytes: usize) -> bool {
-        bytes.checked_sub(self.bytes()).is_none_or(|more| self.room().fits(self.bytes(), more))
+        bytes <= self.bytes() || self.room().fits(0, bytes)
     }
 
     fn set(&mut self, bytes: usize) {
