@@ -232,8 +232,12 @@ impl Clock {
 
     /// The system time in milliseconds since the epoch, by tokio's time since the origin.
     fn system_at(&self, instant: Instant) -> i64 {
-        let passed = millis(instant.saturating_duration_since(self.shared.origin));
-        self.shared.system_origin.load(Ordering::Relaxed).saturating_add(signed(passed))
+        self.shared.system_origin.load(Ordering::Relaxed).saturating_add(self.passed_at(instant))
+    }
+
+    /// The milliseconds since the origin, by tokio's time.
+    fn passed_at(&self, instant: Instant) -> i64 {
+        signed(millis(instant.saturating_duration_since(self.shared.origin)))
     }
 
     /// Makes up for time in which the system was suspended, or its time was set forward: timers of tokio stand still then. Does
@@ -245,9 +249,13 @@ impl Clock {
     }
 
     fn catch_up_with(&self, system: SystemTime) {
-        let behind = signed(Timestamp::from(system).0).saturating_sub(self.system());
-        if behind >= 1_000 {
-            self.shared.system_origin.fetch_add(behind, Ordering::Relaxed);
+        let origin = &self.shared.system_origin;
+        let seen = origin.load(Ordering::Relaxed);
+        let right = signed(Timestamp::from(system).0).saturating_sub(self.passed_at(Instant::now()));
+        // Of two callers at the same time, only one makes up for it.
+        if right.saturating_sub(seen) >= 1_000
+            && origin.compare_exchange(seen, right, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
             self.shared.moved.notify_waiters();
         }
     }
