@@ -278,6 +278,11 @@ mod tests {
 
     /// A topic with raw subscriptions of this number of queues.
     fn topic_of(queues: usize) -> (Arc<Noted>, Sns, Arc<SharedTopic>) {
+        topic_named("news", queues)
+    }
+
+    /// Queues of a FIFO topic are FIFO queues.
+    fn topic_named(name: &str, queues: usize) -> (Arc<Noted>, Sns, Arc<SharedTopic>) {
         let noted = Arc::<Noted>::default();
         let sns = Sns::new(Start {
             queues: Arc::<Noted>::clone(&noted),
@@ -287,10 +292,12 @@ mod tests {
             published: 100,
             reader: None,
         });
-        let arn = TopicArn::new("us-east-1", ACCOUNT, "news");
-        sns.create_topic(("us-east-1", ACCOUNT), "news", &[], &[]).unwrap();
+        let arn = TopicArn::new("us-east-1", ACCOUNT, name);
+        let (attributes, end): (&[_], _) =
+            if arn.is_fifo() { (&[("FifoTopic", "true")], ".fifo") } else { (&[], "") };
+        sns.create_topic(("us-east-1", ACCOUNT), name, attributes, &[]).unwrap();
         for number in 0..queues {
-            let queue = format!("arn:aws:sqs:us-east-1:{ACCOUNT}:{number}").parse().unwrap();
+            let queue = format!("arn:aws:sqs:us-east-1:{ACCOUNT}:{number}{end}").parse().unwrap();
             let raw = [("RawMessageDelivery", "true")];
             sns.subscribe_confirmed(&arn, (Endpoint::Queue(queue), ACCOUNT), &raw).unwrap();
         }
@@ -319,8 +326,15 @@ mod tests {
 
     #[test]
     fn batch_for_the_most_queues_of_a_fifo_topic_is_delivered_in_one_step() {
-        let (noted, sns, topic) = topic_of(MAX_SUBSCRIPTIONS_OF_FIFO);
-        let mut batch = publish(&sns, &topic, &["m"; MAX_ENTRIES]);
+        let (noted, sns, topic) = topic_named("news.fifo", MAX_SUBSCRIPTIONS_OF_FIFO);
+        let texts: Vec<_> = (0..MAX_ENTRIES).map(|number| number.to_string()).collect();
+        let in_group = |text: &String| {
+            let (group, deduplication_id) = (Some("g"), Some(text.as_str()));
+            Message::new(Draft { text, group, deduplication_id, ..Draft::default() }).unwrap()
+        };
+        let messages: Vec<_> = texts.iter().map(in_group).collect();
+        sns.lock(&topic).check_batch(&messages).unwrap();
+        let mut batch = Publish::new(&sns, ORIGIN, &topic, messages);
         batch.step().unwrap();
         assert_eq!(noted.0.lock().len(), STEP);
     }
