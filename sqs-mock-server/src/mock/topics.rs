@@ -1,7 +1,7 @@
 //! Views of topics, recorded requests to SNS and STS, and the topics and subscriptions of a config file, which are created
 //! with the rules of `CreateTopic` and `Subscribe`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
@@ -128,7 +128,7 @@ fn subscribe(sns: &Sns, subscription: &SubscriptionDefinition, topic: &TopicArn)
         Endpoint::Outside(..) => topic.account.to_string(),
     };
     let attributes = subscription.attributes(topic);
-    let what = format!("a subscription to {topic}");
+    let what = format!("the subscription of {endpoint} to {topic}");
     let subscribed = sns.subscribe_confirmed(topic, (endpoint, &account), &pairs(&attributes));
     created_or_kept(what, subscribed)
 }
@@ -152,6 +152,7 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     let paths: Vec<_> = (0..topics.len()).map(|at| format!("topics[{at}]")).collect();
     let mut found = duplicates("topic", paths.iter().map(String::as_str).zip(&topics), &config.source);
     let queues = queues::arns(config);
+    let mut subscribed = BTreeMap::new();
     for (at, subscription) in config.subscriptions.iter().enumerate() {
         let topic = subscription.topic_arn(config.region(), config.account());
         if !subscription.topic.contains(':') && !topics.contains(&topic) {
@@ -160,6 +161,16 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
             let place = (&*topic.region, &*topic.account);
             let text = absent("topic", &topic.name, place, near.into_iter());
             found.push(Problem::new(format!("subscriptions[{at}].topic"), text));
+        }
+        if let Some(endpoint) = subscription.endpoint(&topic) {
+            let pair = (topic.clone(), endpoint.protocol().as_str(), endpoint.to_string());
+            let first = *subscribed.entry(pair).or_insert(at);
+            if first < at {
+                let first = config.source.line(&format!("subscriptions[{first}].topic"));
+                let text =
+                    format!("duplicate subscription of {endpoint} to this topic; first defined at {first}");
+                found.push(Problem::new(format!("subscriptions[{at}].topic"), text));
+            }
         }
         let named = [("queue", &subscription.queue), ("dead_letter_queue", &subscription.dead_letter_queue)];
         for (key, name) in named {

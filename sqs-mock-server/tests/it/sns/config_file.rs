@@ -242,6 +242,21 @@ fn conflicts_are_reported_with_candidates_all_at_once() {
 }
 
 #[test]
+fn endpoint_that_is_subscribed_twice_is_reported() {
+    let shop = format!("{SHOP}[[subscriptions]]\ntopic = 'shop'\nqueue = 'orders'\n");
+    let other = format!(
+        "[[subscriptions]]\ntopic = '{}'\nprotocol = 'sqs'\nendpoint = '{}'\nraw = true",
+        topic_arn("shop"),
+        queue_arn("orders")
+    );
+    let expected = format!(
+        "config:9:9: subscriptions[1].topic: duplicate subscription of {} to this topic; first defined at config:6:9",
+        queue_arn("orders")
+    );
+    assert_eq!(refusal(&(shop + &other)), expected);
+}
+
+#[test]
 fn subscription_to_the_arn_of_an_unknown_topic_is_rejected() {
     let text =
         refusal(&format!("{SHOP}[[subscriptions]]\ntopic = '{}'\nqueue = 'orders'", topic_arn("none")));
