@@ -28,8 +28,8 @@ const SUGGESTED: usize = 20;
 /// A queue of the file: its path, its ARN and its definition.
 type Planned<'c> = (String, QueueArn, &'c QueueDefinition);
 
-/// Creates the queues of the settings, which have no [`problems`], also those after one that cannot be created. Redrive
-/// policies are set when all queues exist, so that the order in the file does not matter.
+/// Creates the queues of the settings, which have no [`problems`], also those after one that cannot be created. Missing
+/// redrive policies are set when all queues exist, so that the order in the file does not matter.
 ///
 /// A queue that exists keeps its values, with a warning if they differ: it is that of an earlier server, whose clients may have
 /// changed it, or a request created it during a reset.
@@ -41,19 +41,28 @@ pub(crate) fn create(service: &Service, config: &Config) -> io::Result<()> {
     let (mut created, mut failed) = (Vec::new(), Vec::new());
     for queue in &planned {
         match create_one(service, queue) {
-            Ok(()) => created.push(queue),
+            Ok(is_new) => created.push((queue, is_new)),
             Err(problem) => failed.push(problem),
         }
     }
-    failed.extend(created.into_iter().filter_map(|queue| redrive(service, queue).err()));
+    failed.extend(created.into_iter().filter_map(|(queue, is_new)| redrive(service, queue, is_new).err()));
     config.source.check(failed)
 }
 
-fn create_one(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Problem> {
+/// Returns whether the queue is new.
+fn create_one(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<bool, Problem> {
     let problem = |text| Problem::new(format!("{path}.name"), text);
+    let is_new = service.describe(arn).is_none();
+    let mut attributes = queue.attributes();
+    // In one step, if it can be: a start that is killed in between would leave the queue without its policy.
+    let has_target = |(target, _)| service.describe(&arn.neighbour(target)).is_some();
+    if is_new && queue.dead_letters().is_some_and(has_target) {
+        attributes
+            .extend(redrive_policy(arn, queue).map(|policy| (QueueAttributeName::RedrivePolicy, policy)));
+    }
     let input = CreateQueueInput::builder()
         .queue_name(&*arn.name)
-        .set_attributes(Some(queue.attributes()))
+        .set_attributes(Some(attributes))
         .set_tags(Some(queue.tags.clone()));
     let input = input.build().map_err(|error| problem(error.to_string()))?;
     // Each start creates the queues of the file, also one that an earlier server deleted a moment ago.
@@ -64,7 +73,7 @@ fn create_one(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(),
         Err(refusal) if refusal.code == ErrorCode::QueueNameExists => kept(arn, &text(refusal)),
         created => created.map(drop).map_err(|refusal| problem(text(refusal)))?,
     }
-    Ok(())
+    Ok(is_new)
 }
 
 /// Warns that a queue, topic or subscription of the data directory differs from that of the file.
@@ -74,17 +83,21 @@ pub(crate) fn kept(what: impl Display, difference: &str) {
     );
 }
 
-fn redrive(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Problem> {
-    let Some((target, count)) = queue.dead_letters() else { return Ok(()) };
+/// Sets the redrive policy of a new queue. That of another is kept, also if a client has removed it.
+fn redrive(service: &Service, (path, arn, queue): &Planned<'_>, is_new: bool) -> Result<(), Problem> {
+    let Some(policy) = redrive_policy(arn, queue) else { return Ok(()) };
     let problem = |text| Problem::new(format!("{path}.dead_letter_queue"), text);
-    let policy =
-        json!({ "deadLetterTargetArn": arn.neighbour(target).to_string(), "maxReceiveCount": count })
-            .to_string();
-    if let Some(existing) = service.redrive_policy(arn) {
-        if existing != policy {
+    match service.redrive_policy(arn) {
+        Some(existing) if existing == policy => return Ok(()),
+        Some(existing) => {
             kept(arn, &format!("the queue has the redrive policy {existing}"));
+            return Ok(());
         }
-        return Ok(());
+        None if !is_new => {
+            kept(arn, "the queue has no redrive policy");
+            return Ok(());
+        }
+        None => {}
     }
     let input = SetQueueAttributesInput::builder()
         .queue_url(&*arn.name)
@@ -92,6 +105,12 @@ fn redrive(service: &Service, (path, arn, queue): &Planned<'_>) -> Result<(), Pr
     let input = input.build().map_err(|error| problem(error.to_string()))?;
     let set = at_once(SetQueueAttributes::serve(service, &context(arn), input));
     set.map(drop).map_err(|refusal| problem(text(refusal)))
+}
+
+fn redrive_policy(arn: &QueueArn, queue: &QueueDefinition) -> Option<String> {
+    let (target, count) = queue.dead_letters()?;
+    let target = arn.neighbour(target).to_string();
+    Some(json!({ "deadLetterTargetArn": target, "maxReceiveCount": count }).to_string())
 }
 
 /// The URLs of the queues of the settings, for the base of each region.

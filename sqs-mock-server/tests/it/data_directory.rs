@@ -133,6 +133,30 @@ async fn configured_queue_keeps_the_values_that_a_client_has_set() {
 }
 
 #[tokio::test]
+async fn configured_queue_stays_without_the_redrive_policy_that_a_client_has_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    // One queue before its dead-letter queue, and one after it.
+    let queue =
+        |name| format!("[[queues]]\nname = '{name}'\ndead_letter_queue = 'dead'\nmax_receive_count = 3\n");
+    let config = format!("{}[[queues]]\nname = 'dead'\n{}", queue("before"), queue("after"));
+    let start =
+        || sqs_mock_server::MockSqsBuilder::from_toml(&config).unwrap().data_dir(directory.path()).start();
+    let has_policy = |server: &MockSqs, name| {
+        let attributes = server.queue(name).describe().unwrap().attributes;
+        attributes.contains_key(&QueueAttributeName::RedrivePolicy)
+    };
+    let server = start().await.unwrap();
+    for name in ["before", "after"] {
+        assert!(has_policy(&server, name), "{name}");
+        let remove = server.client().set_queue_attributes().queue_url(server.queue_url(name));
+        remove.attributes(QueueAttributeName::RedrivePolicy, "").send().await.unwrap();
+    }
+    server.shutdown().await;
+    let server = start().await.unwrap();
+    assert!(!has_policy(&server, "before") && !has_policy(&server, "after"));
+}
+
+#[tokio::test]
 async fn configured_queue_that_was_deleted_is_created_again() {
     let directory = tempfile::tempdir().unwrap();
     let config = "clock_frozen = true\n[[queues]]\nname = \"orders\"\ndead_letter_queue = \"dead\"\nmax_receive_count = 3\n\
