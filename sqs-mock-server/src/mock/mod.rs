@@ -180,9 +180,9 @@ impl MockSqs {
         Requests::of_sqs(&self.services.front.journal)
     }
 
-    /// Requests since the start or the last reset that work here but are mistakes on AWS, at most the first 1,000. Most kinds
-    /// are looked for in [strict mode](MockSqsBuilder::strict) only.
-    /// Empty without strict mode.
+    /// Requests since the start or the last reset that work here but are mistakes on AWS, at most the first 1,000
+    /// of each kind, and of those of the one-minute rules the latest of each queue. Most kinds are looked for in
+    /// [strict mode](MockSqsBuilder::strict) only.
     pub fn findings(&self) -> Vec<Arc<Finding>> {
         self.service.all_findings().0
     }

@@ -53,7 +53,7 @@ pub(crate) struct SharedQueue {
     /// Notifies the watchers of each change.
     pub(crate) changed: Notify,
     reader: Option<Arc<dyn ChangeReader>>,
-    /// Findings of strict mode; `None` without it.
+    /// Those of the server. The queue reports messages that were not deleted in time, in strict mode.
     findings: Arc<Findings>,
     /// Whether the queue has an access policy. Spares requests to most queues a second lock.
     has_policy: AtomicBool,

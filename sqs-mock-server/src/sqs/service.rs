@@ -259,7 +259,7 @@ pub(crate) struct Shared {
     /// The throughput quotas that are set. While this is locked, nothing else may be locked. Each queue has a copy of its
     /// quotas, so that requests do not lock this.
     pub(crate) throughput: RwLock<QuotaTable>,
-    /// Findings of strict mode; `None` without it.
+    /// What works here but is a mistake on AWS; most kinds are looked for in strict mode only.
     pub(crate) findings: Arc<Findings>,
     pub(crate) denied_deliveries: DeniedDeliveries,
     pub(crate) reader: Option<Arc<dyn ChangeReader>>,

@@ -178,8 +178,8 @@ impl Room {
         let Self { ceiling, elsewhere } = self;
         let used = elsewhere.saturating_add(here);
         let text = format!(
-            "This server stores at most {ceiling} bytes of messages. It stores {used} now, and this message needs \
-             {bytes}. Delete messages, purge or delete queues, or raise the limit with --max-memory, \
+            "This server stores at most {ceiling} bytes of messages and topics. It stores {used} now, and this message \
+             needs {bytes}. Delete messages, topics or subscriptions, purge or delete queues, or raise the limit with --max-memory, \
              SQS_MOCK_MAX_MEMORY, limits.max_memory in the config file, or Limits::max_memory."
         );
         Err(ServiceError::new(ErrorCode::OverLimit, text))
