@@ -92,6 +92,25 @@ test("change_of_a_subscription_with_a_typing_error_changes_nothing", () =>
     assert.deepEqual([raw, filter_policy, filter_policy_scope], [false, '{"kind": ["hot"]}', "MessageAttributes"]);
   }));
 
+test("change_whose_last_value_is_wrong_keeps_a_policy_that_fits_the_earlier_scope_only", () =>
+  stage.visit("#/topic/us-east-1/000000000000/orders", async (page) => {
+    await server.createQueue("kitchen");
+    await server.sns("CreateTopic", { Name: "orders" });
+    const subscribe = { TopicArn: arn("orders", "sns"), Protocol: "sqs", Endpoint: arn("kitchen") };
+    const scope = { "Attributes.entry.1.key": "FilterPolicyScope", "Attributes.entry.1.value": "MessageBody" };
+    const policy = { "Attributes.entry.2.key": "FilterPolicy", "Attributes.entry.2.value": '{"dish": {"kind": ["hot"]}}' };
+    await server.sns("Subscribe", { ...subscribe, ...scope, ...policy });
+    await page.getByRole("button", { name: "Change kitchen" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Filter policy").fill('{"kind": ["hot"]}');
+    await dialog.getByLabel("Filter by").selectOption("attributes");
+    await dialog.getByLabel("Dead-letter queue").fill("nowhere");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("deadLetterTargetArn is an invalid arn").waitFor();
+    const [{ filter_policy, filter_policy_scope }] = (await server.get("topics/orders")).subscriptions;
+    assert.deepEqual([filter_policy, filter_policy_scope], ['{"dish": {"kind": ["hot"]}}', "MessageBody"]);
+  }));
+
 test("dead_letter_queue_of_a_subscription_is_removed", () =>
   stage.visit("#/topic/us-east-1/000000000000/orders", async (page) => {
     await server.createQueue("kitchen");

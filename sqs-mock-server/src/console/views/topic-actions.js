@@ -141,8 +141,19 @@ export function change(context, subscription) {
       try {
         for (const [name, value] of changes) done.push([name, await set(name, value)]);
       } catch (error) {
-        // All changes or none: a typing error must not cost the policy that was there.
-        for (const [name] of done.reverse()) await set(name, before[/** @type {keyof typeof before} */ (name)]);
+        // All changes or none: a typing error must not cost the policy that was there. It fits the earlier scope only, and the later
+        // policy may not: the scope changes while there is none.
+        const changed = new Set(done.map(([name]) => name));
+        /** @type {[string, string][]} */
+        const back = [...changed].reverse().map((name) => [name, before[/** @type {keyof typeof before} */ (name)]]);
+        if (changed.has("FilterPolicyScope")) {
+          const others = back.filter(([name]) => !name.startsWith("FilterPolicy"));
+          back.splice(0, back.length, ["FilterPolicy", ""], ["FilterPolicyScope", before.FilterPolicyScope], ["FilterPolicy", before.FilterPolicy], ...others);
+        }
+        for (const [name, value] of back) {
+          // The first error says what is wrong with the input.
+          await set(name, value).catch(() => null);
+        }
         throw error;
       }
       for (const [name, input] of done) {
