@@ -332,7 +332,7 @@ impl Publisher for TopicPublisher {
         let publish = || {
             let message = Message::new(Draft { text, subject: Some(subject), ..Draft::default() })?;
             let origin = Origin { base_url: &self.base_url, trace_header };
-            publish_message(&self.sns, origin, &*self.sns.topics.get(&arn)?, message)
+            publish_message(&self.sns, origin, self.sns.topics.get(&arn)?, message)
         };
         publish().map_err(|error: QueryError| error.to_string())
     }

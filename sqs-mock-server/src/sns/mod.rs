@@ -51,18 +51,18 @@ use crate::sns::engine::topic::{
 };
 use crate::sns::inspect::PublishedLog;
 
-/// The topics of a server.
-#[derive(Debug)]
+/// The topics of a server. Clones share them.
+#[derive(Clone, Debug)]
 pub(crate) struct Sns {
-    pub(crate) topics: Topics,
+    pub(crate) topics: Arc<Topics>,
     queues: Arc<dyn Queues>,
     deliveries: Arc<Deliveries>,
-    published: PublishedLog,
+    published: Arc<PublishedLog>,
     /// How often topics or subscriptions may have changed.
-    changes: AtomicU64,
+    changes: Arc<AtomicU64>,
     clock: Clock,
     /// Held only to draw an id or a token.
-    ids: Mutex<fastrand::Rng>,
+    ids: Arc<Mutex<fastrand::Rng>>,
 }
 
 /// What a service starts with.
@@ -92,10 +92,10 @@ impl Sns {
     /// A service without topics.
     pub(crate) fn new(start: Start) -> Self {
         let Start { queues, clock, seed, journal, published, reader } = start;
-        let ids = Mutex::new(seed.generator("ids of topics"));
+        let ids = Arc::new(Mutex::new(seed.generator("ids of topics")));
         let deliveries = Deliveries::new(Arc::clone(&queues), clock.clone(), journal, reader.clone());
-        let (topics, published) = (Topics::new(reader), PublishedLog::new(published));
-        Self { topics, queues, deliveries, published, changes: AtomicU64::new(0), clock, ids }
+        let (topics, published) = (Arc::new(Topics::new(reader)), Arc::new(PublishedLog::new(published)));
+        Self { topics, queues, deliveries, published, changes: Arc::default(), clock, ids }
     }
 
     /// Removes all topics, and the deliveries that wait.

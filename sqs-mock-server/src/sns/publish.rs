@@ -1,5 +1,10 @@
 //! Publishing messages.
 
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+use tokio::task::JoinError;
+
 use crate::control::arn::TopicArn;
 use crate::control::faults::fault::FailingEntry;
 use crate::query::xml::Xml;
@@ -20,10 +25,8 @@ pub(crate) async fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError
     }
     let topic = sns.topics.get(&engine::topic("TopicArn", target, call.region)?)?;
     let message = Message::new(Place::default().draft(call.form)?)?;
-    let mut publish = Publish::one(sns, call.origin, &topic, message)?;
-    publish.run().await?;
-    let receipt = publish.receipts.first().copied();
-    let notes = std::mem::take(&mut publish.notes);
+    let Progress { receipts, notes } = Publish::one(sns, call.origin, topic, message)?.run().await?;
+    let receipt = receipts.first().copied();
     Ok(Output {
         notes,
         ..Output::of(|xml| receipt.into_iter().for_each(|receipt| write_receipt(xml, receipt)))
@@ -38,12 +41,12 @@ pub(crate) async fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError
 pub(crate) fn publish_message(
     sns: &Sns,
     origin: Origin<'_>,
-    topic: &SharedTopic,
+    topic: Arc<SharedTopic>,
     message: Message,
 ) -> Result<Vec<String>, QueryError> {
     let mut publish = Publish::one(sns, origin, topic, message)?;
     while publish.step()? {}
-    Ok(std::mem::take(&mut publish.notes))
+    Ok(std::mem::take(&mut publish.progress.notes))
 }
 
 /// The subscriptions that are looked at while the topic is locked and commits are delayed. A batch for a FIFO topic fits
@@ -52,51 +55,83 @@ pub(crate) fn publish_message(
 const STEP: usize = MAX_ENTRIES * MAX_SUBSCRIPTIONS_OF_FIFO;
 
 /// The messages of a request on their way to the subscribers. Once a topic has taken one, dropping this delivers the others,
-/// so that a request whose caller disconnects is not applied in part.
-struct Publish<'a> {
-    sns: &'a Sns,
-    origin: Origin<'a>,
-    topic: &'a SharedTopic,
+/// so that a request is not applied in part.
+struct Publish {
+    sns: Sns,
+    base_url: Box<str>,
+    trace_header: Option<Box<str>>,
+    topic: Arc<SharedTopic>,
     /// Those that the topic has not taken.
     waiting: std::vec::IntoIter<(Message, Signed)>,
     under_way: Option<Departure>,
-    /// Of those that the topic took, in their order.
+    progress: Progress,
+}
+
+/// The messages that a topic took.
+#[derive(Debug, Default)]
+struct Progress {
+    /// In their order.
     receipts: Vec<Receipt>,
     /// About their deliveries.
     notes: Vec<String>,
 }
 
-impl<'a> Publish<'a> {
+impl Publish {
     /// Of a message, which is checked.
     fn one(
-        sns: &'a Sns,
-        origin: Origin<'a>,
-        topic: &'a SharedTopic,
+        sns: &Sns,
+        origin: Origin<'_>,
+        topic: Arc<SharedTopic>,
         message: Message,
     ) -> Result<Self, QueryError> {
-        sns.lock(topic).check(&message)?;
+        sns.lock(&topic).check(&message)?;
         Ok(Self::new(sns, origin, topic, vec![message]))
     }
 
     /// Of messages that were checked.
-    fn new(sns: &'a Sns, origin: Origin<'a>, topic: &'a SharedTopic, messages: Vec<Message>) -> Self {
+    fn new(sns: &Sns, origin: Origin<'_>, topic: Arc<SharedTopic>, messages: Vec<Message>) -> Self {
         let signed = messages.into_iter().map(|message| {
-            let signed = deliveries::sign(sns, origin, topic, &message);
+            let signed = deliveries::sign(sns, origin, &topic, &message);
             (message, signed)
         });
-        let waiting = signed.collect::<Vec<_>>().into_iter();
-        Self { sns, origin, topic, waiting, under_way: None, receipts: Vec::new(), notes: Vec::new() }
+        Self {
+            waiting: signed.collect::<Vec<_>>().into_iter(),
+            sns: sns.clone(),
+            base_url: origin.base_url.into(),
+            trace_header: origin.trace_header.map(Into::into),
+            topic,
+            under_way: None,
+            progress: Progress::default(),
+        }
     }
 
-    /// Delivers all messages. Others have their turn between the steps.
-    async fn run(&mut self) -> Result<(), QueryError> {
-        while self.step()? {
+    /// Delivers all messages. If that takes more than one step, a task takes the others: a caller who disconnects, which drops
+    /// this future, changes nothing. Without a runtime, there is no task.
+    async fn run(mut self) -> Result<Progress, QueryError> {
+        if !self.step()? {
+            return Ok(std::mem::take(&mut self.progress));
+        }
+        let Ok(runtime) = Handle::try_current() else { return self.finish().await };
+        match runtime.spawn(self.finish()).await.map_err(JoinError::try_into_panic) {
+            Ok(finished) => finished,
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
+            Err(Err(_)) => Err(QueryError::new(500, "InternalError", "The server was shut down.")),
+        }
+    }
+
+    /// Takes the steps after the first. Others have their turn in between.
+    async fn finish(mut self) -> Result<Progress, QueryError> {
+        loop {
             // The store is slower: the changes of others would wait behind those of all steps. The last response tells
             // whether they are stored.
             let _ = self.sns.queues.settled().await;
             tokio::task::yield_now().await;
+            if !self.step()? {
+                // If the caller has left, nobody else tells.
+                self.sns.changed();
+                return Ok(std::mem::take(&mut self.progress));
+            }
         }
-        Ok(())
     }
 
     /// Looks at some subscriptions. Returns whether there may be more.
@@ -104,7 +139,8 @@ impl<'a> Publish<'a> {
     /// # Errors
     /// `NotFound` after a reset.
     fn step(&mut self) -> Result<bool, QueryError> {
-        let (mut topic, _whole) = self.sns.lock_to_deliver(self.topic)?;
+        let (sns, shared) = (self.sns.clone(), Arc::clone(&self.topic));
+        let (mut topic, _whole) = sns.lock_to_deliver(&shared)?;
         let mut most = STEP;
         while most > 0 {
             let Some(departure) = &mut self.under_way else {
@@ -112,7 +148,8 @@ impl<'a> Publish<'a> {
                 self.under_way = self.take(&mut topic, message, signed);
                 continue;
             };
-            let count = departure.proceed(self.sns, self.origin, &topic, most);
+            let origin = Origin { base_url: &self.base_url, trace_header: self.trace_header.as_deref() };
+            let count = departure.proceed(&sns, origin, &topic, most);
             if count < most {
                 self.arrived(topic.arn());
             }
@@ -125,7 +162,7 @@ impl<'a> Publish<'a> {
     fn take(&mut self, topic: &mut Topic, mut message: Message, signed: Signed) -> Option<Departure> {
         let now = self.sns.clock.now();
         let Published { receipt, is_new } = topic.publish(now, signed.id, &mut message);
-        self.receipts.push(receipt);
+        self.progress.receipts.push(receipt);
         is_new.then(|| Departure::new(now, message, receipt, signed))
     }
 
@@ -133,7 +170,7 @@ impl<'a> Publish<'a> {
     fn arrived(&mut self, topic: &TopicArn) {
         let Some(departure) = self.under_way.take() else { return };
         let notes = departure.notes();
-        self.notes.extend(notes.iter().cloned());
+        self.progress.notes.extend(notes.iter().cloned());
         self.sns.published.record(|| {
             let Departure { message, receipt, time, .. } = departure;
             let Message { text, subject, attributes, group, deduplication_id, .. } = message;
@@ -155,11 +192,11 @@ impl<'a> Publish<'a> {
     }
 }
 
-impl Drop for Publish<'_> {
+impl Drop for Publish {
     fn drop(&mut self) {
         let has_more = |publish: &Self| publish.under_way.is_some() || publish.waiting.len() > 0;
         // A panic in a step would meet itself here.
-        if self.receipts.is_empty() || std::thread::panicking() {
+        if self.progress.receipts.is_empty() || std::thread::panicking() {
             return;
         }
         while has_more(self) && self.step().is_ok() {}
@@ -191,10 +228,8 @@ pub(crate) async fn batch(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryErr
     let (ids_taken, messages) =
         entries.filter(|(index, _)| !is_failing(*index)).map(|(_, entry)| entry).unzip();
     let ids_taken: Vec<_> = ids_taken;
-    let mut publish = Publish::new(sns, call.origin, &topic, messages);
-    publish.run().await?;
-    let receipts: Vec<_> = ids_taken.into_iter().zip(publish.receipts.iter().copied()).collect();
-    let notes = std::mem::take(&mut publish.notes);
+    let Progress { receipts, notes } = Publish::new(sns, call.origin, topic, messages).run().await?;
+    let receipts: Vec<_> = ids_taken.into_iter().zip(receipts).collect();
     let is_shown = |id: &str| !call.omitted.iter().any(|omitted| omitted == id);
     let output = Output::of(|xml| {
         let failed = call.failing.iter().filter_map(|failing| Some((*ids.get(failing.index)?, failing)));
@@ -225,7 +260,8 @@ fn write_receipt(xml: &mut Xml, receipt: Receipt) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::pin::pin;
+    use std::task::{Context, Waker};
 
     use parking_lot::Mutex;
     use sqs_client::wire::service_error::ServiceError;
@@ -305,9 +341,9 @@ mod tests {
         (noted, sns, topic)
     }
 
-    fn publish<'a>(sns: &'a Sns, topic: &'a SharedTopic, texts: &[&str]) -> Publish<'a> {
+    fn publish(sns: &Sns, topic: &Arc<SharedTopic>, texts: &[&str]) -> Publish {
         let message = |text: &&str| Message::new(Draft { text, ..Draft::default() }).unwrap();
-        Publish::new(sns, ORIGIN, topic, texts.iter().map(message).collect())
+        Publish::new(sns, ORIGIN, Arc::clone(topic), texts.iter().map(message).collect())
     }
 
     #[test]
@@ -334,7 +370,7 @@ mod tests {
         };
         let messages: Vec<_> = texts.iter().map(in_group).collect();
         sns.lock(&topic).check_batch(&messages).unwrap();
-        let mut batch = Publish::new(&sns, ORIGIN, &topic, messages);
+        let mut batch = Publish::new(&sns, ORIGIN, topic, messages);
         batch.step().unwrap();
         assert_eq!(noted.0.lock().len(), STEP);
     }
@@ -348,6 +384,20 @@ mod tests {
         begun.step().unwrap();
         drop(begun);
         assert_eq!(noted.0.lock().len(), 2 * (STEP + 1));
+    }
+
+    #[tokio::test]
+    async fn publish_whose_caller_leaves_is_finished_by_a_task() {
+        let (noted, sns, topic) = topic_of(2 * STEP + 1);
+        {
+            let request = pin!(publish(&sns, &topic, &["one"]).run());
+            assert!(request.poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        assert_eq!(noted.0.lock().len(), STEP, "the caller does not wait for the other steps");
+        while noted.0.lock().len() <= 2 * STEP {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(noted.0.lock().len(), 2 * STEP + 1);
     }
 
     #[test]
