@@ -115,16 +115,21 @@ impl Delivery {
         }
     }
 
-    /// Opens the message: a client that stores bodies elsewhere loads this one.
+    /// Opens the message: a client that stores bodies elsewhere loads this one. Returns whether it did: most messages are as they should
+    /// be, and no store is asked for them.
     ///
     /// # Cancel safety
     /// If the future is dropped, the message is unchanged.
-    pub(crate) async fn open<H: Execute>(&mut self, source: &Source<H>) -> Result<(), H::Error> {
-        if !self.is_open {
-            source.client.handle().open(Arc::make_mut(&mut self.message)).await?;
-            self.is_open = true;
+    pub(crate) async fn open<H: Execute>(&mut self, source: &Source<H>) -> Result<bool, H::Error> {
+        if self.is_open {
+            return Ok(false);
         }
-        Ok(())
+        let length = |message: &Message| message.body().map(str::len);
+        let length_before = length(&self.message);
+        source.client.handle().open(Arc::make_mut(&mut self.message)).await?;
+        self.is_open = true;
+        let is_same_handle = self.message.receipt_handle() == Some(self.lease.receipt_handle());
+        Ok(!is_same_handle || length(&self.message) != length_before)
     }
 
     pub(crate) fn is_open(&self) -> bool {

@@ -34,7 +34,8 @@ pub(crate) enum NotOpened {
 /// Opens the messages of one consumer or receiver.
 #[derive(Debug, Default)]
 pub(crate) struct Opener {
-    /// How many messages in a row could not be opened, each at its first attempt.
+    /// How many messages in a row could not be opened, each at its first attempt. Those that need no opening do not count: they say nothing
+    /// about the store.
     failed_in_a_row: AtomicUsize,
 }
 
@@ -64,7 +65,8 @@ impl Opener {
             Err(NotOpened::Failed(policy, error.to_string()))
         };
         match opened {
-            Ok(Ok(())) => self.failed_in_a_row.store(0, Relaxed),
+            Ok(Ok(true)) => self.failed_in_a_row.store(0, Relaxed),
+            Ok(Ok(false)) => {}
             Ok(Err(error)) => return failed(&error, error.unopened().unwrap_or(Unopened::Release)),
             Err(panic) => return failed(&Panicked::of(&*panic), Unopened::Release),
         }
