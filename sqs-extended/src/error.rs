@@ -75,7 +75,8 @@ pub enum ErrorKind {
     NotFound,
     /// Access to the object or the bucket is denied (403).
     Forbidden,
-    /// The store is busy or failed, or the connection broke: 5xx, throttling, timeouts, expired credentials. Retryable.
+    /// The store is busy or failed, or the connection broke: 5xx, throttling, timeouts, expired credentials. Or there is no memory for
+    /// the payload now. Retryable.
     Unavailable,
     /// The store rejected the request for another reason.
     Rejected,

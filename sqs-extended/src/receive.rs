@@ -124,6 +124,8 @@ impl<H: Execute> ExtendedClient<H> {
     }
 
     /// What to do with a message that could not be opened.
+            // The operator may grant the access soon. Until then, no message must be used up.
+            ErrorKind::Forbidden => Unopened::Retry,
     fn unopened(&self, error: &Error) -> Unopened {
         match error.kind() {
             ErrorKind::NotFound => self.shared.settings.missing_object,

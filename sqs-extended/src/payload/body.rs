@@ -50,8 +50,8 @@ impl Body {
     /// Reads the whole payload into memory.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] if the payload exceeds `limit` bytes or memory is short; nothing is read then. Otherwise
-    /// the error of the stream.
+    /// [`ErrorKind::TooLarge`] if the payload exceeds `limit` bytes, [`ErrorKind::Unavailable`] if memory is short; nothing is read
+    /// then. Otherwise the error of the stream.
     ///
     /// # Cancel safety
     /// If the future is dropped, the bytes that were read are lost.
@@ -85,8 +85,9 @@ impl Body {
         }
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(length).map_err(|error| {
-            Error::new(ErrorKind::TooLarge, format!("no memory for the {length} bytes of the payload"))
-                .caused_by(error)
+            // Other payloads may free memory.
+            let text = format!("no memory for the {length} bytes of the payload");
+            Error::new(ErrorKind::Unavailable, text).caused_by(error)
         })?;
         Ok(bytes)
     }

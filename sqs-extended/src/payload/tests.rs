@@ -201,6 +201,14 @@ async fn payload_that_is_too_large_is_not_requested() {
     assert_eq!(body.collect(9).await.unwrap_err().kind(), ErrorKind::TooLarge);
 }
 
+/// Others may free memory, so that a later attempt succeeds.
+#[tokio::test]
+async fn shortage_of_memory_is_retryable() {
+    let body = Body::new(u64::MAX, stream::empty().boxed());
+    let error = body.collect(usize::MAX).await.unwrap_err();
+    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Unavailable, true), "{error}");
+}
+
 #[tokio::test]
 async fn payload_must_be_utf8_in_both_directions_unless_it_is_binary() {
     let wrong = Bytes::from_static(b"a\xff");

@@ -173,7 +173,7 @@ async fn message_that_does_not_load_is_not_handled_and_keeps_its_object() {
     set.attributes(QueueAttributeName::RedrivePolicy, policy).send().await.unwrap();
     rig.send(large("")).await;
     let pointer = rig.bodies().remove(0);
-    rig.store.fail_when(|call, _| (call == StoreCall::Get).then_some(StoreFault::Fail(ErrorKind::Forbidden)));
+    rig.store.fail_when(|call, _| (call == StoreCall::Get).then_some(StoreFault::Fail(ErrorKind::Damaged)));
     let consumer = Consumer::builder(rig.client.clone(), &rig.url)
         .message_handler(|_, _| async { Ok(Outcome::Ack) })
         .build()
@@ -185,6 +185,42 @@ async fn message_that_does_not_load_is_not_handled_and_keeps_its_object() {
     rig.store.heal();
     let messages = rig.client.receive(&dead).send().await.unwrap();
     assert_eq!(messages[0].body().unwrap(), Some(&*large("")));
+}
+
+/// Until the permission is granted again: attempts to load the payload are not counted as receives.
+#[tokio::test(start_paused = true)]
+async fn denied_access_to_a_payload_does_not_use_up_the_receives_of_its_message() {
+    for name in ["q", "q.fifo"] {
+        let rig = Rig::with(name, |builder| builder).await;
+        let dead = if name == "q" { "dead" } else { "dead.fifo" };
+        let mut create = rig.plain.create_queue().queue_name(dead);
+        if name != "q" {
+            create = create.attributes(QueueAttributeName::FifoQueue, "true");
+        }
+        create.send().await.unwrap();
+        let arn = format!("arn:aws:sqs:us-east-1:000000000000:{dead}");
+        let policy = format!(r#"{{"deadLetterTargetArn":"{arn}","maxReceiveCount":"2"}}"#);
+        let set = rig.plain.set_queue_attributes().queue_url(&rig.url);
+        set.attributes(QueueAttributeName::RedrivePolicy, policy).send().await.unwrap();
+        for body in ["1", "2"] {
+            let send = rig.client.send_message().queue_url(&rig.url).message_body(large(body));
+            if name == "q" { send } else { send.message_group_id("a") }.send().await.unwrap();
+        }
+        rig.store
+            .fail_when(|call, _| (call == StoreCall::Get).then_some(StoreFault::Fail(ErrorKind::Forbidden)));
+        let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+            .message_handler(|_, _| async { Ok(Outcome::Ack) })
+            .build()
+            .unwrap();
+        let end = async {
+            tokio::time::sleep(std::time::Duration::from_secs(300)).await;
+            rig.store.heal();
+            until(|| rig.bodies().is_empty()).await;
+        };
+        let stats = consumer.run_until(end).await.unwrap().stats;
+        assert_eq!((stats.acked, stats.dead_lettered), (2, 0), "{name}: {stats:?}");
+        assert!(rig.server.queue(dead).bodies().is_empty(), "{name}");
+    }
 }
 
 /// The lanes of `BufferedClient` make each attempt by a separate call.

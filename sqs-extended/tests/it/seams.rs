@@ -81,7 +81,9 @@ async fn foreign_layer_without_these_methods_opens_payloads() {
 async fn message_that_does_not_open_is_unchanged_and_its_error_says_what_to_do() {
     for (kind, policy, expected) in [
         (ErrorKind::Unavailable, Unopened::Release, Unopened::Retry),
-        (ErrorKind::Forbidden, Unopened::Delete, Unopened::Release),
+        (ErrorKind::Forbidden, Unopened::Delete, Unopened::Retry),
+        (ErrorKind::Damaged, Unopened::Delete, Unopened::Release),
+        (ErrorKind::TooLarge, Unopened::Delete, Unopened::Release),
         (ErrorKind::NotFound, Unopened::DeadLetter, Unopened::DeadLetter),
         (ErrorKind::NotFound, Unopened::Release, Unopened::Release),
         (ErrorKind::NotFound, Unopened::Delete, Unopened::Delete),
