@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqs_client::client::{CallOptions, Execute, Queue, Retries};
 use sqs_client::operation::Operation;
@@ -24,6 +25,9 @@ use crate::receive::MemoryBudget;
 use crate::receive::MessagePayload;
 use crate::settings::{ExtendedClientBuilder, Settings};
 use crate::store::{Bounded, PayloadStore};
+
+/// How long a request of the client itself may take, whatever the timeouts of the client below.
+pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An Amazon SQS client for messages of up to 2 GB: it keeps large payloads in a store and sends pointers to them.
 ///

@@ -8,9 +8,9 @@ use sqs_client::client::{CallOptions, Execute, OperationError as _};
 use sqs_client::operation::get_queue_attributes::{GetQueueAttributes, GetQueueAttributesInput};
 use sqs_client::types::QueueAttributeName;
 use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAXIMUM_MESSAGE_SIZE};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
-use crate::client::ExtendedClient;
+use crate::client::{ExtendedClient, REQUEST_TIMEOUT};
 use crate::format::sizes::{Selection, select};
 use crate::send::SendRequest;
 use crate::settings::Threshold;
@@ -50,22 +50,22 @@ impl QueueAttributeCache {
     }
 
     /// The cached attributes, or those that SQS returns. If access is denied, none are known; if the call fails
-    /// otherwise, expired ones are used.
+    /// otherwise or takes too long, expired ones are used.
     pub(crate) async fn ask<H: Execute>(&self, client: &H, queue_url: &str) -> QueueAttributes {
         if let Some(attributes) = self.known(queue_url) {
             return attributes;
         }
-        let (attributes, lifetime) = match ask(client, queue_url).await {
+        let expired = || self.known.lock().get(queue_url).map(|(attributes, _)| attributes.clone());
+        let Ok(asked) = timeout(REQUEST_TIMEOUT, ask(client, queue_url)).await else {
+            tracing::debug!(queue_url, "the attributes of a queue could not be read: SQS did not respond in time");
+            return expired().unwrap_or_default();
+        };
+        let (attributes, lifetime) = match asked {
             Ok(attributes) => (attributes, LIFETIME),
             Err(error) => {
                 tracing::debug!(%error, queue_url, "the attributes of a queue could not be read");
                 if !is_denial::<H>(&error) {
-                    return self
-                        .known
-                        .lock()
-                        .get(queue_url)
-                        .map(|(attributes, _)| attributes.clone())
-                        .unwrap_or_default();
+                    return expired().unwrap_or_default();
                 }
                 (QueueAttributes::default(), DENIED_FOR)
             }

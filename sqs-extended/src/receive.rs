@@ -30,11 +30,11 @@ use sqs_client::types::{
 };
 use sqs_client::wire::checksum::Md5Hex;
 use sqs_client::wire::limits::MAX_BATCH_ENTRIES;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::client::{ExtendedClient, Rewritten, Shared};
+use crate::client::{ExtendedClient, REQUEST_TIMEOUT, Rewritten, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::format::message::{Found, Notification, PayloadRef, request_attributes, restore};
 use crate::format::pointer::{ExtendedHandle, extend_handle, original_handle};
@@ -44,9 +44,6 @@ use crate::payload::checks::{Progress, md5_of};
 
 /// The visibility timeout that is assumed if it is unknown: the default of SQS.
 const DEFAULT_VISIBILITY_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// How long a request of the client itself may take, whatever the timeouts of the client below.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long the delete of a message whose object is missing may take at least, also when the other messages must be returned.
 const MIN_DELETE_TIME: Duration = Duration::from_secs(5);
@@ -302,11 +299,15 @@ impl<H: Execute> ExtendedClient<H> {
             (None, None) => {
                 let (client, queue_url) = (self.clone(), input.queue_url().unwrap_or_default().to_owned());
                 // In a task: the answer is cached also if the payloads are here before.
-                let asking = tokio::spawn(async move {
-                    client.shared.queue_attributes.ask(&client.inner, &queue_url).await.visibility_timeout
+                shared.cleaner.spawn(async move {
+                    let asked = client.shared.queue_attributes.ask(&client.inner, &queue_url).await;
+                    // Nobody waits for it any more.
+                    let _ = answer.send(asked.visibility_timeout);
                 });
                 let answer = timeout(half(None), asking).await;
                 half(answer.ok().and_then(Result::ok).flatten())
+                let (answer, asked) = oneshot::channel();
+                let shared = Arc::clone(&self.shared);
             }
         };
         match received.checked_add(timeout) {

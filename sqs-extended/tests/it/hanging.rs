@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use sqs_extended::{ByteStream, ErrorKind, ExtendedClient, MessagePayload, Payload, UploadBody};
+use sqs_client::operation::Action;
+use sqs_extended::{
+    ByteStream, ErrorKind, ExtendedClient, MessagePayload, Payload, Threshold, UploadBody,
+};
+use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 
 use super::base_client::BaseClient;
@@ -207,4 +211,23 @@ async fn slow_source_and_slow_store_succeed_and_a_stalled_store_fails() {
     assert!(error.to_string().contains("no progress within 35s"), "{error}");
     assert_eq!(started.elapsed().as_secs(), 3_000 + 2 * 30 + 35);
     assert_eq!(rig.bodies().len(), 1);
+}
+
+/// The client below may have no timeouts, and its connection may be dead.
+#[tokio::test(start_paused = true)]
+async fn request_for_the_attributes_of_a_queue_that_is_never_answered_ends() {
+    let settings = |builder: sqs_extended::ExtendedClientBuilder<_>| {
+        builder.threshold(Threshold::Queue).store_timeout(STORE_TIMEOUT)
+    };
+    let rig = Rig::with("q", settings).await;
+    let hour = Duration::from_secs(3_600);
+    rig.server.faults().inject(Fault::latency(hour).on(Action::GetQueueAttributes));
+    let started = Instant::now();
+    rig.send(large("")).await;
+    assert_eq!(started.elapsed().as_secs(), 30, "it is sent with the default threshold");
+    hang(&rig, StoreCall::Get);
+    assert!(rig.client.receive(&rig.url).send().await.unwrap()[0].body().is_err());
+    assert_eq!(started.elapsed().as_secs(), 37, "the receive does not wait for the attributes");
+    rig.client.finish_cleanup().await;
+    assert_eq!(started.elapsed().as_secs(), 60, "the request of the receive has ended, too");
 }
