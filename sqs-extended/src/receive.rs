@@ -9,7 +9,7 @@
 //! A consumer opens each delivery under its lease, by `Execute::open`. A plain receive opens all its messages at once
 //! until `open_timeout`. Messages that do not open stand beside the others, with their errors.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -121,11 +121,11 @@ impl<H: Execute> ExtendedClient<H> {
     }
 
     /// What to do with a message that could not be opened.
-            // The operator may grant the access soon. Until then, no message must be used up.
-            ErrorKind::Forbidden => Unopened::Retry,
     fn unopened(&self, error: &Error) -> Unopened {
         match error.kind() {
             ErrorKind::NotFound => self.shared.settings.missing_object,
+            // The operator may grant the access soon. Until then, no message must be used up.
+            ErrorKind::Forbidden => Unopened::Retry,
             _ if error.is_retryable() => Unopened::Retry,
             _ => Unopened::Release,
         }
@@ -185,7 +185,8 @@ impl<H: Execute> ExtendedClient<H> {
             |messages: &mut Vec<Message>| messages.iter().any(|message| pointers.has_pointer(message));
         let Some(messages) = output.messages.take_if(has_pointers) else { return Ok(output) };
         // Boxed: the future is large, and most receives return no pointers.
-        let opened = Box::pin(self.open_all(messages, input)).await;
+        let order = self.order(&messages, input);
+        let opened = Box::pin(self.open_all(messages, input, order)).await;
         let (mut messages, mut unopened) = (Vec::new(), Vec::new());
         for ExtendedMessage { message, payload, .. } in opened {
             match payload {
@@ -211,12 +212,6 @@ impl<H: Execute> ExtendedClient<H> {
             Err(error) => error.output().cloned().ok_or(error)?,
         };
         let messages = output.messages.take().unwrap_or_default();
-        let mut opened = if is_lazy {
-            let order = self.order(&messages, input);
-            order.keep(messages.into_iter().map(|message| self.not_loaded(message)).enumerate())
-        } else {
-            self.open_all(messages, input).await
-        };
         let damaged = output.damaged_messages().iter();
         let damaged = damaged.map(|one| (&one.message, Error::from(sqs_client::Error::from(one))));
         // A layer below could not open them.
@@ -224,7 +219,14 @@ impl<H: Execute> ExtendedClient<H> {
             let error = one.error.downcast_ref::<Error>().cloned();
             (&one.message, error.unwrap_or_else(|| Error::new(ErrorKind::Client, one.error.to_string())))
         });
-        for (message, error) in damaged.chain(unopened) {
+        let failed: Vec<_> = damaged.chain(unopened).collect();
+        let order = self.order(&messages, input).behind(failed.iter().map(|(message, _)| *message));
+        let mut opened = if is_lazy {
+            order.keep(messages.into_iter().map(|message| self.not_loaded(message)).enumerate())
+        } else {
+            self.open_all(messages, input, order).await
+        };
+        for (message, error) in failed {
             self.report_failed(message, &error);
             let (payload, shared) = (MessagePayload::Failed(error), Arc::clone(&self.shared));
             opened.push(ExtendedMessage { message: message.clone(), payload, shared });
@@ -245,8 +247,12 @@ impl<H: Execute> ExtendedClient<H> {
 
     /// Opens the messages of a receive, in order. Those that a policy deletes are left out. If the future is dropped, all are
     /// made visible again.
-    async fn open_all(&self, messages: Vec<Message>, input: &ReceiveMessageInput) -> Vec<ExtendedMessage> {
-        let order = self.order(&messages, input);
+    async fn open_all(
+        &self,
+        messages: Vec<Message>,
+        input: &ReceiveMessageInput,
+        order: GroupOrder,
+    ) -> Vec<ExtendedMessage> {
         let queue_url = input.queue_url().unwrap_or_default();
         let handles = messages.iter().filter_map(original_handle).collect();
         let release = ReleaseOnDrop { client: self.clone(), queue_url: queue_url.to_owned(), handles };
@@ -283,7 +289,7 @@ impl<H: Execute> ExtendedClient<H> {
         let pointers = &self.shared.settings.pointers;
         // Messages with pointers are short.
         let copy = |message: &Message| pointers.has_pointer(message).then(|| message.clone());
-        GroupOrder { received: is_fifo.then(|| messages.iter().map(copy).collect()) }
+        GroupOrder { received: is_fifo.then(|| messages.iter().map(copy).collect()), failed: HashMap::new() }
     }
 
     /// Ends when the messages of a receive that has just ended must be returned.
@@ -298,16 +304,16 @@ impl<H: Execute> ExtendedClient<H> {
             (None, Some(seconds)) => half(Some(Duration::from_secs(seconds))),
             (None, None) => {
                 let (client, queue_url) = (self.clone(), input.queue_url().unwrap_or_default().to_owned());
+                let (answer, asked) = oneshot::channel();
+                let shared = Arc::clone(&self.shared);
                 // In a task: the answer is cached also if the payloads are here before.
                 shared.cleaner.spawn(async move {
                     let asked = client.shared.queue_attributes.ask(&client.inner, &queue_url).await;
                     // Nobody waits for it any more.
                     let _ = answer.send(asked.visibility_timeout);
                 });
-                let answer = timeout(half(None), asking).await;
+                let answer = timeout(half(None), asked).await;
                 half(answer.ok().and_then(Result::ok).flatten())
-                let (answer, asked) = oneshot::channel();
-                let shared = Arc::clone(&self.shared);
             }
         };
         match received.checked_add(timeout) {
@@ -433,19 +439,38 @@ impl<H: Execute> Drop for ReleaseOnDrop<H> {
 struct GroupOrder {
     /// Messages with pointers as they were received, by place. `None` for a standard queue.
     received: Option<Vec<Option<Message>>>,
+    /// Groups with a message that is not among the others, with its sequence number: the first one if there are several.
+    failed: HashMap<Option<String>, Option<u128>>,
 }
 
 impl GroupOrder {
+    /// Messages that failed before the others are opened go before those that were sent later in their groups.
+    fn behind<'m>(mut self, failed: impl Iterator<Item = &'m Message>) -> Self {
+        for message in failed {
+            let number = Self::sequence_number(message);
+            let first = self.failed.entry(Self::group(message)).or_insert(number);
+            *first = (*first).min(number);
+        }
+        self
+    }
+
     /// Fails the messages behind one of their group that failed. `opened` are in order, each with its place.
     fn keep(self, opened: impl IntoIterator<Item = (usize, ExtendedMessage)>) -> Vec<ExtendedMessage> {
-        let (Self { received }, mut interrupted) = (self, HashSet::new());
+        let (Self { received, failed }, mut interrupted) = (self, HashSet::new());
         let opened = opened.into_iter();
         let Some(mut received) = received else { return opened.map(|(_, message)| message).collect() };
+        // Without the numbers, it is unknown which one was sent first.
+        let is_before = |first: Option<u128>, number: Option<u128>| {
+            first.zip(number).is_none_or(|(first, number)| first < number)
+        };
+        let number = Self::sequence_number;
         let in_order = |(place, mut opened): (usize, ExtendedMessage)| {
             let group = Self::group(&opened.message);
             if matches!(opened.payload, MessagePayload::Failed(_)) {
                 interrupted.insert(group);
-            } else if interrupted.contains(&group) {
+            } else if interrupted.contains(&group)
+                || failed.get(&group).is_some_and(|first| is_before(*first, number(&opened.message)))
+            {
                 if let Some(message) = received.get_mut(place).and_then(Option::take) {
                     opened.message = message;
                 }
@@ -460,6 +485,10 @@ impl GroupOrder {
     /// `None` if the caller did not ask for it: such messages count as one group.
     fn group(message: &Message) -> Option<String> {
         message.attributes()?.get(&MessageSystemAttributeName::MessageGroupId).cloned()
+    }
+
+    fn sequence_number(message: &Message) -> Option<u128> {
+        message.attributes()?.get(&MessageSystemAttributeName::SequenceNumber)?.parse().ok()
     }
 }
 
@@ -710,7 +739,8 @@ impl<H: Execute> Receive<H> {
 
     /// Receives messages and loads their payloads. A payload that cannot be loaded does not affect other messages, but those behind
     /// it in its group of a FIFO queue: they are [`Failed`](MessagePayload::Failed) with [`ErrorKind::Unavailable`]. A message with a
-    /// wrong checksum is [`Failed`](MessagePayload::Failed) with the error of the client below, and comes last.
+    /// wrong checksum is [`Failed`](MessagePayload::Failed) with the error of the client below, and comes last. On FIFO queues, those
+    /// behind it in its group are `Failed`, too.
     ///
     /// # Errors
     /// The client below failed. Wrong checksums are not an error.

@@ -33,12 +33,34 @@ async fn damaged() -> (Rig, Extended, Pointer) {
     for mark in ["a", "b", "c"] {
         rig.send(large(mark)).await;
     }
-    let pointer = Pointer::from_body(&rig.bodies()[1]).unwrap();
+    let (client, pointer) = garbling(&rig, 1);
+    (rig, client, pointer)
+}
+
+/// A client below that damages the message with the pointer at this place of the queue.
+fn garbling(rig: &Rig, place: usize) -> (Extended, Pointer) {
+    let pointer = Pointer::from_body(&rig.bodies()[place]).unwrap();
     let transport = Garbling { inner: rig.server.transport(), key: pointer.key().to_owned() };
     let timeouts = TimeoutConfig::builder().build();
     let base = BaseClient::over(&rig.server, transport, RetryConfig::disabled(), timeouts);
-    let client = ExtendedClient::new(base, rig.store.clone());
-    (rig, client, pointer)
+    (ExtendedClient::new(base, rig.store.clone()), pointer)
+}
+
+#[tokio::test(start_paused = true)]
+async fn typed_receive_fails_the_messages_of_a_group_behind_a_damaged_one() {
+    for is_lazy in [false, true] {
+        let rig = Rig::with("q.fifo", |builder| builder).await;
+        for (group, mark) in [("x", "a"), ("x", "b"), ("x", "c"), ("y", "d")] {
+            let send = rig.client.send_message().queue_url(&rig.url).message_body(large(mark));
+            send.message_group_id(group).send().await.unwrap();
+        }
+        let (client, _) = garbling(&rig, 1);
+        let receive = client.receive(&rig.url);
+        let received = if is_lazy { receive.lazy() } else { receive }.send().await.unwrap();
+        let kinds: Vec<_> = received.iter().map(|one| one.body().err().map(|error| error.kind())).collect();
+        let (behind, damaged) = (Some(ErrorKind::Unavailable), Some(ErrorKind::Client));
+        assert_eq!(kinds, [None, behind, None, damaged], "lazy: {is_lazy}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
