@@ -156,6 +156,14 @@ impl Gate {
         }
     }
 
+    /// So many messages of a handler did not start after all.
+    pub(crate) fn not_started(&self, messages: usize) {
+        if let Some(rate) = &self.0.rate {
+            rate.lock().not_started(messages);
+            self.ring();
+        }
+    }
+
     /// The pool, the rate or the pause has changed.
     pub(crate) fn ring(&self) {
         self.0.bell.notify_one();

@@ -159,11 +159,15 @@ impl<H: Execute> Work<H> {
                 place.leave(HandlerEnd::Stopped, Duration::ZERO);
                 continue;
             }
-            self.gate.started(lines.iter().map(|(_, entries)| entries.len()).sum());
+            let count = lines.iter().map(|(_, entries)| entries.len()).sum();
+            self.gate.started(count);
             let (work, handler) = (Arc::clone(&self), handler.clone());
             self.in_background(async move {
                 let stop = work.stop_handlers.subscribe();
                 let (lines, late) = open_batch(&work.shared, lines).await;
+                let ready = lines.iter().flat_map(|(_, entries)| entries).filter(|(_, ready)| ready.is_ok());
+                // The others count when they run.
+                work.gate.not_started(count - ready.count());
                 if !late.is_empty() {
                     work.in_background(Arc::clone(&work).put_back(late));
                 }

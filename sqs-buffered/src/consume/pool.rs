@@ -493,6 +493,11 @@ impl RateLimit {
         self.tokens -= f64::from(u32::try_from(messages).unwrap_or(u32::MAX));
     }
 
+    /// So many messages that were noted have not started.
+    pub(crate) fn not_started(&mut self, messages: usize) {
+        self.tokens += f64::from(u32::try_from(messages).unwrap_or(u32::MAX));
+    }
+
     /// Messages that may wait to be started.
     pub(crate) fn ahead(&self) -> usize {
         // The bounds of the rate keep this small and positive.
