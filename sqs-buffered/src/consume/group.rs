@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -45,12 +46,26 @@ pub(crate) struct Work<H: Execute> {
     pub(crate) places: AtomicUsize,
     /// Messages that wait for the next run of their handlers.
     pub(crate) resting: AtomicUsize,
-    /// Those of them whose handlers have failed, or that could not be opened.
+    /// Those of them whose handlers have failed, or that could not be opened, and those that take long to open.
     pub(crate) failing: AtomicUsize,
     /// Stops the handlers. The run waits for them until this time.
     pub(crate) stop_handlers: watch::Sender<Option<Instant>>,
     panics: Mutex<Vec<String>>,
     background: mpsc::UnboundedSender<BoxFuture<'static, ()>>,
+}
+
+/// A message that counts among those that fail.
+pub(crate) struct Failing<'w> {
+    failing: &'w AtomicUsize,
+    /// Wakes the run: its places depend on these messages.
+    woken: &'w Notify,
+}
+
+impl Drop for Failing<'_> {
+    fn drop(&mut self) {
+        self.failing.fetch_sub(1, Relaxed);
+        self.woken.notify_one();
+    }
 }
 
 impl<H: Execute> Work<H> {
@@ -94,6 +109,13 @@ impl<H: Execute> Work<H> {
         let _ = self.background.send(Box::pin(future));
     }
 
+    /// Counts a message among those that fail until the result is dropped.
+    pub(crate) fn count_failing(&self) -> Failing<'_> {
+        self.failing.fetch_add(1, Relaxed);
+        self.shared.woken.notify_one();
+        Failing { failing: &self.failing, woken: &self.shared.woken }
+    }
+
     pub(crate) fn note_panic(&self, panic: Option<String>) {
         let mut panics = self.panics.lock();
         let has_room = panics.len() < MAX_PANICS;
@@ -109,9 +131,11 @@ impl<H: Execute> Work<H> {
     pub(crate) async fn run_line(self: Arc<Self>, handler: AnyHandler, key: Key) {
         while let Some(place) = self.place_for(&key).await {
             let Some(mut entry) = self.lines().start_next_of(&key) else { return };
-            let stop = self.stop_handlers.subscribe();
-            let (verdict, elapsed) = handle(&handler, &self.shared, &mut entry.latest, stop).await;
-            place.leave(verdict.end(), elapsed);
+            let (mut place, stop) = (Some(place), self.stop_handlers.subscribe());
+            let (verdict, elapsed) = handle(&handler, &self, &mut entry.latest, &mut place, stop).await;
+            if let Some(place) = place {
+                place.leave(verdict.end(), elapsed);
+            }
             self.settle(&key, entry, verdict).await;
         }
     }
@@ -164,7 +188,7 @@ impl<H: Execute> Work<H> {
             let (work, handler) = (Arc::clone(&self), handler.clone());
             self.in_background(async move {
                 let stop = work.stop_handlers.subscribe();
-                let (lines, late) = open_batch(&work.shared, lines).await;
+                let (lines, late) = open_batch(&work, lines).await;
                 let ready = lines.iter().flat_map(|(_, entries)| entries).filter(|(_, ready)| ready.is_ok());
                 // The others count when they run.
                 work.gate.not_started(count - ready.count());

@@ -332,7 +332,7 @@ impl<H: Execute> Work<H> {
             latest.failures += 1;
         }
         self.resting.fetch_add(1, Relaxed);
-        self.failing.fetch_add(usize::from(is_failing), Relaxed);
+        let failing = is_failing.then(|| self.count_failing());
         self.shared.woken.notify_one();
         tokio::select! {
             biased;
@@ -341,7 +341,7 @@ impl<H: Execute> Work<H> {
             () = sleep(pause) => {}
         }
         self.resting.fetch_sub(1, Relaxed);
-        self.failing.fetch_sub(usize::from(is_failing), Relaxed);
+        drop(failing);
         self.shared.woken.notify_one();
         self.run_again(key, entry);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::iter::repeat_with;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,12 +12,14 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use sqs_client::client::{Execute, Unopened};
 use sqs_client::types::MessageSystemAttributeName as Name;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::consume::adaptive::HandlerEnd;
 use crate::consume::batch::{AnyBatchHandler, Behind};
 use crate::consume::consumer::Shared;
 use crate::consume::extract::MessageContext;
+use crate::consume::gate::Place;
+use crate::consume::group::Work;
 use crate::consume::handler::{AnyHandler, Failure, HandlerTask};
 use crate::consume::lines::{Arrived, Key};
 use crate::consume::settle::{HandlerError, Outcome};
@@ -71,15 +74,35 @@ impl Verdict {
 }
 
 /// Opens a message under its lease, until `stop`. An error is the verdict about it: it could not be opened, or must not run.
+///
+/// If it takes long, `slow` is called, and the message counts among those that fail: others are received meanwhile. From then on, also a
+/// shutdown ends it.
 async fn open<H: Execute>(
-    shared: &Shared<H>,
+    work: &Work<H>,
     delivery: &mut Delivery,
     stop: impl Future<Output = ()>,
+    slow: impl FnOnce(),
 ) -> Result<(), Verdict> {
-    let opened = tokio::select! {
+    let shared = &work.shared;
+    let mut opening = pin!(shared.opener.open(&shared.source, &shared.observer, delivery));
+    let mut stop = pin!(stop);
+    let in_time = tokio::select! {
         biased;
-        opened = shared.opener.open(&shared.source, &shared.observer, delivery) => opened,
-        () = stop => return Err(Verdict::Aborted),
+        opened = &mut opening => Some(opened),
+        () = &mut stop => return Err(Verdict::Aborted),
+        () = sleep(MIN_WAIT) => None,
+    };
+    let opened = if let Some(opened) = in_time {
+        opened
+    } else {
+        slow();
+        let _counted = work.count_failing();
+        tokio::select! {
+            biased;
+            opened = opening => opened,
+            () = stop => return Err(Verdict::Aborted),
+            () = shared.stop.finishing() => return Err(Verdict::Aborted),
+        }
     };
     opened.map_err(|failure| match failure {
         NotOpened::Failed(policy, reason) => Verdict::Unopened(policy, reason),
@@ -88,20 +111,31 @@ async fn open<H: Execute>(
 }
 
 /// Runs a handler in a task of its own. Returns how it ended, and how long it ran.
+///
+/// A message that takes long to open leaves its place to others. It gets another one when it is open.
 pub(crate) async fn handle<H: Execute>(
     handler: &AnyHandler,
-    shared: &Shared<H>,
+    work: &Work<H>,
     delivery: &mut Delivery,
+    place: &mut Option<Place>,
     mut stop: watch::Receiver<Option<Instant>>,
 ) -> (Verdict, Duration) {
+    let shared = &work.shared;
     let (source, observer) = (&shared.source, &*shared.observer);
     let queue_url = &source.url;
     let Some(claim) = source.client.claims().claim(queue_url, delivery.id()) else {
         return (Verdict::Busy, Duration::ZERO);
     };
     let stopped = async { drop(stop.wait_for(Option::is_some).await) };
-    if let Err(verdict) = open(shared, delivery, stopped).await {
+    let leave = || {
+        *place = None;
+        work.gate.not_started(1);
+    };
+    if let Err(verdict) = open(work, delivery, stopped, leave).await {
         return (verdict, Duration::ZERO);
+    }
+    if place.is_none() {
+        return (Verdict::NotYet, Duration::ZERO);
     }
     let delivery = &*delivery;
     observer.tally.started.one();
@@ -178,18 +212,19 @@ type Opened<C> = (Arrived<Delivery>, Result<C, Verdict>);
 /// Opens lines, each with its place in the batch.
 pub(crate) type OpeningLines = FuturesUnordered<BoxFuture<'static, (usize, (Key, Vec<Opened<Claim>>))>>;
 
-/// Messages are waited for, after the first one is open, for as long as that one took, and at least this long.
+/// Messages of a batch are waited for, after the first one is open, for as long as that one took, and at least this long. One that takes
+/// longer to open is slow: others are received meanwhile.
 const MIN_WAIT: Duration = Duration::from_secs(1);
 
 /// Opens the messages of a batch. Returns the lines that are ready in time, and those whose first message still loads: one payload that
 /// hangs must not delay the others.
 pub(crate) async fn open_batch<H: Execute>(
-    shared: &Arc<Shared<H>>,
+    work: &Arc<Work<H>>,
     lines: ByLine<Arrived<Delivery>>,
 ) -> (ByLine<Opened<Claim>>, OpeningLines) {
     let open = |(place, (key, entries)): (usize, (Key, Vec<Arrived<Delivery>>))| {
-        let shared = Arc::clone(shared);
-        async move { (place, (key, open_line(&shared, entries).await)) }.boxed()
+        let work = Arc::clone(work);
+        async move { (place, (key, open_line(&work, entries).await)) }.boxed()
     };
     let mut opening: OpeningLines = lines.into_iter().enumerate().map(open).collect();
     let mut opened = in_time(&mut opening, |_| true).await;
@@ -199,9 +234,10 @@ pub(crate) async fn open_batch<H: Execute>(
 
 /// Opens messages of a line. Waits for the first one however long it takes, so that it gets ready at last.
 async fn open_line<H: Execute>(
-    shared: &Shared<H>,
+    work: &Work<H>,
     mut entries: Vec<Arrived<Delivery>>,
 ) -> Vec<Opened<Claim>> {
+    let shared = &work.shared;
     let (claims, queue_url) = (shared.source.client.claims(), &shared.source.url);
     // Up to the first message that another consumer handles. A message is claimed before it is opened: its payload may be deleted by the
     // one that handles it.
@@ -211,7 +247,7 @@ async fn open_line<H: Execute>(
     let open = |(place, entry): (usize, _)| async move {
         let entry: &mut Arrived<Delivery> = entry;
         // When the consumer stops, messages that have not started are given back.
-        (place, open(shared, &mut entry.latest, shared.stop.finishing()).await)
+        (place, open(work, &mut entry.latest, shared.stop.finishing(), || {}).await)
     };
     let mut opening: FuturesUnordered<_> =
         entries.iter_mut().take(claimed.len()).enumerate().map(open).collect();

@@ -23,7 +23,7 @@ use super::super::base_client::BaseClient;
 use super::diary::Diary;
 use super::rig::{Rig, secs, until};
 
-/// Opens a message by a prefix of its body and of its receipt handle, in a second; in two minutes if its body is "slow", in 20 seconds if
+/// Opens a message by a prefix of its body and of its receipt handle, in a second; in two minutes if its body starts with "slow", in 20 seconds if
 /// it is "late", and in 35 if it is "later". The first ones fail. A "small" one is as it should be, and returned at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
@@ -115,7 +115,7 @@ impl Execute for Layer {
             return Ok(());
         }
         let seconds = match message.body() {
-            Some("slow") => 120,
+            Some(body) if body.starts_with("slow") => 120,
             Some("late") => 20,
             Some("later") => 35,
             _ => 1,
@@ -693,4 +693,57 @@ async fn payload_that_hangs_delays_only_those_behind_it_in_its_group() {
     let all: Vec<_> = runs.iter().flat_map(|(_, batch)| batch.clone()).collect();
     assert_eq!(all, ["opened 1", "opened 2", "opened slow", "opened 3"]);
     assert_eq!((stats.started, stats.acked, stats.leases_lost), (4, 4, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn payload_that_hangs_leaves_its_place_to_others() {
+    for name in ["jobs", "jobs.fifo"] {
+        let rig = Rig::new(name).await;
+        for (group, body) in ["slow 1", "slow 2", "slow 3", "1", "2", "3"].into_iter().enumerate() {
+            rig.send_to(&group.to_string(), [body]).await;
+        }
+        let (runs, start) = (Arc::new(Mutex::new(Vec::new())), Instant::now());
+        let seen = Arc::clone(&runs);
+        let consumer = Consumer::builder(layer(&rig, (0, Unopened::Retry)), &rig.url)
+            .concurrency(1)
+            .message_handler(move |message, _| {
+                let body = message.body().unwrap_or_default().to_owned();
+                seen.lock().unwrap().push((start.elapsed().as_secs(), body));
+                async { Ok(Outcome::Ack) }
+            })
+            .build()
+            .unwrap();
+        let stats = consumer.run_until(until(|| rig.left() == 0)).await.unwrap().stats;
+        let runs = runs.lock().unwrap();
+        let (healthy, slow) = runs.split_at(3);
+        assert!(healthy.iter().all(|(at, body)| *at < 20 && !body.contains("slow")), "{name}: {runs:?}");
+        assert!(slow.iter().all(|(at, body)| *at >= 120 && body.contains("slow")), "{name}: {runs:?}");
+        assert_eq!((stats.started, stats.acked, stats.returned), (6, 6, 0), "{name}: {stats:?}");
+    }
+}
+
+/// Those that load late run in a later batch, and count there.
+#[tokio::test(start_paused = true)]
+async fn message_that_loads_late_counts_once_for_the_rate_limit() {
+    for in_batches in [false, true] {
+        let rig = Rig::new("jobs").await;
+        rig.send((0..10).map(|_| "late")).await;
+        if in_batches {
+            rig.send(["first"]).await;
+        }
+        let builder = Consumer::builder(layer(&rig, (0, Unopened::Retry)), &rig.url)
+            .concurrency(20)
+            .prefetch(20)
+            .rate_limit(0.2);
+        let builder = if in_batches {
+            let handler = |_: Vec<String>| async { Outcome::Ack };
+            builder.batch_size(20).batch_handler(handler).build()
+        } else {
+            builder.message_handler(|_, _| async { Ok(Outcome::Ack) }).build()
+        };
+        let start = Instant::now();
+        builder.unwrap().run_until(until(|| rig.left() == 0)).await.unwrap();
+        // Ten or eleven messages, one each 5 s.
+        assert!(start.elapsed() < secs(90), "batches: {in_batches}, {:?}", start.elapsed());
+    }
 }
