@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use sqs_client::Client;
 use sqs_client::config::retry::RetryConfig;
+use sqs_client::types::QueueAttributeName;
 use sqs_extended::{ExtendedClient, ExtendedClientBuilder, Pointer, S3Store};
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::{MockS3, S3};
@@ -22,6 +23,26 @@ impl Backend {
     pub(crate) async fn start() -> Self {
         let server = MockSqs::builder().seed(7).s3(S3::temporary().bucket(BUCKET)).start().await.unwrap();
         let url = server.client().create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+        Self { server, url }
+    }
+
+    /// A queue of this name instead, with a dead-letter queue of the second name, to which SQS moves messages after so many receives.
+    pub(crate) async fn with_dead_letters(name: &str, dead: &str, receives: u32) -> Self {
+        let Self { server, .. } = Self::start().await;
+        let plain = server.client();
+        let arn = format!("arn:aws:sqs:us-east-1:000000000000:{dead}");
+        let policy = format!(r#"{{"deadLetterTargetArn":"{arn}","maxReceiveCount":"{receives}"}}"#);
+        for queue in [dead, name] {
+            let mut create = plain.create_queue().queue_name(queue);
+            if name.ends_with(".fifo") {
+                create = create.attributes(QueueAttributeName::FifoQueue, "true");
+                create = create.attributes(QueueAttributeName::ContentBasedDeduplication, "true");
+            }
+            create.send().await.unwrap();
+        }
+        let url = plain.get_queue_url().queue_name(name).send().await.unwrap().queue_url.unwrap();
+        let set = plain.set_queue_attributes().queue_url(&url);
+        set.attributes(QueueAttributeName::RedrivePolicy, policy).send().await.unwrap();
         Self { server, url }
     }
 

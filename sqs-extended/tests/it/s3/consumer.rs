@@ -1,8 +1,9 @@
-//! A consumer while S3 fails for one payload: no handler sees a pointer, and the other messages do not wait.
+//! A consumer while S3 fails for some payloads: no handler sees a pointer, and the other messages do not wait.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use sqs_buffered::{BackOff, Consumer};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::types::QueueAttributeName;
@@ -145,4 +146,80 @@ async fn payload_over_the_limit_is_given_back_with_its_object() {
     let seen = case.run(|builder| builder.max_payload_bytes(350_000), Case::handled).await;
     assert_eq!(seen, ["bad", "ok0", "ok1", "ok2", "ok3", "ok4"]);
     assert_eq!((case.backend.live().len(), case.backend.objects()), (1, case.backend.live()));
+}
+
+/// How long S3 fails: longer than all back-offs of a message with so few receives.
+const OUTAGE: Duration = Duration::from_secs(6);
+
+/// S3 fails for three payloads, and SQS allows two receives. Other messages come by themselves and behind those, with payloads and without.
+async fn outage(name: &str, what: &str, fault: Fault) {
+    let dead = if name == "jobs" { "dead" } else { "dead.fifo" };
+    let backend = Backend::with_dead_letters(name, dead, 2).await;
+    let client =
+        backend.client_with(RetryConfig::standard(), |builder| builder.store_timeout(Duration::from_secs(1)));
+    let send = async |group: String, mark: String, length: usize| {
+        let send = client.send_message().queue_url(&backend.url).message_body(mark + &"x".repeat(length));
+        if name == "jobs" { send } else { send.message_group_id(group) }.send().await.unwrap();
+    };
+    for number in 0..3 {
+        send(format!("g{number}"), format!("bad{number}"), 300_000).await;
+    }
+    for key in backend.objects() {
+        backend.server.faults().inject(fault.clone().key_prefix(&key).bucket(BUCKET));
+    }
+    for number in 0..3 {
+        send(format!("h{number}"), format!("big{number}"), 300_000).await;
+        send(format!("s{number}"), format!("own{number}"), 0).await;
+        send(format!("g{number}"), format!("end{number}"), 0).await;
+    }
+    let seen = Arc::<Mutex<Vec<String>>>::default();
+    let log = Arc::clone(&seen);
+    let handler = move |body: String| {
+        log.lock().unwrap().push(body[..4].to_owned());
+        async { Ok::<_, String>(()) }
+    };
+    let consumer = Consumer::builder(client.clone(), &backend.url)
+        .back_off(BackOff::Fixed(Duration::from_millis(100)))
+        .wait_time(Duration::from_secs(1))
+        .handler(handler)
+        .build()
+        .unwrap();
+    let end = async {
+        sleep(OUTAGE).await;
+        let early = seen.lock().unwrap().clone();
+        assert!(!early.iter().any(|mark| mark.starts_with("bad")), "{name}, {what}: {early:?}");
+        for mark in ["big", "own"] {
+            let count = early.iter().filter(|seen| seen.starts_with(mark)).count();
+            assert_eq!(count, 3, "{name}, {what}: {early:?}");
+        }
+        backend.server.faults().clear();
+        while !backend.server.queue(name).bodies().is_empty() {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let report = timeout(MINUTE, consumer.run_until(end)).await.expect("it ends").unwrap();
+    assert!(backend.server.queue(dead).bodies().is_empty(), "{name}, {what}");
+    assert_eq!((report.stats.acked, report.stats.dead_lettered), (12, 0), "{name}, {what}: {:?}", report.stats);
+    let seen = seen.lock().unwrap().clone();
+    if name != "jobs" {
+        let place = |mark: String| seen.iter().position(|seen| *seen == mark);
+        for number in 0..3 {
+            let (bad, end) = (place(format!("bad{number}")), place(format!("end{number}")));
+            assert!(bad < end, "{what}: {seen:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn messages_survive_an_outage_for_their_payloads_that_is_longer_than_their_receives() {
+    let get = |fault: Fault| fault.on_s3(S3Action::GetObject);
+    let faults = [
+        ("503", get(Fault::s3_error("SlowDown"))),
+        ("403", get(Fault::s3_error("AccessDenied"))),
+        ("hangs", get(Fault::latency(MINUTE))),
+    ];
+    let cases = faults.iter().flat_map(|(what, fault)| {
+        ["jobs", "jobs.fifo"].map(|name| outage(name, what, fault.clone()))
+    });
+    join_all(cases).await;
 }
