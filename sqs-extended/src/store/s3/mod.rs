@@ -332,14 +332,10 @@ impl Intercept for Attempts {
     }
 }
 
-/// The error codes of throttled requests, which were not executed.
-const THROTTLED: &[&str] =
-    &["SlowDown", "SlowDownRead", "SlowDownWrite", "Throttling", "ThrottlingException"];
-
 /// Whether S3 may have executed a request with this response. A 503 with another code may come from a proxy that lost
 /// the response. A successful status with an unreadable body may have been executed, too.
 fn is_open(status: u16, code: Option<&str>) -> bool {
-    status < 300 || (status >= 500 && !code.is_some_and(|code| THROTTLED.contains(&code)))
+    status < 300 || (status >= 500 && !code.is_some_and(is_throttled))
 }
 
 /// The error code of an observed call.
@@ -640,35 +636,43 @@ fn causes(error: &(dyn StdError + 'static)) -> String {
     chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// Error codes of client errors that pass: with new credentials, a corrected clock, or fewer requests. AWS KMS throttles with
-/// status 400.
+/// Error codes of errors that pass: with new credentials, a corrected clock, or fewer requests. AWS KMS throttles with status 400. The
+/// flag says whether S3 throttled the request, so that it certainly was not executed.
 ///
 /// Sources: <https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html>,
 /// <https://docs.aws.amazon.com/kms/latest/developerguide/throttling.html>
-const TRANSIENT: [&str; 15] = [
-    "ExpiredToken",
-    "KMS.ThrottlingException",
-    "OperationAborted",
-    "RequestLimitExceeded",
-    "RequestThrottled",
-    "RequestTimeTooSkewed",
-    "RequestTimeout",
-    "SlowDown",
-    "SlowDownRead",
-    "SlowDownWrite",
-    "Throttling",
-    "ThrottlingException",
-    "ThrottledException",
-    "TokenRefreshRequired",
-    "TooManyRequestsException",
+const TRANSIENT: [(&str, bool); 15] = [
+    ("ExpiredToken", false),
+    ("KMS.ThrottlingException", false),
+    ("OperationAborted", false),
+    ("RequestLimitExceeded", false),
+    ("RequestThrottled", false),
+    ("RequestTimeTooSkewed", false),
+    ("RequestTimeout", false),
+    ("SlowDown", true),
+    ("SlowDownRead", true),
+    ("SlowDownWrite", true),
+    ("Throttling", true),
+    ("ThrottlingException", true),
+    ("ThrottledException", false),
+    ("TokenRefreshRequired", false),
+    ("TooManyRequestsException", false),
 ];
+
+fn is_transient(code: &str) -> bool {
+    TRANSIENT.iter().any(|(transient, _)| *transient == code)
+}
+
+fn is_throttled(code: &str) -> bool {
+    TRANSIENT.contains(&(code, true))
+}
 
 fn kind(what: What, status: Option<u16>, code: Option<&str>) -> ErrorKind {
     match (status.unwrap_or_default(), code) {
         // A missing bucket is not a missing object, and neither is the 404 of a proxy, which has no error code of S3: a policy may
         // delete messages whose object is missing.
         (404, Some("NoSuchKey" | "NotFound")) if what == What::Read => ErrorKind::NotFound,
-        (_, Some(code)) if TRANSIENT.contains(&code) => ErrorKind::Unavailable,
+        (_, Some(code)) if is_transient(code) => ErrorKind::Unavailable,
         (403, _) => ErrorKind::Forbidden,
         (412 | 416, _) if what == What::Read => ErrorKind::Damaged,
         // Server errors, and successes with an error or an unreadable body.
