@@ -1,7 +1,8 @@
 //! Deletes objects that no message needs.
 //!
 //! ```text
-//! a delete fails, or its call is dropped -> a task: delete, up to five attempts with pauses
+//! a message is deleted                   -> a task: delete its object, up to five attempts with pauses
+//! a send fails, or its call is dropped   -> the same
 //! a write fails, or its call is dropped, so that the store may still execute it -> the same, and again after a while
 //! ```
 //! At most 10,000 objects wait, each for a limited time, and for a turn in its bucket. If the client gives up an object, for
