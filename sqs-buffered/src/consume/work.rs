@@ -233,10 +233,7 @@ pub(crate) async fn open_batch<H: Execute>(
 }
 
 /// Opens messages of a line. Waits for the first one however long it takes, so that it gets ready at last.
-async fn open_line<H: Execute>(
-    work: &Work<H>,
-    mut entries: Vec<Arrived<Delivery>>,
-) -> Vec<Opened<Claim>> {
+async fn open_line<H: Execute>(work: &Work<H>, mut entries: Vec<Arrived<Delivery>>) -> Vec<Opened<Claim>> {
     let shared = &work.shared;
     let (claims, queue_url) = (shared.source.client.claims(), &shared.source.url);
     // Up to the first message that another consumer handles. A message is claimed before it is opened: its payload may be deleted by the
