@@ -57,7 +57,10 @@ impl QueueAttributeCache {
         }
         let expired = || self.known.lock().get(queue_url).map(|(attributes, _)| attributes.clone());
         let Ok(asked) = timeout(REQUEST_TIMEOUT, ask(client, queue_url)).await else {
-            tracing::debug!(queue_url, "the attributes of a queue could not be read: SQS did not respond in time");
+            tracing::debug!(
+                queue_url,
+                "the attributes of a queue could not be read: SQS did not respond in time"
+            );
             return expired().unwrap_or_default();
         };
         let (attributes, lifetime) = match asked {

@@ -6,9 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use sqs_client::operation::Action;
-use sqs_extended::{
-    ByteStream, ErrorKind, ExtendedClient, MessagePayload, Payload, Threshold, UploadBody,
-};
+use sqs_extended::{ByteStream, ErrorKind, ExtendedClient, MessagePayload, Payload, Threshold, UploadBody};
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
 

@@ -199,7 +199,12 @@ async fn outage(name: &str, what: &str, fault: Fault) {
     };
     let report = timeout(MINUTE, consumer.run_until(end)).await.expect("it ends").unwrap();
     assert!(backend.server.queue(dead).bodies().is_empty(), "{name}, {what}");
-    assert_eq!((report.stats.acked, report.stats.dead_lettered), (12, 0), "{name}, {what}: {:?}", report.stats);
+    assert_eq!(
+        (report.stats.acked, report.stats.dead_lettered),
+        (12, 0),
+        "{name}, {what}: {:?}",
+        report.stats
+    );
     let seen = seen.lock().unwrap().clone();
     if name != "jobs" {
         let place = |mark: String| seen.iter().position(|seen| *seen == mark);
@@ -218,8 +223,8 @@ async fn messages_survive_an_outage_for_their_payloads_that_is_longer_than_their
         ("403", get(Fault::s3_error("AccessDenied"))),
         ("hangs", get(Fault::latency(MINUTE))),
     ];
-    let cases = faults.iter().flat_map(|(what, fault)| {
-        ["jobs", "jobs.fifo"].map(|name| outage(name, what, fault.clone()))
-    });
+    let cases = faults
+        .iter()
+        .flat_map(|(what, fault)| ["jobs", "jobs.fifo"].map(|name| outage(name, what, fault.clone())));
     join_all(cases).await;
 }
