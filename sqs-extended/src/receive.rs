@@ -579,25 +579,43 @@ async fn notified(message: &Message, text: String) -> Result<Text, Error> {
 /// The unit of the memory budget in bytes: a semaphore has fewer permits on 32-bit systems.
 const UNIT: u64 = 1 << 10;
 
+/// Payloads of at most this many bytes may use the reserved share of the budget.
+const SMALL: u64 = 1 << 20;
+
+/// The reserved share of the budget is one of so many.
+const SHARES: u32 = 8;
+
 /// Limits the bytes of payloads that are loaded at a time.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
+    /// Those that all payloads share.
     units: u32,
     free: Semaphore,
+    /// For small payloads: large ones whose bodies stall must not hold them up.
+    reserved: Semaphore,
 }
 
 impl MemoryBudget {
     pub(crate) fn new(bytes: u64) -> Self {
         let most = u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX);
         let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(most).clamp(1, most);
-        Self { units, free: Semaphore::new(units as usize) }
+        // Too small a share would have no room for any.
+        let reserved =
+            Some(units / SHARES).filter(|share| u64::from(*share) * UNIT >= SMALL).unwrap_or_default();
+        let units = units - reserved;
+        Self { units, free: Semaphore::new(units as usize), reserved: Semaphore::new(reserved as usize) }
     }
 
-    /// Waits until this number of bytes is free, first come, first served. A payload over the whole budget loads alone.
+    /// Waits until this number of bytes is free, first come, first served. A payload over the whole budget loads alone, apart from small
+    /// ones.
     async fn take(&self, bytes: u64) -> Option<SemaphorePermit<'_>> {
         let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX).min(self.units);
-        // The semaphore is never closed.
-        self.free.acquire_many(units).await.ok()
+        // The semaphores are never closed.
+        tokio::select! {
+            biased;
+            room = self.reserved.acquire_many(units), if bytes <= SMALL => room.ok(),
+            room = self.free.acquire_many(units) => room.ok(),
+        }
     }
 }
 
@@ -868,5 +886,34 @@ impl fmt::Debug for BodyStream {
             Err(error) => debug.field("error", error),
         };
         debug.finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn has_room(budget: &MemoryBudget, bytes: u64) -> bool {
+        timeout(Duration::from_secs(1), budget.take(bytes)).await.is_ok()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn small_payloads_have_room_while_large_ones_hold_the_rest_of_the_budget() {
+        let budget = MemoryBudget::new(16 << 20);
+        let large = budget.take(u64::MAX).await;
+        assert!(!has_room(&budget, SMALL + 1).await);
+        let small = [budget.take(SMALL).await, budget.take(SMALL).await];
+        assert!(!has_room(&budget, 1).await, "the reserved share is used up");
+        drop(large);
+        assert!(has_room(&budget, 14 << 20).await && has_room(&budget, 1).await);
+        drop(small);
+        assert!(has_room(&budget, SMALL).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn budget_without_room_for_a_reserved_share_has_none() {
+        let budget = MemoryBudget::new((8 << 20) - UNIT);
+        let _all = budget.take(8 << 20).await;
+        assert!(!has_room(&budget, 1).await);
     }
 }

@@ -202,7 +202,8 @@ impl<H: Execute> ExtendedClientBuilder<H> {
     }
 
     /// Sets what a consumer does with messages whose object does not exist (404 with an error code of S3): [`Unopened::Release`] by
-    /// default, so that the redrive policy of the queue decides. An object that cannot be accessed (403) is not missing.
+    /// default, so that the redrive policy of the queue decides. An object that cannot be accessed (403) is not missing: a consumer keeps its message
+    /// and tries again, as if the store were down.
     ///
     /// Plain receives follow [`Unopened::Delete`]: they delete the message, as the library for Java does with
     /// `ignorePayloadNotFound`. With any other policy, or if the delete fails or does not end in the time of the receive
@@ -259,6 +260,8 @@ impl<H: Execute> ExtendedClientBuilder<H> {
     /// Sets how many bytes of payloads are loaded at a time over all receives and consumers of the client and its clones: 536,870,912
     /// (512 MiB) by default, at least 1. Payloads wait for each other, first come, first served. A payload over the budget loads alone.
     /// The payload of an SNS notification counts twice, because the notification is written anew.
+    ///
+    /// From 8 MiB on, an eighth of the budget is reserved for payloads of at most 1 MiB: they do not wait for large ones that load slowly.
     ///
     /// A payload that has room must load within one [`store_timeout`](Self::store_timeout) and a second for each MiB. Otherwise
     /// it fails with [`ErrorKind::Unavailable`], and others load.
