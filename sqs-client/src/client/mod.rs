@@ -491,6 +491,8 @@ pub trait Execute: Clone + Send + Sync + 'static {
     /// `execute` opens all of them. By default, the same as `execute`.
     ///
     /// A layer that wraps another client forwards both methods or neither: with neither, all messages are opened here.
+    /// Forward both in a layer under sqs-buffered: with neither, its consumers cannot keep a message that does not open, and SQS counts
+    /// each receive of it.
     ///
     /// # Errors
     /// See the error type of the implementation.
