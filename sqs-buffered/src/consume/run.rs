@@ -104,7 +104,8 @@ impl<H: Execute> Run<H> {
         let places = match self.work.gate.ahead() {
             Some(ahead) => {
                 let started = self.work.gate.running().saturating_mul(size);
-                let resting = self.work.resting.load(Relaxed);
+                // Those that take long to open have left their places, and count only as failing.
+                let resting = self.work.resting.load(Relaxed).max(self.work.failing.load(Relaxed));
                 most.min(started.saturating_add(resting).saturating_add(ahead.max(size)))
             }
             None => most,
