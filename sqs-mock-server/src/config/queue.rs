@@ -12,7 +12,7 @@ use crate::config::file::Problem;
 use crate::config::problems_of_home;
 use crate::config::units::{ByteSize, duration};
 use crate::control::arn::is_fifo_name;
-use crate::sqs::engine::attributes::{Attributes, DeduplicationScope, Tags, ThroughputLimit};
+use crate::sqs::engine::attributes::{Attributes, DeduplicationScope, Tags, ThroughputLimit, range};
 use crate::sqs::engine::throughput::QuotaSetting;
 
 /// An initial queue. Durations and sizes have units; all other values are as in `CreateQueue`.
@@ -142,18 +142,12 @@ impl QueueDefinition {
 
 /// The allowed range, which the messages of SQS omit.
 fn explain(name: &Name, value: &str, fifo: bool) -> Option<String> {
-    let (range, unit) = match name {
-        Name::VisibilityTimeout => (limits::VISIBILITY_TIMEOUT_SECONDS, "seconds"),
-        Name::DelaySeconds => (limits::DELAY_SECONDS, "seconds"),
-        Name::MessageRetentionPeriod => (limits::RETENTION_SECONDS, "seconds"),
-        Name::ReceiveMessageWaitTimeSeconds => (limits::WAIT_TIME_SECONDS, "seconds"),
-        Name::KmsDataKeyReusePeriodSeconds => (limits::KMS_REUSE_SECONDS, "seconds"),
-        Name::MaximumMessageSize => (limits::MAXIMUM_MESSAGE_SIZE, "bytes"),
-        Name::ContentBasedDeduplication | Name::DeduplicationScope | Name::FifoThroughputLimit if !fifo => {
-            return Some(ONLY_FIFO.to_owned());
-        }
-        _ => return None,
-    };
+    if let Name::ContentBasedDeduplication | Name::DeduplicationScope | Name::FifoThroughputLimit = name
+        && !fifo
+    {
+        return Some(ONLY_FIFO.to_owned());
+    }
+    let (range, unit) = range(name)?;
     let (least, most) = (range.start(), range.end());
     Some(format!("{value} {unit} is out of range; allowed are {least} to {most} whole {unit}"))
 }

@@ -170,20 +170,14 @@ impl Attributes {
 
     fn set(&mut self, name: &Name, value: &str) -> Result<(), ServiceError> {
         let set = match name {
-            Name::DelaySeconds => assign(&mut self.delay, seconds(value, &limits::DELAY_SECONDS)),
+            Name::DelaySeconds => assign(&mut self.delay, seconds(name, value)),
             Name::MaximumMessageSize => {
-                let size = number(value, &limits::MAXIMUM_MESSAGE_SIZE);
-                assign(&mut self.maximum_message_size, size.and_then(|size| usize::try_from(size).ok()))
+                let size = number(name, value).and_then(|size| usize::try_from(size).ok());
+                assign(&mut self.maximum_message_size, size)
             }
-            Name::MessageRetentionPeriod => {
-                assign(&mut self.retention, seconds(value, &limits::RETENTION_SECONDS))
-            }
-            Name::ReceiveMessageWaitTimeSeconds => {
-                assign(&mut self.receive_wait, seconds(value, &limits::WAIT_TIME_SECONDS))
-            }
-            Name::VisibilityTimeout => {
-                assign(&mut self.visibility_timeout, seconds(value, &limits::VISIBILITY_TIMEOUT_SECONDS))
-            }
+            Name::MessageRetentionPeriod => assign(&mut self.retention, seconds(name, value)),
+            Name::ReceiveMessageWaitTimeSeconds => assign(&mut self.receive_wait, seconds(name, value)),
+            Name::VisibilityTimeout => assign(&mut self.visibility_timeout, seconds(name, value)),
             Name::Policy => return given(value, Policy::parse).map(|policy| self.policy = policy),
             Name::RedrivePolicy => {
                 return given(value, RedrivePolicy::parse).map(|policy| self.redrive = policy);
@@ -192,7 +186,9 @@ impl Attributes {
                 return given(value, RedriveAllowPolicy::parse).map(|policy| self.redrive_allow = policy);
             }
             Name::KmsMasterKeyId => self.encryption.set_key(value),
-            Name::KmsDataKeyReusePeriodSeconds => self.encryption.set_reuse(value),
+            Name::KmsDataKeyReusePeriodSeconds => {
+                assign(&mut self.encryption.reuse_seconds, number(name, value).map(Some))
+            }
             Name::SqsManagedSseEnabled => self.encryption.set_managed(value),
             Name::FifoQueue
             | Name::ContentBasedDeduplication
@@ -270,9 +266,23 @@ impl Attributes {
     }
 }
 
-/// Parses an integer within a range.
-fn number(value: &str, range: &RangeInclusive<i32>) -> Option<u32> {
-    let number = value.parse().ok().filter(|number| range.contains(number))?;
+/// The range of an attribute that is a number, and its unit.
+pub(crate) fn range(name: &Name) -> Option<(RangeInclusive<i32>, &'static str)> {
+    Some(match name {
+        Name::DelaySeconds => (limits::DELAY_SECONDS, "seconds"),
+        Name::KmsDataKeyReusePeriodSeconds => (limits::KMS_REUSE_SECONDS, "seconds"),
+        Name::MaximumMessageSize => (limits::MAXIMUM_MESSAGE_SIZE, "bytes"),
+        Name::MessageRetentionPeriod => (limits::RETENTION_SECONDS, "seconds"),
+        Name::ReceiveMessageWaitTimeSeconds => (limits::WAIT_TIME_SECONDS, "seconds"),
+        Name::VisibilityTimeout => (limits::VISIBILITY_TIMEOUT_SECONDS, "seconds"),
+        _ => return None,
+    })
+}
+
+/// Parses an integer within the range of an attribute.
+fn number(name: &Name, value: &str) -> Option<u32> {
+    let number =
+        value.parse().ok().filter(|number| range(name).is_some_and(|(range, _)| range.contains(number)))?;
     u32::try_from(number).ok()
 }
 
@@ -301,8 +311,8 @@ fn given<T>(value: &str, parse: fn(&str) -> Result<T, ServiceError>) -> Result<O
     if value.is_empty() { Ok(None) } else { parse(value).map(Some) }
 }
 
-fn seconds(value: &str, range: &RangeInclusive<i32>) -> Option<Duration> {
-    number(value, range).map(|seconds| Duration::from_secs(seconds.into()))
+fn seconds(name: &Name, value: &str) -> Option<Duration> {
+    number(name, value).map(|seconds| Duration::from_secs(seconds.into()))
 }
 
 /// Maximum length of a KMS key id: <https://docs.aws.amazon.com/kms/latest/APIReference/API_DescribeKey.html>
@@ -346,11 +356,6 @@ impl Encryption {
         }
         self.kms_key = (!key.is_empty()).then(|| key.into());
         self.managed &= self.kms_key.is_none();
-        Some(())
-    }
-
-    pub(crate) fn set_reuse(&mut self, value: &str) -> Option<()> {
-        self.reuse_seconds = Some(number(value, &limits::KMS_REUSE_SECONDS)?);
         Some(())
     }
 
