@@ -1,9 +1,8 @@
 //! The services of one server.
 
 use std::fmt;
-use std::sync::Arc;
 #[cfg(feature = "s3")]
-use std::sync::{OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use crate::control::metrics::Exposition;
 use crate::front::Front;
