@@ -312,7 +312,8 @@ impl<S: Api> Observer<'_, S> {
         }
         let ending = self.pending.ending();
         let told = self.context.as_ref().map(S::told);
-        let notes = self.context.as_ref().map(S::warnings).filter(|notes| !notes.is_empty());
+        // Only events that are enabled have it.
+        let notes = || self.context.as_ref().map(S::warnings).filter(|notes| !notes.is_empty());
         macro_rules! event {
             ($level:expr) => {
                 tracing::event!(
@@ -327,7 +328,7 @@ impl<S: Api> Observer<'_, S> {
                     status = ending.status(),
                     code = ending.code(),
                     error = self.error.as_deref(),
-                    notes = notes.map(tracing::field::debug),
+                    notes = notes().map(tracing::field::debug),
                     took_us = micros(took),
                     waited_ms = told.and_then(|told| told.waited).map(|waited| micros(waited) / 1000),
                     "request"

@@ -69,12 +69,14 @@ impl Router {
                 reply
             }
             Err(error) => {
-                let mut response =
-                    self.services.sqs.refuse_body(&self.services.front, &head, error, &self.intake.limits);
-                self.services.guard().allow_reading(&head, response.headers_mut());
-                // Otherwise the rest of the body would be read as the next request.
-                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-                response.into()
+                let (sqs, front) = (&self.services.sqs, &self.services.front);
+                let mut reply = sqs.refuse_body(front, &head, error, &self.intake.limits);
+                if let Some(headers) = reply.headers_mut() {
+                    self.services.guard().allow_reading(&head, headers);
+                    // Otherwise the rest of the body would be read as the next request.
+                    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                reply
             }
         }
     }
@@ -149,7 +151,7 @@ async fn answer_other(services: &Services, destination: Destination, head: &Part
         Destination::Service(_) => services.front.answer(&services.sqs, head, body).await,
         Destination::Unknown(foreign) => {
             let (protocol, message) = (foreign.protocol(head, body), foreign.refusal(services.has_s3()));
-            services.sqs.refuse_service(&services.front, head, &protocol, message).into()
+            services.sqs.refuse_service(&services.front, head, &protocol, message)
         }
     }
 }

@@ -276,7 +276,9 @@ pub(crate) fn as_received(ask: &Ask<'_>) -> Answered {
     let in_path = || Some(format!("/queue/{}", ask.head.uri.path().strip_prefix("/_aws/sqs/messages/")?));
     let url = asked.queue_url.filter(|url| !url.is_empty()).or_else(in_path);
     let url = url.ok_or_else(|| Refusal::bad("QueueUrl is missing"))?;
-    context.adopt_region(Some(&url));
+    if let Some(region) = context.region_of(Some(&url)) {
+        context.region = region;
+    }
     let request_id = service.request_id();
     let encoded = service
         .peek_as_received(&context, Some(url), kinds)

@@ -114,7 +114,7 @@ impl Endpoint {
         head: &Parts,
         error: BodyError,
         limits: &Limits,
-    ) -> Response<Bytes> {
+    ) -> Reply {
         let (status, code, message) = match error {
             BodyError::TooLong => (
                 StatusCode::PAYLOAD_TOO_LARGE,
@@ -148,16 +148,18 @@ impl Endpoint {
         head: &Parts,
         protocol: &Detected,
         message: String,
-    ) -> Response<Bytes> {
+    ) -> Reply {
         let style = Style::of(protocol, head);
         let error = ("InvalidAction", message);
-        let mut response = self.refuse_unread(front, head, style, StatusCode::BAD_REQUEST, error);
-        if style.protocol == Protocol::AwsJson {
+        let mut reply = self.refuse_unread(front, head, style, StatusCode::BAD_REQUEST, error);
+        if style.protocol == Protocol::AwsJson
+            && let Some(headers) = reply.headers_mut()
+        {
             // Clients of REST services do not read the code in the body.
             let name = HeaderValue::from_static("UnknownOperationException");
-            response.headers_mut().insert("x-amzn-errortype", name);
+            headers.insert("x-amzn-errortype", name);
         }
-        response
+        reply
     }
 
     fn refuse_unread(
@@ -167,16 +169,13 @@ impl Endpoint {
         style: Style,
         status: StatusCode,
         (code, message): (&str, String),
-    ) -> Response<Bytes> {
+    ) -> Reply {
         let request_id = self.service.request_id();
         let mut observer = front.observe(self, &request_id, head, style.protocol, b"");
         observer.refused(&ErrorCode::from_name(code), Some(&message));
-        let reply = Reply::Whole(refuse_with_status(style, status, code, message, &request_id));
+        let reply = refuse_with_status(style, status, code, message, &request_id).into();
         observer.end(&reply);
-        match reply {
-            Reply::Whole(response) => response,
-            _ => Response::default(),
-        }
+        reply
     }
 }
 
@@ -475,9 +474,10 @@ async fn run<O: Serve>(
     request_id: &str,
 ) -> Answered<Refusal> {
     let input = call.input::<O::Input>()?;
-    let queue_url = O::queue(&input).map(str::to_owned).or_else(|| context.request_url.clone());
-    context.adopt_region(queue_url.as_deref());
-    check_url(service, context, queue_url.as_deref())?;
+    if let Some(region) = context.region_of(O::queue(&input).or(context.request_url.as_deref())) {
+        context.region = region;
+    }
+    check_url(service, context, O::queue(&input).or(context.request_url.as_deref()))?;
     let plan = if context.is_trusted {
         Plan::default()
     } else {

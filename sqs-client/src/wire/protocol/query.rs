@@ -97,6 +97,9 @@ impl<'a> Form<'a> {
     /// The number of the first entry of a batch that has no `Id`, from 1. SQS refuses it with another error than an empty id, and
     /// inputs have an empty one for both.
     pub fn entry_without_id(&self, action: Action) -> Option<usize> {
+        if !action.as_str().ends_with("Batch") {
+            return None;
+        }
         let list: Vec<_> = self.root.children(&format!("{action}RequestEntry")).collect();
         if list.is_empty() {
             return None;

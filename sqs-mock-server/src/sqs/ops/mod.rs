@@ -84,13 +84,9 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Takes the region of a queue URL in the path style of LocalStack, if nothing else names one.
-    pub(crate) fn adopt_region(&mut self, url: Option<&str>) {
-        if self.is_default_region
-            && let Some(region) = url.and_then(region_in_path)
-        {
-            region.clone_into(&mut self.region);
-        }
+    /// The region of a queue URL in the path style of LocalStack, if nothing else names one.
+    pub(crate) fn region_of(&self, url: Option<&str>) -> Option<String> {
+        url.filter(|_| self.is_default_region).and_then(region_in_path).map(str::to_owned)
     }
 
     /// Returns the injected failure of a batch entry as an error, if any.
