@@ -124,8 +124,8 @@ impl<H: Execute> ExtendedClient<H> {
     fn unopened(&self, error: &Error) -> Unopened {
         match error.kind() {
             ErrorKind::NotFound => self.shared.settings.missing_object,
-            // The operator may grant the access soon. Until then, no message must be used up.
-            ErrorKind::Forbidden => Unopened::Retry,
+            // The operator may mend the policy, the bucket or the key soon. Until then, no message must be used up.
+            ErrorKind::Forbidden | ErrorKind::Rejected => Unopened::Retry,
             _ if error.is_retryable() => Unopened::Retry,
             _ => Unopened::Release,
         }
@@ -582,7 +582,7 @@ const UNIT: u64 = 1 << 10;
 /// Payloads of at most this many bytes may use the reserved share of the budget.
 const SMALL: u64 = 1 << 20;
 
-/// The reserved share of the budget is one of so many.
+/// The budget is divided by this number; one share is reserved.
 const SHARES: u32 = 8;
 
 /// Limits the bytes of payloads that are loaded at a time.

@@ -244,7 +244,7 @@ impl<H: Execute> ExtendedClientBuilder<H> {
     }
 
     /// Sets how many payloads of one `send_message_batch` are uploaded at a time: 4 by default, 1 to 10. Receives load all their
-    /// payloads at once, and consumers as many as they have handlers, within the [`memory_budget`](Self::memory_budget).
+    /// payloads at once, and consumers about as many as they have handlers, within the [`memory_budget`](Self::memory_budget).
     pub fn concurrency(mut self, objects: usize) -> Self {
         self.settings.concurrency = objects;
         self
@@ -258,10 +258,12 @@ impl<H: Execute> ExtendedClientBuilder<H> {
     }
 
     /// Sets how many bytes of payloads are loaded at a time over all receives and consumers of the client and its clones: 536,870,912
-    /// (512 MiB) by default, at least 1. Payloads wait for each other, first come, first served. A payload over the budget loads alone.
+    /// (512 MiB) by default, at least 1. Payloads wait for each other, first come, first served. A payload over the budget loads
+    /// without other large ones.
     /// The payload of an SNS notification counts twice, because the notification is written anew.
     ///
-    /// From 8 MiB on, an eighth of the budget is reserved for payloads of at most 1 MiB: they do not wait for large ones that load slowly.
+    /// From 8 MiB on, an eighth of the budget is reserved for payloads of at most 1 MiB: they do not wait for large ones that load slowly. So a
+    /// single payload over seven eighths and small ones may exceed the budget together, by an eighth.
     ///
     /// A payload that has room must load within one [`store_timeout`](Self::store_timeout) and a second for each MiB. Otherwise
     /// it fails with [`ErrorKind::Unavailable`], and others load.

@@ -672,6 +672,7 @@ fn kind(what: What, status: Option<u16>, code: Option<&str>) -> ErrorKind {
         // A missing bucket is not a missing object, and neither is the 404 of a proxy, which has no error code of S3: a policy may
         // delete messages whose object is missing.
         (404, Some("NoSuchKey" | "NotFound")) if what == What::Read => ErrorKind::NotFound,
+        (404, None) if what == What::Read => ErrorKind::Unavailable,
         (_, Some(code)) if is_transient(code) => ErrorKind::Unavailable,
         (403, _) => ErrorKind::Forbidden,
         (412 | 416, _) if what == What::Read => ErrorKind::Damaged,
@@ -744,10 +745,10 @@ mod error_tests {
 
     #[test]
     fn only_a_missing_key_is_not_found() {
-        use ErrorKind::{NotFound, Rejected};
+        use ErrorKind::{NotFound, Rejected, Unavailable};
         assert_eq!(kind(What::Read, Some(404), Some("NoSuchKey")), NotFound);
         assert_eq!(kind(What::Read, Some(404), Some("NoSuchBucket")), Rejected);
-        assert_eq!(kind(What::Read, Some(404), None), Rejected);
+        assert_eq!(kind(What::Read, Some(404), None), Unavailable);
         assert_eq!(kind(What::Write, Some(404), Some("NoSuchUpload")), Rejected);
     }
 
@@ -771,7 +772,7 @@ mod error_tests {
     }
 
     #[test]
-    fn expired_credentials_wrong_clocks_and_throttled_keys_are_retryable() {
+    fn only_credentials_clocks_and_throttles_that_pass_are_retryable() {
         for (status, code) in [
             (400, "ExpiredToken"),
             (403, "RequestTimeTooSkewed"),
@@ -784,7 +785,8 @@ mod error_tests {
                 assert_eq!(kind(what, Some(status), Some(code)), ErrorKind::Unavailable, "{code}");
             }
         }
-        for code in ["InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch"] {
+        assert_eq!(kind(What::Read, Some(400), Some("InvalidToken")), ErrorKind::Rejected);
+        for code in ["InvalidAccessKeyId", "SignatureDoesNotMatch"] {
             assert_eq!(kind(What::Read, Some(403), Some(code)), ErrorKind::Forbidden, "{code}");
         }
     }

@@ -24,7 +24,7 @@ async fn status_404_of_a_proxy_is_not_a_missing_object() {
         backend.server.faults().inject(proxy);
         let received = client.receive(&backend.url).send().await.unwrap();
         assert_eq!((received.len(), backend.live()), (1, backend.objects()), "{policy:?}");
-        assert_eq!(received[0].body().unwrap_err().kind(), ErrorKind::Rejected);
+        assert_eq!(received[0].body().unwrap_err().kind(), ErrorKind::Unavailable);
 
         // The same status from S3 means that the object is missing.
         backend.server.faults().clear();
