@@ -97,9 +97,10 @@ impl Cleaner {
         self.events.send(&Event::CleanupGivenUp { pointer, error });
     }
 
-    /// How long an object may wait and be tried in all: with a turn at once, this is enough for all attempts.
-    fn patience(&self) -> Duration {
-        self.store.timeout().saturating_mul(ATTEMPTS).saturating_add(PAUSES)
+    /// How long an object may wait and be tried in all: with a turn at once, this is enough for all attempts, also if it is deleted twice.
+    fn patience(&self, is_repeated: bool) -> Duration {
+        let round = self.store.timeout().saturating_mul(ATTEMPTS).saturating_add(PAUSES);
+        if is_repeated { round.saturating_mul(2).saturating_add(self.grace()) } else { round }
     }
 
     /// How long a store may take to finish a write whose call has ended.
@@ -141,18 +142,18 @@ struct Waiting {
     pointer: Option<Pointer>,
     /// Whether to delete the object twice, because the store may still be writing it.
     is_repeated: bool,
-    /// That of the last attempt.
+    /// The error of the last attempt.
     error: Option<Error>,
 }
 
 impl Waiting {
     async fn run(mut self, _room: OwnedSemaphorePermit) {
-        let limit = self.cleaner.patience();
+        let limit = self.cleaner.patience(self.is_repeated);
         if timeout(limit, self.delete()).await.is_err()
             && let Some(pointer) = self.pointer.take()
         {
             let late = || {
-                let text = format!("deleting {pointer}: other deletes took all of {limit:?}");
+                let text = format!("deleting {pointer} did not succeed within {limit:?}");
                 Error::new(ErrorKind::Unavailable, text).at(&pointer)
             };
             self.cleaner.give_up(&pointer, Some(&self.error.take().unwrap_or_else(late)));
@@ -173,7 +174,7 @@ impl Waiting {
             match attempt {
                 Attempt::Failed(error) => self.error = Some(error),
                 Attempt::Deleted if self.is_repeated => {
-                    (self.is_repeated, attempts) = (false, 0);
+                    (self.is_repeated, attempts, self.error) = (false, 0, None);
                     sleep(self.cleaner.grace()).await;
                 }
                 Attempt::Deleted => {

@@ -37,7 +37,7 @@ pub enum Event<'a> {
     CleanupGivenUp {
         /// The object.
         pointer: &'a Pointer,
-        /// The error of the last attempt, that other deletes took all its time, or why the object must not be deleted: its bucket
+        /// The error of the last attempt, that there was no time for one, or why the object must not be deleted: its bucket
         /// is not allowed, or its key does not end in a UUID. `None` if too many objects wait, or if there is no tokio runtime or it has ended.
         error: Option<&'a Error>,
     },
