@@ -20,7 +20,6 @@ use tokio::time::Instant;
 
 use crate::client::BufferedClient;
 use crate::consume::builder::{ConsumerBuilder, Handlers, Limits};
-use crate::consume::dead_letter::DeadLetters;
 use crate::consume::lines::{GroupAdvance, Item, Key};
 use crate::consume::pool::{Concurrency, HandlerPool, PoolMember};
 use crate::consume::run::Run;
@@ -29,6 +28,7 @@ use crate::consume::work::Handling;
 use crate::error::{BuildError, ReceiveError, ReceiveErrorKind};
 use crate::observe::receives::{Hook, Observer, ReceiveStats};
 use crate::receive::credits::SharedCredits;
+use crate::receive::dead_letter::DeadLetters;
 use crate::receive::delivery::{Delivery, Grace};
 use crate::receive::opening::Opener;
 use crate::receive::pump::{Intake, Source, Stop};

@@ -134,7 +134,7 @@ impl MessageContext {
 /// | [`MessageContext`] | all of the above |
 /// | `(A, B)` | both; useful in [batch handlers](crate::consume::batch::BatchHandler) |
 ///
-/// An error fails the handler: the message is delivered again after the [back-off](crate::consume::settle::BackOff), until the redrive policy of
+/// An error fails the handler: the message is delivered again after the [back-off](crate::receive::back_off::BackOff), until the redrive policy of
 /// the queue moves it to the dead-letter queue.
 ///
 /// Implement it for parameters of your own:

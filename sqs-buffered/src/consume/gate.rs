@@ -88,33 +88,41 @@ impl Gate {
     }
 
     /// Waits until a handler of this number of messages may start. If the lease of the message has little time left by then, it is
-    /// renewed first, without blocking others.
+    /// renewed first, without blocking others. One that has waited for its turn before goes before all others but the first.
     ///
     /// # Cancel safety
     /// If the future is dropped, no place is taken.
-    pub(crate) async fn enter(&self, messages: usize, head: Option<Head<'_>>) -> Result<Place, NotStarted> {
+    pub(crate) async fn enter(
+        &self,
+        messages: usize,
+        head: Option<Head<'_>>,
+        has_waited: bool,
+    ) -> Result<Place, NotStarted> {
         tokio::select! {
             biased;
             () = self.0.stop.finishing() => Err(NotStarted::Stopped),
-            place = self.entered(messages, head) => place,
+            place = self.entered(messages, head, has_waited) => place,
         }
     }
 
-    async fn entered(&self, messages: usize, head: Option<Head<'_>>) -> Result<Place, NotStarted> {
+    async fn entered(
+        &self,
+        messages: usize,
+        head: Option<Head<'_>>,
+        mut has_waited: bool,
+    ) -> Result<Place, NotStarted> {
         let gate = &self.0;
-        let mut is_renewed = false;
         loop {
             if let Some(head) = head {
                 let lease = head().ok_or(NotStarted::Stopped)?;
                 if !lease.is_fresh() {
                     lease.refresh().await.map_err(|_| NotStarted::LeaseEnds)?;
-                    is_renewed = true;
+                    has_waited = true;
                 }
             }
             gate.waiting.fetch_add(1, Relaxed);
             let _waiting = Waiting(gate);
-            // One whose lease was renewed has waited before: it goes before all others but the first.
-            let _turn = if is_renewed { None } else { Some(gate.turn.lock().await) };
+            let _turn = if has_waited { None } else { Some(gate.turn.lock().await) };
             let _front = gate.front.lock().await;
             if self.wait_at_front(head).await? {
                 break;
@@ -156,7 +164,7 @@ impl Gate {
         }
     }
 
-    /// So many messages of a handler did not start after all.
+    /// This number of messages of a handler did not start after all.
     pub(crate) fn not_started(&self, messages: usize) {
         if let Some(rate) = &self.0.rate {
             rate.lock().not_started(messages);

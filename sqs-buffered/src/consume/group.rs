@@ -28,7 +28,7 @@ use crate::consume::consumer::Shared;
 use crate::consume::gate::{Gate, NotStarted, Place};
 use crate::consume::handler::AnyHandler;
 use crate::consume::lines::{Arrived, Key, Lines};
-use crate::consume::work::{ByLine, OpeningLines, Verdict, handle, handle_batch, open_batch};
+use crate::consume::work::{ByLine, OpeningLines, Verdict, handle, handle_batch, open_batch, ready};
 use crate::receive::delivery::Delivery;
 use crate::time::after;
 
@@ -46,24 +46,26 @@ pub(crate) struct Work<H: Execute> {
     pub(crate) places: AtomicUsize,
     /// Messages that wait for the next run of their handlers.
     pub(crate) resting: AtomicUsize,
-    /// Those of them whose handlers have failed, or that could not be opened, and those that take long to open.
+    /// Those of them whose handlers have failed, or that could not be opened.
     pub(crate) failing: AtomicUsize,
+    /// Messages that hang while they are opened.
+    pub(crate) hanging: AtomicUsize,
     /// Stops the handlers. The run waits for them until this time.
     pub(crate) stop_handlers: watch::Sender<Option<Instant>>,
     panics: Mutex<Vec<String>>,
     background: mpsc::UnboundedSender<BoxFuture<'static, ()>>,
 }
 
-/// A message that counts among those that fail.
-pub(crate) struct Failing<'w> {
-    failing: &'w AtomicUsize,
+/// A message that counts among those that fail, or that hang.
+pub(crate) struct Counted<'w> {
+    count: &'w AtomicUsize,
     /// Wakes the run: its places depend on these messages.
     woken: &'w Notify,
 }
 
-impl Drop for Failing<'_> {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.failing.fetch_sub(1, Relaxed);
+        self.count.fetch_sub(1, Relaxed);
         self.woken.notify_one();
     }
 }
@@ -81,6 +83,7 @@ impl<H: Execute> Work<H> {
             places: AtomicUsize::new(0),
             resting: AtomicUsize::new(0),
             failing: AtomicUsize::new(0),
+            hanging: AtomicUsize::new(0),
             stop_handlers: watch::channel(None).0,
             panics: Mutex::default(),
             background,
@@ -110,10 +113,19 @@ impl<H: Execute> Work<H> {
     }
 
     /// Counts a message among those that fail until the result is dropped.
-    pub(crate) fn count_failing(&self) -> Failing<'_> {
-        self.failing.fetch_add(1, Relaxed);
+    pub(crate) fn count_failing(&self) -> Counted<'_> {
+        self.counted(&self.failing)
+    }
+
+    /// Counts a message among those that hang until the result is dropped.
+    pub(crate) fn count_hanging(&self) -> Counted<'_> {
+        self.counted(&self.hanging)
+    }
+
+    fn counted<'w>(&'w self, count: &'w AtomicUsize) -> Counted<'w> {
+        count.fetch_add(1, Relaxed);
         self.shared.woken.notify_one();
-        Failing { failing: &self.failing, woken: &self.shared.woken }
+        Counted { count, woken: &self.shared.woken }
     }
 
     pub(crate) fn note_panic(&self, panic: Option<String>) {
@@ -129,23 +141,26 @@ impl<H: Execute> Work<H> {
     /// Handles the messages of a line, one after the other. A message stays in its line until it has a place, so that later deliveries
     /// renew it, and a shutdown gives the line back as a whole.
     pub(crate) async fn run_line(self: Arc<Self>, handler: AnyHandler, key: Key) {
-        while let Some(place) = self.place_for(&key).await {
+        let mut has_waited = false;
+        while let Some(place) = self.place_for(&key, has_waited).await {
             let Some(mut entry) = self.lines().start_next_of(&key) else { return };
             let (mut place, stop) = (Some(place), self.stop_handlers.subscribe());
             let (verdict, elapsed) = handle(&handler, &self, &mut entry.latest, &mut place, stop).await;
             if let Some(place) = place {
                 place.leave(verdict.end(), elapsed);
             }
+            has_waited = matches!(verdict, Verdict::NotYet);
             self.settle(&key, entry, verdict).await;
         }
     }
 
-    /// A place for the first message of a line; `None` if the line is empty, or the consumer stops.
-    async fn place_for(self: &Arc<Self>, key: &Key) -> Option<Place> {
+    /// A place for the first message of a line; `None` if the line is empty, or the consumer stops. One that has waited for its turn before
+    /// goes before others.
+    async fn place_for(self: &Arc<Self>, key: &Key, has_waited: bool) -> Option<Place> {
         loop {
             self.lines().keep(key);
             let head = || self.lines().head_of(key).map(|entry| entry.latest.lease.clone());
-            match self.gate.enter(1, Some(&head)).await {
+            match self.gate.enter(1, Some(&head), has_waited).await {
                 Ok(place) => return Some(place),
                 Err(NotStarted::Stopped) => return None,
                 Err(NotStarted::LeaseEnds) => {
@@ -177,7 +192,7 @@ impl<H: Execute> Work<H> {
                 }
             }
             // The messages are counted when they are known.
-            let Ok(place) = self.gate.enter(0, None).await else { return };
+            let Ok(place) = self.gate.enter(0, None, false).await else { return };
             let lines = self.next_batch(size);
             if lines.is_empty() {
                 place.leave(HandlerEnd::Stopped, Duration::ZERO);
@@ -189,13 +204,13 @@ impl<H: Execute> Work<H> {
             self.in_background(async move {
                 let stop = work.stop_handlers.subscribe();
                 let (lines, late) = open_batch(&work, lines).await;
-                let ready = lines.iter().flat_map(|(_, entries)| entries).filter(|(_, ready)| ready.is_ok());
+                let (lines, claimed) = ready(lines, stop.borrow().is_some());
                 // The others count when they run.
-                work.gate.not_started(count - ready.count());
+                work.gate.not_started(count - claimed.len());
                 if !late.is_empty() {
                     work.in_background(Arc::clone(&work).put_back(late));
                 }
-                let (lines, elapsed) = handle_batch(&handler, &work.shared, lines, stop).await;
+                let (lines, elapsed) = handle_batch(&handler, &work.shared, (lines, claimed), stop).await;
                 let ends = lines.iter().flat_map(|(_, entries)| entries).map(|(_, verdict)| verdict.end());
                 place.leave(ends.max().unwrap_or(HandlerEnd::Stopped), elapsed);
                 for (key, entries) in lines {

@@ -181,7 +181,7 @@ pub trait IntoOutcome {
     /// Converts the returned value.
     ///
     /// # Errors
-    /// The handler failed: the message is delivered again after the [back-off](crate::consume::settle::BackOff).
+    /// The handler failed: the message is delivered again after the [back-off](crate::receive::back_off::BackOff).
     fn into_outcome(self) -> Result<Outcome, HandlerError>;
 }
 

@@ -4,7 +4,6 @@ pub(crate) mod adaptive;
 pub(crate) mod batch;
 pub(crate) mod builder;
 pub(crate) mod consumer;
-pub(crate) mod dead_letter;
 pub(crate) mod extract;
 pub(crate) mod gate;
 pub(crate) mod group;

@@ -493,7 +493,7 @@ impl RateLimit {
         self.tokens -= f64::from(u32::try_from(messages).unwrap_or(u32::MAX));
     }
 
-    /// So many messages that were noted have not started.
+    /// This number of messages that were noted have not started.
     pub(crate) fn not_started(&mut self, messages: usize) {
         self.tokens += f64::from(u32::try_from(messages).unwrap_or(u32::MAX));
     }

@@ -101,17 +101,17 @@ impl<H: Execute> Run<H> {
         let (handlers, next_change) = self.work.gate.places();
         self.limit_metric.set(handlers);
         let most = handlers.saturating_mul(size).saturating_add(limits.prefetch).min(MAX_IN_FLIGHT);
+        let hanging = self.work.hanging.load(Relaxed);
         let places = match self.work.gate.ahead() {
             Some(ahead) => {
                 let started = self.work.gate.running().saturating_mul(size);
-                // Those that take long to open have left their places, and count only as failing.
-                let resting = self.work.resting.load(Relaxed).max(self.work.failing.load(Relaxed));
-                most.min(started.saturating_add(resting).saturating_add(ahead.max(size)))
+                let waiting = self.work.resting.load(Relaxed) + hanging;
+                most.min(started.saturating_add(waiting).saturating_add(ahead.max(size)))
             }
             None => most,
         };
         self.work.places.store(places, Relaxed);
-        let extra = extra_places(self.work.failing.load(Relaxed), places);
+        let extra = extra_places(self.work.failing.load(Relaxed) + hanging, places);
         let total = if places == 0 || shared.is_paused.load(Relaxed) { 0 } else { places + extra };
         if total != std::mem::replace(&mut self.total, total) {
             shared.credits.set_total(total);

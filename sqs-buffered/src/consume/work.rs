@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::iter::repeat_with;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use sqs_client::client::{Execute, Unopened};
 use sqs_client::types::MessageSystemAttributeName as Name;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 use crate::consume::adaptive::HandlerEnd;
 use crate::consume::batch::{AnyBatchHandler, Behind};
@@ -73,36 +72,23 @@ impl Verdict {
     }
 }
 
-/// Opens a message under its lease, until `stop`. An error is the verdict about it: it could not be opened, or must not run.
-///
-/// If it takes long, `slow` is called, and the message counts among those that fail: others are received meanwhile. From then on, also a
-/// shutdown ends it.
+/// Opens a message under its lease. An error is the verdict about it: it could not be opened, or must not run. If it hangs, `hangs` is
+/// called, and others are received meanwhile.
 async fn open<H: Execute>(
     work: &Work<H>,
     delivery: &mut Delivery,
-    stop: impl Future<Output = ()>,
-    slow: impl FnOnce(),
+    hangs: impl FnOnce(),
 ) -> Result<(), Verdict> {
     let shared = &work.shared;
-    let mut opening = pin!(shared.opener.open(&shared.source, &shared.observer, delivery));
-    let mut stop = pin!(stop);
-    let in_time = tokio::select! {
-        biased;
-        opened = &mut opening => Some(opened),
-        () = &mut stop => return Err(Verdict::Aborted),
-        () = sleep(MIN_WAIT) => None,
+    let hangs = || {
+        hangs();
+        work.count_hanging()
     };
-    let opened = if let Some(opened) = in_time {
-        opened
-    } else {
-        slow();
-        let _counted = work.count_failing();
-        tokio::select! {
-            biased;
-            opened = opening => opened,
-            () = stop => return Err(Verdict::Aborted),
-            () = shared.stop.finishing() => return Err(Verdict::Aborted),
-        }
+    let opened = tokio::select! {
+        biased;
+        opened = shared.opener.open(&shared.source, &shared.observer, delivery, hangs) => opened,
+        // A message whose handler has not started is given back.
+        () = shared.stop.finishing() => return Err(Verdict::Aborted),
     };
     opened.map_err(|failure| match failure {
         NotOpened::Failed(policy, reason) => Verdict::Unopened(policy, reason),
@@ -110,40 +96,50 @@ async fn open<H: Execute>(
     })
 }
 
+/// Claims and opens a message, before its handler starts. If it hangs, its place is free for others.
+async fn admit<H: Execute>(
+    work: &Work<H>,
+    delivery: &mut Delivery,
+    place: &mut Option<Place>,
+) -> Result<Claim, Verdict> {
+    let source = &work.shared.source;
+    // Its payload may be deleted by the one that handles it.
+    let claim = source.client.claims().claim(&source.url, delivery.id()).ok_or(Verdict::Busy)?;
+    let leave = || {
+        *place = None;
+        work.gate.not_started(1);
+    };
+    open(work, delivery, leave).await?;
+    if place.is_some() { Ok(claim) } else { Err(Verdict::NotYet) }
+}
+
 /// Runs a handler in a task of its own. Returns how it ended, and how long it ran.
 ///
-/// A message that takes long to open leaves its place to others. It gets another one when it is open.
+/// A message that hangs while it is opened leaves its place to others. It gets another one when it is open.
 pub(crate) async fn handle<H: Execute>(
     handler: &AnyHandler,
     work: &Work<H>,
     delivery: &mut Delivery,
     place: &mut Option<Place>,
-    mut stop: watch::Receiver<Option<Instant>>,
+    stop: watch::Receiver<Option<Instant>>,
 ) -> (Verdict, Duration) {
-    let shared = &work.shared;
-    let (source, observer) = (&shared.source, &*shared.observer);
-    let queue_url = &source.url;
-    let Some(claim) = source.client.claims().claim(queue_url, delivery.id()) else {
-        return (Verdict::Busy, Duration::ZERO);
+    let (source, observer) = (&work.shared.source, &*work.shared.observer);
+    let claim = match admit(work, delivery, place).await {
+        Ok(claim) => claim,
+        Err(verdict) => {
+            if place.is_some() {
+                work.gate.not_started(1);
+            }
+            return (verdict, Duration::ZERO);
+        }
     };
-    let stopped = async { drop(stop.wait_for(Option::is_some).await) };
-    let leave = || {
-        *place = None;
-        work.gate.not_started(1);
-    };
-    if let Err(verdict) = open(work, delivery, stopped, leave).await {
-        return (verdict, Duration::ZERO);
-    }
-    if place.is_none() {
-        return (Verdict::NotYet, Duration::ZERO);
-    }
     let delivery = &*delivery;
     observer.tally.started.one();
     let (began, message_id) = (Instant::now(), &**delivery.id());
     let context = MessageContext::of(delivery);
     let handler = handler.clone();
     let sender = SenderContext::of(&delivery.message);
-    let span = sender.scope(|| handler_span(queue_url, delivery));
+    let span = sender.scope(|| handler_span(&source.url, delivery));
     let mut task = HandlerTask::spawn(sender, span, move || async move {
         // The claim ends with the task, also when the task is stopped.
         let _claim = claim;
@@ -212,12 +208,11 @@ type Opened<C> = (Arrived<Delivery>, Result<C, Verdict>);
 /// Opens lines, each with its place in the batch.
 pub(crate) type OpeningLines = FuturesUnordered<BoxFuture<'static, (usize, (Key, Vec<Opened<Claim>>))>>;
 
-/// Messages of a batch are waited for, after the first one is open, for as long as that one took, and at least this long. One that takes
-/// longer to open is slow: others are received meanwhile.
+/// Messages of a batch are waited for, after the first one is open, for as long as that one took, and at least this long.
 const MIN_WAIT: Duration = Duration::from_secs(1);
 
-/// Opens the messages of a batch. Returns the lines that are ready in time, and those whose first message still loads: one payload that
-/// hangs must not delay the others.
+/// Opens the messages of a batch. Returns the lines that are ready in time, and those whose first message still loads: payloads that hang
+/// must not delay the others, and must not hold the place of the batch.
 pub(crate) async fn open_batch<H: Execute>(
     work: &Arc<Work<H>>,
     lines: ByLine<Arrived<Delivery>>,
@@ -227,7 +222,10 @@ pub(crate) async fn open_batch<H: Execute>(
         async move { (place, (key, open_line(&work, entries).await)) }.boxed()
     };
     let mut opening: OpeningLines = lines.into_iter().enumerate().map(open).collect();
-    let mut opened = in_time(&mut opening, |_| true).await;
+    let is_open = |(_, (_, entries)): &(usize, (Key, Vec<Opened<Claim>>))| {
+        entries.first().is_some_and(|(_, ready)| ready.is_ok())
+    };
+    let mut opened = in_time(&mut opening, work.shared.opener.patience(), is_open).await;
     opened.sort_unstable_by_key(|(place, _)| *place);
     (opened.into_iter().map(|(_, line)| line).collect(), opening)
 }
@@ -243,12 +241,11 @@ async fn open_line<H: Execute>(work: &Work<H>, mut entries: Vec<Arrived<Delivery
     let mut verdicts = HashMap::from([(claimed.len(), Err(Verdict::Busy))]);
     let open = |(place, entry): (usize, _)| async move {
         let entry: &mut Arrived<Delivery> = entry;
-        // When the consumer stops, messages that have not started are given back.
-        (place, open(work, &mut entry.latest, shared.stop.finishing(), || {}).await)
+        (place, open(work, &mut entry.latest, || {}).await)
     };
     let mut opening: FuturesUnordered<_> =
         entries.iter_mut().take(claimed.len()).enumerate().map(open).collect();
-    verdicts.extend(in_time(&mut opening, |(place, _)| *place == 0).await);
+    verdicts.extend(in_time(&mut opening, Duration::MAX, |(place, _)| *place == 0).await);
     drop(opening);
     let mut claimed = claimed.into_iter();
     let mut is_behind = false;
@@ -261,21 +258,24 @@ async fn open_line<H: Execute>(work: &Work<H>, mut entries: Vec<Arrived<Delivery
     entries.into_iter().enumerate().map(decide).collect()
 }
 
-/// The results of futures, until all have ended or the others take too long: twice as long as the first one that starts the clock.
+/// The results of futures, until all have ended or the others take too long: `patience`, and twice as long as the first one that starts the
+/// clock.
 async fn in_time<F: Future>(
     running: &mut FuturesUnordered<F>,
+    patience: Duration,
     starts_clock: impl Fn(&F::Output) -> bool,
 ) -> Vec<F::Output> {
-    let (began, mut due, mut ended) = (Instant::now(), None, Vec::new());
+    let (began, mut ended) = (Instant::now(), Vec::new());
+    let (mut due, mut is_started) = (after(began, patience), false);
     loop {
         let next = tokio::select! {
             biased;
             next = running.next() => next,
-            () = sleep_until(due.unwrap_or(began)), if due.is_some() => None,
+            () = sleep_until(due) => None,
         };
         let Some(one) = next else { return ended };
-        if due.is_none() && starts_clock(&one) {
-            due = Some(after(Instant::now(), began.elapsed().max(MIN_WAIT)));
+        if !is_started && starts_clock(&one) {
+            (due, is_started) = (after(Instant::now(), began.elapsed().max(MIN_WAIT)), true);
         }
         ended.push(one);
     }
@@ -285,11 +285,10 @@ async fn in_time<F: Future>(
 pub(crate) async fn handle_batch<H: Execute>(
     handler: &AnyBatchHandler,
     shared: &Shared<H>,
-    lines: ByLine<Opened<Claim>>,
+    (lines, claimed): (ByLine<Opened<()>>, Vec<Claim>),
     stop: watch::Receiver<Option<Instant>>,
 ) -> (ByLine<(Arrived<Delivery>, Verdict)>, Duration) {
     let observer = &*shared.observer;
-    let (lines, claimed) = ready(lines, stop.borrow().is_some());
     let deliveries: Vec<&Delivery> = lines
         .iter()
         .flat_map(|(_, entries)| entries)
@@ -324,7 +323,7 @@ pub(crate) async fn handle_batch<H: Execute>(
 }
 
 /// Which messages run now, with their claims: while others were opened, a lease may have come near its end, or a shutdown may have begun.
-fn ready(lines: ByLine<Opened<Claim>>, is_stopped: bool) -> (ByLine<Opened<()>>, Vec<Claim>) {
+pub(crate) fn ready(lines: ByLine<Opened<Claim>>, is_stopped: bool) -> (ByLine<Opened<()>>, Vec<Claim>) {
     let mut claimed = Vec::new();
     let of_line = |(key, entries): (Key, Vec<Opened<Claim>>)| {
         let mut is_behind = false;

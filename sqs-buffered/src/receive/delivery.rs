@@ -27,9 +27,9 @@ pub(crate) struct Delivery {
     /// The span of the receive that returned it.
     pub(crate) span: Span,
     pub(crate) lease: Lease,
-    /// How many times in a row its handler returned `Overloaded`.
+    /// How many times in a row its handler returned `Overloaded`, or it could not be opened for a reason that may pass.
     pub(crate) overloads: u32,
-    /// How many times its handler has failed since the message was received.
+    /// How many times its handler has failed since the message was received, or it could not be opened for a reason that stays.
     pub(crate) failures: u32,
     leases: Arc<Leases>,
     observer: Arc<Observer>,
@@ -292,14 +292,8 @@ pub struct Received<H: Execute = sqs_client::Client> {
 }
 
 impl<H: Execute> Received<H> {
-    /// `None` if another consumer or receiver of the client is handling the message. It is then hidden for a second.
-    pub(crate) fn new(delivery: Delivery, source: &Source<H>, observer: &Observer) -> Option<Self> {
-        let Some(claim) = source.client.claims().claim(&source.url, delivery.id()) else {
-            observer.duplicate();
-            delivery.give_back_after(Duration::from_secs(1));
-            return None;
-        };
-        Some(Self { delivery, source: source.clone(), _claim: claim })
+    pub(crate) fn new(delivery: Delivery, source: &Source<H>, claim: Claim) -> Self {
+        Self { delivery, source: source.clone(), _claim: claim }
     }
 
     /// The message, with all its attributes.

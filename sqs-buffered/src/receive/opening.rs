@@ -2,25 +2,36 @@
 
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use parking_lot::Mutex;
 use sqs_client::client::{Execute, OperationError as _, Unopened};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use crate::error::Panicked;
 use crate::observe::receives::{Event, Observer};
 use crate::receive::delivery::Delivery;
 use crate::receive::pump::Source;
 
-/// So many messages in a row that cannot be opened, at least, mean that nothing can be opened.
+/// If more messages than this in a row cannot be opened, nothing can be opened.
 const MIN_UNOPENED: usize = 10;
 
 /// How long a message that cannot be opened is kept at most, from its receive.
 const PATIENCE: Duration = Duration::from_mins(10);
+
+/// A message hangs if opening it takes this many times as long as others take on average.
+const HANGS: u32 = 4;
+
+/// No message hangs before this time.
+const MIN_HANG: Duration = Duration::from_secs(2);
+
+/// The same, before any message was opened.
+const FIRST_HANG: Duration = Duration::from_secs(10);
 
 /// Why a message must not run.
 #[derive(Debug)]
@@ -37,41 +48,72 @@ pub(crate) struct Opener {
     /// How many messages in a row could not be opened, each at its first attempt. Those that need no opening do not count: they say nothing
     /// about the store.
     failed_in_a_row: AtomicUsize,
+    /// The mean time of those that were opened, the latest ones first.
+    mean: Mutex<Option<Duration>>,
 }
 
 impl Opener {
-    /// Opens a message. Afterwards, enough time of its lease is left for a handler to start.
+    /// Opens a message. Afterwards, enough time of its lease is left for a handler to start. If it hangs, keeps what `hangs` returns until
+    /// the end.
     ///
     /// # Cancel safety
     /// If the future is dropped, the message is unchanged, or opened.
-    pub(crate) async fn open<H: Execute>(
+    pub(crate) async fn open<H: Execute, K>(
         &self,
         source: &Source<H>,
         observer: &Observer,
         delivery: &mut Delivery,
+        hangs: impl FnOnce() -> K,
     ) -> Result<(), NotOpened> {
         let (id, lease) = (Arc::clone(delivery.id()), delivery.lease.clone());
         let is_first = delivery.overloads == 0 && delivery.failures == 0;
         // A client below that panics must not end the run.
-        let opening = AssertUnwindSafe(delivery.open(source)).catch_unwind();
-        let opened = tokio::select! {
+        let mut opening = pin!(AssertUnwindSafe(delivery.open(source)).catch_unwind());
+        let (began, patience) = (Instant::now(), self.patience());
+        let in_time = tokio::select! {
             biased;
-            opened = opening => opened,
+            opened = &mut opening => Some(opened),
             () = lease.lost() => return Err(NotOpened::LeaseEnds),
+            () = sleep(patience) => None,
         };
+        let kept = in_time.is_none().then(hangs);
+        let opened = match in_time {
+            Some(opened) => opened,
+            None => tokio::select! {
+                biased;
+                opened = opening => opened,
+                () = lease.lost() => return Err(NotOpened::LeaseEnds),
+            },
+        };
+        drop(kept);
         let failed = |error: &(dyn Error + 'static), policy| {
             self.failed_in_a_row.fetch_add(usize::from(is_first), Relaxed);
             observer.report(&Event::Unopened { message_id: &id, error });
             Err(NotOpened::Failed(policy, error.to_string()))
         };
         match opened {
-            Ok(Ok(true)) => self.failed_in_a_row.store(0, Relaxed),
+            Ok(Ok(true)) => {
+                self.failed_in_a_row.store(0, Relaxed);
+                self.took(began.elapsed(), patience);
+            }
             Ok(Ok(false)) => {}
             Ok(Err(error)) => return failed(&error, error.unopened().unwrap_or(Unopened::Release)),
             Err(panic) => return failed(&Panicked::of(&*panic), Unopened::Release),
         }
         // Renewals may have failed while a large payload was loaded.
         lease.refresh().await.map_err(|_| NotOpened::LeaseEnds)
+    }
+
+    /// How long opening a message may take before it hangs: then it must not hold up others. Before that, a consumer loads no more payloads
+    /// than it has handlers for.
+    pub(crate) fn patience(&self) -> Duration {
+        self.mean.lock().map_or(FIRST_HANG, |mean| mean.saturating_mul(HANGS).max(MIN_HANG))
+    }
+
+    /// Notes how long a message took to open. One that hung counts with twice the patience at most.
+    fn took(&self, time: Duration, patience: Duration) {
+        let (mut mean, time) = (self.mean.lock(), time.min(patience * 2));
+        *mean = Some(mean.map_or(time, |mean| (mean * 7 + time) / 8));
     }
 
     /// Whether a message of this receive that could not be opened may be kept until the next attempt. Giving it back would count as a

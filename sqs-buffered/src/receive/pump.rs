@@ -30,11 +30,11 @@ use tracing::{Instrument as _, Span};
 
 use crate::attempt::{ATTEMPT_TIMEOUT, AttemptError, attempt};
 use crate::client::{BufferedClient, checked_change};
-use crate::consume::settle::BackOff;
 use crate::entry::Ticket;
 use crate::error::{EnqueueError, ReceiveError, ReceiveErrorKind, SendError, is_transient};
 use crate::lane::request::Change;
 use crate::observe::receives::{Event, Observer, ReceiveStats};
+use crate::receive::back_off::BackOff;
 use crate::receive::credits::{Reservation, SharedCredits};
 use crate::receive::delivery::Delivery;
 use crate::receive::lease::{Held, Lease, Leases, renew_leases};

@@ -16,16 +16,19 @@ use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::client::BufferedClient;
-use crate::consume::dead_letter::DeadLetters;
-use crate::consume::settle::BackOff;
 use crate::error::{BuildError, ReceiveError, ReceiveErrorKind};
 use crate::observe::receives::{Event, Hook, Observer, ReceiveStats, Settled};
+use crate::receive::back_off::BackOff;
 use crate::receive::credits::SharedCredits;
-use crate::receive::delivery::{Delivery, GRACE, Grace, Received};
+use crate::receive::dead_letter::DeadLetters;
+use crate::receive::delivery::{Claim, Delivery, GRACE, Grace, Received};
 use crate::receive::opening::{NotOpened, Opener, extra_places};
 use crate::receive::pump::{Intake, Place, Source, Stop, give_back, pause};
 use crate::receive::renewal_thread::RenewalThread;
 use crate::receive::settings::{Settings, receive_setters};
+
+/// How long a message is hidden that another consumer or receiver is handling.
+const BUSY: Duration = Duration::from_secs(1);
 
 /// The default limit.
 const LIMIT: usize = 10;
@@ -71,13 +74,15 @@ pub struct Receiver<H: Execute = sqs_client::Client> {
 }
 
 /// A message that can be yielded, or why not.
-type Prepared = Result<Delivery, Unprepared>;
+type Prepared = Result<(Delivery, Claim), Unprepared>;
 
 /// Why a message is not yielded.
 #[derive(Debug)]
 enum Unprepared {
     /// It could not be opened.
     Unopened(Box<Delivery>),
+    /// Another consumer or receiver of the client is handling it.
+    Busy(Box<Delivery>),
     /// Its lease is lost, or ends too soon.
     LeaseEnds,
     /// It was deleted.
@@ -93,12 +98,23 @@ struct Preparer<H: Execute> {
     dead_letters: DeadLetters,
     credits: Arc<SharedCredits>,
     limit: usize,
-    /// How many messages wait until they are opened again.
-    resting: Mutex<usize>,
+    unopened: Mutex<Counts>,
 }
 
-/// A message that waits. Dropping it ends that.
-struct Resting<'p, H: Execute>(&'p Preparer<H>);
+/// Messages that are not open.
+#[derive(Debug, Default)]
+struct Counts {
+    /// They wait until they are opened again.
+    resting: usize,
+    /// Opening them takes long.
+    hanging: usize,
+}
+
+/// A message that is counted until this is dropped.
+struct Counted<'p, H: Execute> {
+    preparer: &'p Preparer<H>,
+    count: fn(&mut Counts) -> &mut usize,
+}
 
 /// Builds a [`Receiver`].
 #[must_use]
@@ -179,7 +195,7 @@ impl<H: Execute> Receiver<H> {
     }
 
     /// The next message with enough time left. On FIFO queues, it waits for those before it in its group.
-    fn poll_fresh(&mut self, cx: &mut Context<'_>) -> Poll<Option<Delivery>> {
+    fn poll_fresh(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Delivery, Claim)>> {
         loop {
             while let Poll::Ready(Some(ended)) = self.preparing.poll_join_next_with_id(cx) {
                 let (id, prepared) = match ended {
@@ -188,9 +204,9 @@ impl<H: Execute> Receiver<H> {
                     Err(error) => (error.id(), Err(Unprepared::LeaseEnds)),
                 };
                 if let Some(place) = self.places.remove(&id)
-                    && let Some(delivery) = self.prepared(&place, prepared)
+                    && let Some(fresh) = self.prepared(&place, prepared)
                 {
-                    return Poll::Ready(Some(delivery));
+                    return Poll::Ready(Some(fresh));
                 }
             }
             let Some(delivery) = self.next_to_prepare() else {
@@ -208,8 +224,8 @@ impl<H: Execute> Receiver<H> {
             drop(entered);
             match polled {
                 Poll::Ready(prepared) => {
-                    if let Some(delivery) = self.prepared(&place, prepared) {
-                        return Poll::Ready(Some(delivery));
+                    if let Some(fresh) = self.prepared(&place, prepared) {
+                        return Poll::Ready(Some(fresh));
                     }
                 }
                 // It continues while the stream is not polled.
@@ -239,15 +255,20 @@ impl<H: Execute> Receiver<H> {
 
     /// A message to yield, unless it could not be prepared. Then it is given back, unless it is deleted, and on FIFO queues those behind it
     /// in its group as well, so that none overtakes it.
-    fn prepared(&mut self, place: &Place, prepared: Prepared) -> Option<Delivery> {
+    fn prepared(&mut self, place: &Place, prepared: Prepared) -> Option<(Delivery, Claim)> {
         match prepared {
-            Ok(delivery) => return Some(delivery),
+            Ok(fresh) => return Some(fresh),
             Err(Unprepared::Settled) => {}
             Err(Unprepared::LeaseEnds) => self.give_back_behind(place),
             Err(Unprepared::Unopened(delivery)) => {
                 self.give_back_behind(place);
                 let delay = BackOff::default().delay(delivery.receive_count(), random::unit());
                 delivery.give_back_after(delay);
+            }
+            Err(Unprepared::Busy(delivery)) => {
+                self.give_back_behind(place);
+                self.preparer.observer.duplicate();
+                delivery.give_back_after(BUSY);
             }
         }
         None
@@ -258,29 +279,27 @@ impl<H: Execute> Stream for Receiver<H> {
     type Item = Received<H>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Received<H>>> {
-        let this = &mut *self;
-        loop {
-            let Some(delivery) = ready!(this.poll_fresh(cx)) else { return Poll::Ready(None) };
-            let place = Place::of(&delivery);
-            let received = Received::new(delivery, &this.intake.source, &this.intake.observer);
-            if received.is_some() {
-                return Poll::Ready(received);
-            }
-            this.give_back_behind(&place);
-        }
+        let fresh = ready!(self.poll_fresh(cx));
+        Poll::Ready(fresh.map(|(delivery, claim)| Received::new(delivery, &self.intake.source, claim)))
     }
 }
 
 impl<H: Execute> Preparer<H> {
-    /// Renews the lease of a message if little time is left, and opens the message. If that may succeed later, tries again for as long as
-    /// a consumer does.
+    /// Renews the lease of a message if little time is left, claims the message, and opens it. If that may succeed later, tries again for
+    /// as long as a consumer does.
     async fn prepare(self: Arc<Self>, mut delivery: Delivery) -> Prepared {
         let lease = delivery.lease.clone();
         let ends = |_| Unprepared::LeaseEnds;
         lease.refresh().await.map_err(ends)?;
+        // Before it is opened: its payload may be deleted by the one that handles it.
+        let Some(claim) = self.source.client.claims().claim(&self.source.url, delivery.id()) else {
+            return Err(Unprepared::Busy(delivery.into()));
+        };
         loop {
-            let (policy, reason) = match self.opener.open(&self.source, &self.observer, &mut delivery).await {
-                Ok(()) => return Ok(delivery),
+            let hangs = || self.count(|counts| &mut counts.hanging);
+            let opening = self.opener.open(&self.source, &self.observer, &mut delivery, hangs);
+            let (policy, reason) = match opening.await {
+                Ok(()) => return Ok((delivery, claim)),
                 Err(NotOpened::LeaseEnds) => return Err(Unprepared::LeaseEnds),
                 Err(NotOpened::Failed(policy, reason)) => (policy, reason),
             };
@@ -304,27 +323,26 @@ impl<H: Execute> Preparer<H> {
     }
 
     /// Keeps a message until the next attempt, if it may stay.
-    fn rest(&self, delivery: &Delivery) -> Option<Resting<'_, H>> {
-        let mut resting = self.resting.lock();
-        let may_stay = self.opener.may_keep(delivery.lease.received(), *resting, self.limit);
-        may_stay.then(|| {
-            *resting += 1;
-            self.set_places(*resting);
-            Resting(self)
-        })
+    fn rest(&self, delivery: &Delivery) -> Option<Counted<'_, H>> {
+        let resting = self.unopened.lock().resting;
+        let may_stay = self.opener.may_keep(delivery.lease.received(), resting, self.limit);
+        may_stay.then(|| self.count(|counts| &mut counts.resting))
     }
 
-    fn set_places(&self, resting: usize) {
-        self.credits.set_total(self.limit + extra_places(resting, self.limit));
+    fn count(&self, count: fn(&mut Counts) -> &mut usize) -> Counted<'_, H> {
+        self.change(|counts| *count(counts) += 1);
+        Counted { preparer: self, count }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Counts)) {
+        let mut counts = self.unopened.lock();
+        change(&mut counts);
+        self.credits.set_total(self.limit + extra_places(counts.resting + counts.hanging, self.limit));
     }
 
     /// Deletes a message that cannot be opened. If there is a reason, sends it to the dead-letter queue before.
     async fn settle(&self, mut delivery: Delivery, reason: Option<String>) -> Unprepared {
         let (source, id) = (&self.source, Arc::clone(delivery.id()));
-        // Another consumer or receiver of the client may be handling it.
-        let Some(_claim) = source.client.claims().claim(&source.url, &id) else {
-            return Unprepared::Unopened(delivery.into());
-        };
         let how = if reason.is_some() { Settled::DeadLettered } else { Settled::Discarded };
         if let Some(reason) = reason
             && let Err(reason) = self.dead_letters.send(source, &delivery, &reason).await
@@ -339,11 +357,9 @@ impl<H: Execute> Preparer<H> {
     }
 }
 
-impl<H: Execute> Drop for Resting<'_, H> {
+impl<H: Execute> Drop for Counted<'_, H> {
     fn drop(&mut self) {
-        let mut resting = self.0.resting.lock();
-        *resting -= 1;
-        self.0.set_places(*resting);
+        self.preparer.change(|counts| *(self.count)(counts) -= 1);
     }
 }
 
@@ -391,7 +407,7 @@ impl<H: Execute> ReceiverBuilder<H> {
             dead_letters: DeadLetters::default(),
             credits: Arc::clone(&credits),
             limit: self.limit,
-            resting: Mutex::new(0),
+            unopened: Mutex::default(),
         });
         let intake = Intake::start(self.source, &self.settings, credits, observer, Stop::new()).await?;
         let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;

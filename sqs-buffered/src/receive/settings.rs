@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use sqs_client::wire::limits::{VISIBILITY_TIMEOUT_SECONDS, WAIT_TIME_SECONDS};
 
-use crate::consume::settle::BackOff;
 use crate::error::BuildError;
+use crate::receive::back_off::BackOff;
 
 /// How long a lease is renewed by default.
 const MAX_LEASE: Duration = Duration::from_secs(3_600);

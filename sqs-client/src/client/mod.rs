@@ -573,9 +573,10 @@ pub trait Execute: Clone + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Unopened {
-    /// Give it back after a pause: opening it may succeed soon.
+    /// Opening it may succeed soon: a consumer keeps it and tries again.
     Retry,
-    /// Give it back: the redrive policy of its queue decides.
+    /// Give it back: each receive counts for the redrive policy of its queue. On FIFO queues, a consumer may try again in place, and send
+    /// it alone to the dead-letter queue after as many attempts.
     Release,
     /// Send it to the dead-letter queue as it is, and delete it.
     DeadLetter,
