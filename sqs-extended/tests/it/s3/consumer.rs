@@ -106,6 +106,7 @@ async fn failing_payload_delays_no_other_message_and_arrives_when_s3_recovers() 
         ("503", get(Fault::s3_error("SlowDown"))),
         ("500", get(Fault::status(500, "oops"))),
         ("403", get(Fault::s3_error("AccessDenied"))),
+        ("no bucket", get(Fault::s3_error("NoSuchBucket"))),
         ("404", get(Fault::s3_error("NoSuchKey"))),
         ("hangs", get(Fault::latency(MINUTE))),
         ("truncates", get(Fault::truncate())),
@@ -221,6 +222,7 @@ async fn messages_survive_an_outage_for_their_payloads_that_is_longer_than_their
     let faults = [
         ("503", get(Fault::s3_error("SlowDown"))),
         ("403", get(Fault::s3_error("AccessDenied"))),
+        ("no bucket", get(Fault::s3_error("NoSuchBucket"))),
         ("hangs", get(Fault::latency(MINUTE))),
     ];
     let cases = faults
