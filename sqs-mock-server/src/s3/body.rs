@@ -9,13 +9,14 @@
 //! See <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html>. s3s has a decoder, but it is private
 //! and verifies the signatures of all chunks that have one.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use futures_util::{StreamExt as _, stream};
 use http::header::CONTENT_LENGTH;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, Uri};
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Body as _, Frame, Incoming};
 use s3s::dto::StreamingBlob;
@@ -186,7 +187,6 @@ fn default_message(code: &str) -> Option<&'static str> {
         "InternalError" => "We encountered an internal error. Please try again.",
         "InvalidBucketName" => INVALID_BUCKET_NAME,
         "InvalidURI" => "Couldn't parse the specified URI.",
-        "KeyTooLongError" => "Your key is too long",
         "MalformedXML" => MALFORMED_XML,
         "MaxMessageLengthExceeded" => "Your request was too large.",
         "MethodNotAllowed" => "The specified method is not allowed against this resource.",
@@ -200,22 +200,30 @@ fn default_message(code: &str) -> Option<&'static str> {
     })
 }
 
-/// The element that names the resource of an error.
-fn resource_element<'a>(code: &str, resource: &'a Resource) -> Option<(&'static str, &'a str)> {
+/// The element that names what an error is about.
+fn subject_element<'a>(
+    code: &str,
+    resource: Option<&'a Resource>,
+    uri: &'a Uri,
+) -> Option<(&'static str, Cow<'a, str>)> {
     match code {
         "BucketAlreadyOwnedByYou" | "BucketNotEmpty" | "InvalidBucketName" | "NoSuchBucket" => {
-            Some(("BucketName", resource.bucket()?))
+            Some(("BucketName", resource?.bucket()?.into()))
         }
-        "NoSuchKey" => Some(("Key", resource.key()?)),
+        "NoSuchKey" => Some(("Key", resource?.key()?.into())),
+        "NoSuchUpload" => {
+            let mut parameters = form_urlencoded::parse(uri.query()?.as_bytes());
+            Some(("UploadId", parameters.find(|(name, _)| name == "uploadId")?.1))
+        }
         _ => None,
     }
 }
 
-/// Adds a missing text, the elements that name the resource or that an operation reported, and the ids of the request to
+/// Adds a missing text, the elements that name the subject or that an operation reported, and the ids of the request to
 /// the body of an error: s3s writes only code and message.
 pub(crate) fn complete_error(
     mut response: Response<Body>,
-    method: &Method,
+    (method, uri): (&Method, &Uri),
     context: &RequestContext,
 ) -> Response<Body> {
     let body = response.body().bytes().unwrap_or_default();
@@ -239,8 +247,8 @@ pub(crate) fn complete_error(
         add("Message", message);
     }
     let resource = context.info.get().and_then(|info| info.resource.as_ref());
-    if let Some((name, value)) = resource.and_then(|resource| resource_element(code, resource)) {
-        add(name, value);
+    if let Some((name, value)) = subject_element(code, resource, uri) {
+        add(name, &value);
     }
     for (name, value) in &*context.error_elements.lock() {
         add(name, value);

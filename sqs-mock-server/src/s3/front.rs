@@ -9,12 +9,13 @@
 //! `Gate` computes the fault plan once s3s knows the operation, and stores it there, where the bodies and `Front` find it.
 
 use std::borrow::Cow;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, EXPECT, HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -26,7 +27,7 @@ use s3s::host::{S3Host, VirtualHost};
 use s3s::path::check_bucket_name;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::validation::NameValidation;
-use s3s::{Body, S3Error, S3ErrorCode, S3Result, s3_error};
+use s3s::{Body, S3Error, S3ErrorCode, S3Result, StdError, s3_error};
 use sqs_client::wire::sign::KeyLookup as _;
 use tokio::time::timeout;
 
@@ -41,6 +42,7 @@ use crate::front::{Stopped, enter};
 use crate::http::reply::{Break, Live};
 use crate::http::server::Site;
 use crate::s3::ops::Operations;
+use crate::s3::ops::objects::{MAX_KEY, check_key};
 use crate::s3::outbox::{Outbox, Unanswered};
 use crate::s3::store::Store;
 use crate::s3::store::bucket::no_such_bucket;
@@ -52,6 +54,7 @@ const EVENTS_WAIT: Duration = Duration::from_secs(2);
 /// Serves connections, and requests to S3 on those of the SQS server.
 pub(crate) struct Front {
     service: S3Service,
+    gate: Gate,
     outbox: Arc<Outbox>,
     metrics: Arc<Metrics>,
     host: Arc<Host>,
@@ -65,10 +68,10 @@ impl Front {
         let mut builder = S3ServiceBuilder::new(operations);
         builder.set_host(gate.clone());
         builder.set_auth(gate.clone());
-        builder.set_access(gate);
+        builder.set_access(gate.clone());
         builder.set_validation(AnyName);
         let ids = Mutex::new(host.seed.generator("request ids of S3"));
-        Self { service: builder.build(), outbox, metrics, host, ids }
+        Self { service: builder.build(), gate, outbox, metrics, host, ids }
     }
 
     /// Handles a request after the rules for browsers.
@@ -103,7 +106,7 @@ impl Front {
         if self.host.names.keys.is_none() {
             strip_signature(&mut head);
         }
-        let answered = self.service.call(Request::from_parts(head, body)).await;
+        let answered = self.call(Request::from_parts(head, body), context).await;
         // A client that still sends its body would lose the response if the connection closed now.
         let mut drained = pin!(body::drain(context, limit));
         if timeout(EVENTS_WAIT, drained.as_mut()).await.is_err() {
@@ -114,6 +117,15 @@ impl Front {
             tracing::error!(?error, "cannot build a response of S3");
             status(StatusCode::INTERNAL_SERVER_ERROR, String::new())
         })
+    }
+
+    /// Passes a request to s3s, unless its key is too long: the error of s3s would not contain the length.
+    async fn call(&self, request: Request<Body>, context: &RequestContext) -> S3Result<Response<Body>> {
+        if let Err(refusal) = self.gate.check_path(&request, context) {
+            return refusal.to_http_response();
+        }
+        let internal = |error| S3Error::with_source(S3ErrorCode::InternalError, StdError::from(error));
+        self.service.call(request).await.map_err(internal)
     }
 }
 
@@ -130,9 +142,9 @@ impl Site for Front {
         let context = &unanswered.context;
         request.extensions_mut().insert(Arc::clone(context));
         let mut observer = Observer::begin(&self.metrics, &self.host, context);
-        let method = request.method().clone();
+        let (method, uri) = (request.method().clone(), request.uri().clone());
         let response = self.guarded(request, &unanswered).await;
-        let mut response = body::complete_error(response, &method, context);
+        let mut response = body::complete_error(response, (&method, &uri), context);
         for (name, value) in [("x-amz-request-id", &context.id), ("x-amz-id-2", &context.host_id())] {
             if let Ok(value) = HeaderValue::try_from(value) {
                 response.headers_mut().insert(HeaderName::from_static(name), value);
@@ -262,6 +274,22 @@ impl S3Access for Gate {
 }
 
 impl Gate {
+    /// Checks the length of the key in the path, which s3s finds in the same way.
+    fn check_path(&self, request: &Request<Body>, context: &RequestContext) -> S3Result<()> {
+        let path = request.uri().path();
+        // A decoded path is not longer.
+        if path.len() <= MAX_KEY {
+            return Ok(());
+        }
+        let Ok(path) = percent_decode_str(path).decode_utf8() else { return Ok(()) };
+        let path = path.strip_prefix('/').unwrap_or(&path);
+        let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let is_address = host.parse::<SocketAddr>().is_ok() || host.parse::<IpAddr>().is_ok();
+        let is_virtual_hosted = !is_address && self.parse_host_header(host)?.bucket().is_some();
+        let in_path = || path.split_once('/').map_or("", |(_, key)| key);
+        check_key(context, if is_virtual_hosted { path } else { in_path() })
+    }
+
     async fn apply_faults(&self, request: &RequestContext, info: &RequestInfo) -> S3Result<()> {
         let host = &self.host;
         let plan = host.faults.plan(|| faults::Request {

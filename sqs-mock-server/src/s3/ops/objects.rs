@@ -189,6 +189,20 @@ impl Operations {
     }
 }
 
+/// The longest key in bytes: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html>.
+pub(crate) const MAX_KEY: usize = 1024;
+
+/// Checks the length of a key.
+pub(crate) fn check_key(context: &RequestContext, key: &str) -> S3Result<()> {
+    if key.len() <= MAX_KEY {
+        return Ok(());
+    }
+    let elements = [("Size", key.len()), ("MaxSizeAllowed", MAX_KEY)];
+    let elements = elements.map(|(name, bytes)| (name.to_owned(), bytes.to_string()));
+    context.error_elements.lock().extend(elements);
+    Err(s3_error!(KeyTooLongError, "Your key is too long"))
+}
+
 /// Checks the conditions of a write on the object that it replaces.
 pub(crate) fn check_write(
     before: Option<&Object>,

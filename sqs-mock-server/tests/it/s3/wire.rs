@@ -100,7 +100,6 @@ async fn body_of_more_than_five_gibibytes_is_rejected_before_it_is_read() {
 #[tokio::test]
 async fn errors_have_the_texts_and_elements_of_s3() {
     let server = server().await;
-    let long = format!("GET /payloads/{}", "k".repeat(1025));
     for (line, status, expected) in [
         (
             "GET /Bad_Name/a",
@@ -109,7 +108,6 @@ async fn errors_have_the_texts_and_elements_of_s3() {
              <BucketName>Bad_Name</BucketName>",
         ),
         ("PUT /..", 400, "<BucketName>..</BucketName>"),
-        (&long, 400, "<Code>KeyTooLongError</Code><Message>Your key is too long</Message>"),
         (
             "GET /payloads/%FF",
             400,
@@ -125,6 +123,12 @@ async fn errors_have_the_texts_and_elements_of_s3() {
             "GET /payloads/a&b",
             404,
             "<Code>NoSuchKey</Code><Message>The specified key does not exist.</Message><Key>a&amp;b</Key>",
+        ),
+        (
+            "DELETE /payloads/a?uploadId=x%26y",
+            404,
+            "The upload ID may be invalid, or the upload may have been aborted or completed.</Message>\
+             <UploadId>x&amp;y</UploadId>",
         ),
         // XML cannot represent the key.
         ("GET /payloads/a%01", 404, "<Message>The specified key does not exist.</Message>"),
@@ -145,6 +149,27 @@ async fn errors_have_the_texts_and_elements_of_s3() {
                 .await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
         assert!(answer.contains(&format!("{expected}<RequestId>")), "{expected}\n{answer}");
+    }
+}
+
+#[tokio::test]
+async fn key_of_more_than_1024_bytes_is_refused_with_its_size() {
+    let server = server().await;
+    for (host, path) in [("127.0.0.1", "/payloads/"), ("mock", "/payloads/"), ("payloads.localhost", "/")] {
+        for (key, expected) in [
+            // 1,024 bytes.
+            ("%C3%BC".repeat(512), "<Code>NoSuchKey</Code>"),
+            (
+                "k".repeat(1025),
+                "<Code>KeyTooLongError</Code><Message>Your key is too long</Message><Size>1025</Size>\
+                 <MaxSizeAllowed>1024</MaxSizeAllowed><RequestId>",
+            ),
+            ("%C3%BC".repeat(513), "<Size>1026</Size><MaxSizeAllowed>1024</MaxSizeAllowed><RequestId>"),
+        ] {
+            let head = format!("GET {path}{key} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+            let answer = request(&server, head).await;
+            assert!(answer.contains(expected), "{host}: {answer}");
+        }
     }
 }
 
