@@ -67,7 +67,7 @@ impl MockS3 {
     /// Stores an object as `PutObject` does, without metadata.
     ///
     /// # Errors
-    /// The bucket does not exist, or a file cannot be written.
+    /// The bucket does not exist, the key is longer than 1,024 bytes, or a file cannot be written.
     ///
     /// # Cancel safety
     /// A call that is dropped before it completes changes nothing.

@@ -37,6 +37,7 @@ impl Operations {
         expected: ExpectedChecksum,
         event: &'static str,
     ) -> S3Result<PutObjectOutput> {
+        check_key(context, &input.key)?;
         let bucket = self.bucket(&input.bucket)?;
         let check = |before: Option<&Object>| {
             check_write(before, input.if_match.as_ref(), input.if_none_match.as_ref())
@@ -128,7 +129,8 @@ impl Operations {
         let (mut deleted, mut errors) = (Vec::new(), Vec::new());
         for ObjectIdentifier { key, e_tag, .. } in input.delete.objects {
             let if_match = e_tag.map(ETagCondition::ETag);
-            match self.delete(&context, &bucket, &key, if_match.as_ref()).map_err(refused) {
+            let delete = || self.delete(&context, &bucket, &key, if_match.as_ref()).map_err(refused);
+            match check_key(&context, &key).and_then(|()| delete()) {
                 Ok(_) => deleted.push(DeletedObject { key: Some(key), ..DeletedObject::default() }),
                 Err(error) => errors.push(Error {
                     code: Some(error.code().as_str().to_owned()),

@@ -65,7 +65,7 @@ fn key(event: &Value) -> &str {
 }
 
 /// A form that uploads an object, as browsers send it.
-fn form(key: &str, body: &str) -> (String, String) {
+pub(super) fn form(key: &str, body: &str) -> (String, String) {
     let field = |name: &str, value: &str| {
         format!("--cut\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
     };

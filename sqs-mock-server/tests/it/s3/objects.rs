@@ -8,7 +8,9 @@ use aws_sdk_s3::types::{
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
 
+use super::events::form;
 use super::files::Directory;
+use super::notifications::exchange;
 use super::{BUCKET, bytes, client, get, put, refusal, server};
 
 #[tokio::test]
@@ -75,6 +77,30 @@ async fn keys_with_any_characters_round_trip() {
     let mut expected: Vec<_> = keys.iter().map(ToString::to_string).collect();
     expected.sort();
     assert_eq!(listed.contents().iter().map(|object| object.key().unwrap()).collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn key_of_more_than_1024_bytes_is_refused_in_forms_batches_and_tests() {
+    let server = server().await;
+    let (longest, long) = ("k".repeat(1024), "k".repeat(1025));
+    server.s3().put(BUCKET, &longest, "tea").await.unwrap();
+    let refused = server.s3().put(BUCKET, &long, "tea").await.unwrap_err();
+    assert!(refused.to_string().contains("Your key is too long"), "{refused}");
+
+    let (headers, body) = form(&long, "tea");
+    let posted = exchange(server.s3().endpoint_url(), "POST /payloads", &headers, &body).await;
+    let size = "<Code>KeyTooLongError</Code><Message>Your key is too long</Message><Size>1025</Size>\
+                <MaxSizeAllowed>1024</MaxSizeAllowed>";
+    assert!(posted.starts_with("HTTP/1.1 400") && posted.contains(size), "{posted}");
+    assert_eq!(server.s3().count(BUCKET), 1);
+
+    let keys = [&long, &longest].map(|key| ObjectIdentifier::builder().key(key).build().unwrap());
+    let delete = Delete::builder().set_objects(Some(keys.to_vec())).build().unwrap();
+    let deleted = client(&server).delete_objects().bucket(BUCKET).delete(delete).send().await.unwrap();
+    let [error] = deleted.errors() else { panic!("{deleted:?}") };
+    assert_eq!((error.code(), error.key()), (Some("KeyTooLongError"), Some(long.as_str())));
+    assert_eq!(deleted.deleted()[0].key(), Some(longest.as_str()));
+    assert_eq!(server.s3().count(BUCKET), 0);
 }
 
 #[tokio::test]
