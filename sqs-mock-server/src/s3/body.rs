@@ -268,7 +268,7 @@ pub(crate) const BODY_TIMEOUT: &str = "the request body timed out";
 /// The checksums that a request declares.
 #[derive(Debug, Default)]
 pub(crate) struct ExpectedChecksum {
-    algorithm: Option<Algorithm>,
+    pub(crate) algorithm: Option<Algorithm>,
     /// In base64; `None` if the checksum is a trailer or missing.
     value: Option<String>,
     md5: Option<String>,

@@ -77,7 +77,9 @@ impl Operations {
         }
         let bucket = self.bucket(&input.bucket)?;
         let algorithm = bucket.upload(&input.upload_id, &input.key, |upload| upload.algorithm)?;
-        let part = ExpectedChecksum::of(&request, algorithm)?.store(&bucket, body).await?;
+        let expected = ExpectedChecksum::of(&request, algorithm)?;
+        check_algorithm(algorithm, expected.algorithm)?;
+        let part = expected.store(&bucket, body).await?;
         let mut output =
             UploadPartOutput { e_tag: Some(ETag::Strong(hex(part.md5))), ..UploadPartOutput::default() };
         let checksum = StoredChecksum::fields(part.checksum.as_ref());
@@ -140,6 +142,19 @@ impl Operations {
         };
         move_fields!(checksum => output; checksums);
         Ok(output)
+    }
+}
+
+/// Checks that a part has the checksum algorithm of its upload, if both have one.
+fn check_algorithm(of_upload: Option<Algorithm>, of_part: Option<Algorithm>) -> S3Result<()> {
+    match of_upload.zip(of_part) {
+        Some((of_upload, of_part)) if of_upload != of_part => Err(s3_error!(
+            InvalidRequest,
+            "Checksum Type mismatch occurred, expected checksum Type: {}, actual checksum Type: {}",
+            of_upload.name().to_ascii_lowercase(),
+            of_part.name().to_ascii_lowercase()
+        )),
+        _ => Ok(()),
     }
 }
 

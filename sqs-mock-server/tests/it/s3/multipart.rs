@@ -10,10 +10,19 @@ use super::{BUCKET, bytes, client, get, put, refusal, server};
 
 const PART: usize = 5 << 20;
 
-/// Uploads one part.
+/// Uploads one part, with the default checksum of the SDK.
 pub(super) async fn upload(client: &Client, key: &str, id: &str, number: i32, body: &[u8]) -> CompletedPart {
+    upload_with(client, ChecksumAlgorithm::Crc32, (key, id, number), body).await
+}
+
+async fn upload_with(
+    client: &Client,
+    algorithm: ChecksumAlgorithm,
+    (key, id, number): (&str, &str, i32),
+    body: &[u8],
+) -> CompletedPart {
     let part = client.upload_part().bucket(BUCKET).key(key).upload_id(id).part_number(number);
-    let part = part.body(body.to_vec().into()).send().await.unwrap();
+    let part = part.checksum_algorithm(algorithm).body(body.to_vec().into()).send().await.unwrap();
     CompletedPart::builder()
         .part_number(number)
         .set_e_tag(part.e_tag)
@@ -80,12 +89,13 @@ async fn checksum_of_an_upload_is_composite_or_full_object() {
         (ChecksumAlgorithm::Crc32, ChecksumType::FullObject),
         (ChecksumAlgorithm::Crc64Nvme, ChecksumType::FullObject),
     ] {
-        let begun = client.create_multipart_upload().bucket(BUCKET).key("sum").checksum_algorithm(algorithm);
-        let begun = begun.checksum_type(kind.clone()).send().await.unwrap();
+        let begun = client.create_multipart_upload().bucket(BUCKET).key("sum");
+        let begun =
+            begun.checksum_algorithm(algorithm.clone()).checksum_type(kind.clone()).send().await.unwrap();
         let id = begun.upload_id().unwrap();
         let body = bytes(PART + 1);
-        let first = upload(&client, "sum", id, 1, &body[..PART]).await;
-        let second = upload(&client, "sum", id, 2, &body[PART..]).await;
+        let first = upload_with(&client, algorithm.clone(), ("sum", id, 1), &body[..PART]).await;
+        let second = upload_with(&client, algorithm, ("sum", id, 2), &body[PART..]).await;
         let complete = client.complete_multipart_upload().bucket(BUCKET).key("sum").upload_id(id);
         complete.multipart_upload(parts(&[first, second])).send().await.unwrap();
         let got =
@@ -164,6 +174,25 @@ async fn composite_checksum_needs_the_checksums_of_all_parts() {
     }
     let complete = client.complete_multipart_upload().bucket(BUCKET).key("a").upload_id(id);
     complete.multipart_upload(parts(&[first, second])).send().await.unwrap();
+}
+
+#[tokio::test]
+async fn part_with_another_checksum_algorithm_than_its_upload_is_refused() {
+    let server = server().await;
+    let client = client(&server);
+    let begun = client.create_multipart_upload().bucket(BUCKET).key("a");
+    let begun = begun.checksum_algorithm(ChecksumAlgorithm::Crc32).send().await.unwrap();
+    let part = || {
+        let part = client.upload_part().bucket(BUCKET).key("a").upload_id(begun.upload_id().unwrap());
+        part.part_number(1).body(b"tea".to_vec().into())
+    };
+    let refused = part().checksum_algorithm(ChecksumAlgorithm::Sha256).send().await;
+    let expected =
+        "Checksum Type mismatch occurred, expected checksum Type: crc32, actual checksum Type: sha256";
+    assert_eq!(refused.as_ref().unwrap_err().message(), Some(expected));
+    assert_eq!(refusal(refused), (400, "InvalidRequest".to_owned()));
+    assert_eq!(server.s3().uploads(BUCKET)[0].parts, 0);
+    part().checksum_algorithm(ChecksumAlgorithm::Crc32).send().await.unwrap();
 }
 
 #[tokio::test]
