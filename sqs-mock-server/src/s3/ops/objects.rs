@@ -145,7 +145,10 @@ impl Operations {
     }
 
     pub(crate) fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<GetObjectOutput> {
-        let input = request.input;
+        self.read_object(request.input)
+    }
+
+    fn read_object(&self, input: GetObjectInput) -> S3Result<GetObjectOutput> {
         let object = self.object(&input.bucket, &input.key)?;
         check_read(&object, &input)?;
         let span = selected(&object, input.range, input.part_number)?;
@@ -176,17 +179,21 @@ impl Operations {
 
     /// Answers like `GetObject`, without the body.
     pub(crate) fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<HeadObjectOutput> {
-        let request = request.map_input(|head| {
-            let mut get = GetObjectInput::default();
-            move_fields!(head => get; bucket key range part_number checksum_mode if_match if_none_match
-                if_modified_since if_unmodified_since);
-            get
-        });
-        let (found, mut output) = (self.get_object(request)?, HeadObjectOutput::default());
+        let (head, mut get) = (request.input, GetObjectInput::default());
+        move_fields!(head => get; bucket key range part_number checksum_mode if_match if_none_match if_modified_since
+            if_unmodified_since);
+        let (found, mut output) = (self.read_object(get)?, HeadObjectOutput::default());
         move_fields!(found => output; accept_ranges checksum_type content_length content_range e_tag last_modified
             parts_count);
         move_fields!(found => output; attributes);
         move_fields!(found => output; checksums);
+        // In responses to GetObject, s3s replaces them.
+        output.cache_control = head.response_cache_control.or(output.cache_control);
+        output.content_disposition = head.response_content_disposition.or(output.content_disposition);
+        output.content_encoding = head.response_content_encoding.or(output.content_encoding);
+        output.content_language = head.response_content_language.or(output.content_language);
+        output.content_type = head.response_content_type.or(output.content_type);
+        output.expires = head.response_expires;
         Ok(output)
     }
 }

@@ -1,5 +1,8 @@
 //! Objects and buckets.
 
+use std::time::Duration;
+
+use aws_sdk_s3::presigning::PresigningConfig;
 use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::types::{
     BucketLocationConstraint, ChecksumAlgorithm, ChecksumMode, CreateBucketConfiguration, Delete,
@@ -45,6 +48,43 @@ async fn get_returns_body_metadata_and_headers() {
     assert_eq!(got.body.collect().await.unwrap().to_vec(), b"tea");
     let head = client.head_object().bucket(BUCKET).key("orders/1").send().await.unwrap();
     assert_eq!((head.content_length(), head.metadata().unwrap()["sha"].as_str()), (Some(3), "abc"));
+}
+
+#[tokio::test]
+async fn parameters_of_a_get_or_head_replace_headers_of_the_response() {
+    let server = server().await;
+    let client = client(&server);
+    let stored =
+        client.put_object().bucket(BUCKET).key("a").content_type("text/plain").cache_control("no-cache");
+    stored.content_disposition("inline").body(ByteStream::from_static(b"tea")).send().await.unwrap();
+    let date = "Wed, 21 Oct 2026 07:28:00 GMT";
+    let parameters = "response-cache-control=max-age%3D60&response-content-encoding=gzip&response-content-language=de\
+                      &response-content-type=text/csv&response-expires=Wed,%2021%20Oct%202026%2007:28:00%20GMT";
+    for method in ["GET", "HEAD"] {
+        let line = format!("{method} /payloads/a?{parameters}");
+        let answer = exchange(server.s3().endpoint_url(), &line, "", "").await;
+        for expected in [
+            "cache-control: max-age=60",
+            "content-disposition: inline",
+            "content-encoding: gzip",
+            "content-language: de",
+            "content-type: text/csv",
+            &format!("expires: {date}"),
+        ] {
+            assert!(answer.contains(&format!("{expected}\r\n")), "{expected}\n{answer}");
+        }
+        assert!(!answer.contains("no-cache") && !answer.contains("text/plain"), "{answer}");
+    }
+    let config = || PresigningConfig::expires_in(Duration::from_secs(60)).unwrap();
+    let attachment = "attachment; filename=\"tea.txt\"";
+    let get = client.get_object().bucket(BUCKET).key("a").response_content_disposition(attachment);
+    let head = client.head_object().bucket(BUCKET).key("a").response_content_disposition(attachment);
+    for presigned in [get.presigned(config()).await.unwrap(), head.presigned(config()).await.unwrap()] {
+        let path = presigned.uri().strip_prefix(server.s3().endpoint_url()).unwrap();
+        let line = format!("{} {path}", presigned.method());
+        let answer = exchange(server.s3().endpoint_url(), &line, "", "").await;
+        assert!(answer.contains(&format!("content-disposition: {attachment}\r\n")), "{answer}");
+    }
 }
 
 #[tokio::test]
