@@ -224,7 +224,7 @@ pub(crate) const ROUTES: &[Route] = &[
         "the latest messages of a topic (after: a number; bytes: at most, in total)",
     ),
     #[cfg(feature = "s3")]
-    get("/_mock/buckets", buckets::list, "all buckets of S3 with their notification rules"),
+    get("/_mock/buckets", buckets::list, "all buckets of S3 with their regions and notification rules"),
     #[cfg(feature = "s3")]
     get(
         "/_mock/objects?bucket&prefix&after&limit",

@@ -332,7 +332,8 @@ impl Content {
 
     /// All buckets, sorted by name.
     pub(crate) fn describe_buckets(&self) -> Vec<Value> {
-        self.operations.store.buckets().iter().map(|bucket| describe(bucket)).collect()
+        let region = &self.host.names.region;
+        self.operations.store.buckets().iter().map(|bucket| describe(bucket, region)).collect()
     }
 
     /// The names of all buckets with the numbers of their objects.
@@ -389,7 +390,8 @@ impl Content {
     }
 }
 
-fn describe(bucket: &Bucket) -> Value {
+/// Describes a bucket of a server in this region.
+fn describe(bucket: &Bucket, region: &str) -> Value {
     let (objects, bytes) =
         bucket.objects(|all| (all.len(), all.values().map(|object| object.size()).sum::<u64>()));
     let configuration = bucket.notifications();
@@ -404,6 +406,7 @@ fn describe(bucket: &Bucket) -> Value {
     });
     json!({
         "name": bucket.name,
+        "region": bucket.region(region),
         "created": Timestamp::from_millis(bucket.created).to_string(),
         "objects": objects,
         "bytes": bytes,

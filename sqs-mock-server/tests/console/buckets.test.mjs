@@ -49,6 +49,15 @@ test("file_is_put_and_bytes_that_are_not_text_are_not_shown", () =>
     await page.getByText("The content is not UTF-8 text.").waitFor();
   }));
 
+test("buckets_show_their_regions", () =>
+  stage.visit("#/buckets", async (page) => {
+    await page.getByRole("row", { name: /payloads us-east-1/ }).waitFor();
+    const place = "<CreateBucketConfiguration><LocationConstraint>eu-west-1</LocationConstraint></CreateBucketConfiguration>";
+    await server.s3("PUT", "/irish", place);
+    await page.getByRole("row", { name: /irish eu-west-1/ }).getByRole("link").click();
+    await page.getByText("eu-west-1 · 0 objects").waitFor();
+  }));
+
 test("rules_for_events_show_their_target_and_keys", () =>
   stage.visit("#/bucket/payloads", async (page) => {
     await page.getByText("No notifications are sent.").waitFor();

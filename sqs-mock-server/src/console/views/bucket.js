@@ -164,7 +164,7 @@ export function view(root, { name: bucket }, context) {
       const found = (await allBuckets()).find(({ name }) => name === bucket);
       showMissing(root, missing, !found);
       if (!found) return;
-      setText(counts, `${number(found.objects)} ${found.objects === 1 ? "object" : "objects"}, ${size(found.bytes)}`);
+      setText(counts, `${found.region} · ${number(found.objects)} ${found.objects === 1 ? "object" : "objects"}, ${size(found.bytes)}`);
       const text = JSON.stringify(found.notifications);
       if (text !== shownRules) fill(rules, found.notifications.map(ruleRow));
       shownRules = text;

@@ -7,7 +7,7 @@ import { number, size, time } from "../format.js";
 import { button, cell, empty, heading, table } from "./parts.js";
 
 /** @typedef {{ id: string, target: string, events: string[], prefix: string | null, suffix: string | null }} Rule */
-/** @typedef {{ name: string, created: string, objects: number, bytes: number, notifications: Rule[] }} Bucket */
+/** @typedef {{ name: string, region: string, created: string, objects: number, bytes: number, notifications: Rule[] }} Bucket */
 
 /** @returns {Promise<Bucket[]>} */
 export const allBuckets = async () => (await get("/_mock/buckets")).buckets;
@@ -27,11 +27,11 @@ function createBucket(context) {
 
 /** @type {(bucket: Bucket) => import("../dom.js").Row<Bucket>} */
 function row({ name, created }) {
-  const cells = [1, 2, 3].map(() => cell("num"));
+  const cells = [cell("muted nowrap"), cell("num"), cell("num"), cell("num")];
   const element = h("tr", null, cell("", h("a", { href: href("bucket", name) }, name)), cells, cell("num", time(created)));
   /** @param {Bucket} bucket */
-  const update = ({ objects, bytes, notifications }) =>
-    [number(objects), size(bytes), number(notifications.length)].forEach((text, index) => setText(cells[index], text));
+  const update = ({ region, objects, bytes, notifications }) =>
+    [region, number(objects), size(bytes), number(notifications.length)].forEach((text, index) => setText(cells[index], text));
   return { element, update };
 }
 
@@ -39,7 +39,7 @@ function row({ name, created }) {
 export function view(root, params, context) {
   const body = h("tbody", null);
   const none = empty("There is no bucket.");
-  const list = table("Buckets", ["Name", "#Objects", "#Size", "#Event rules", "#Created"], body);
+  const list = table("Buckets", ["Name", "Region", "#Objects", "#Size", "#Event rules", "#Created"], body);
   root.append(h("div", { class: "toolbar" }, heading("Buckets"), h("span", { class: "push" }), button("Create bucket", () => createBucket(context), "primary")), list, none);
   return {
     async update(changed) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use aws_sdk_s3::Client;
 use aws_sdk_s3::config::{Credentials, SharedCredentialsProvider};
 use aws_sdk_s3::presigning::PresigningConfig;
+use aws_sdk_s3::types::{BucketLocationConstraint, CreateBucketConfiguration};
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::faults::Fault;
 use sqs_mock_server::s3::{S3, S3Action};
@@ -114,6 +115,19 @@ async fn server_without_s3_says_what_it_has() {
     let answer = Wire::connect(&server).await.exchange("GET /payloads/a", scope, b"").await;
     assert_eq!(answer.status, 400);
     assert!(answer.text().contains("This server has no service &quot;s3&quot;"), "{}", answer.text());
+}
+
+#[tokio::test]
+async fn buckets_are_listed_with_their_regions_over_http() {
+    let server = MockSqs::builder().region("eu-central-1").s3(S3::temporary()).start().await.unwrap();
+    let constraint = BucketLocationConstraint::from("EU");
+    let place = CreateBucketConfiguration::builder().location_constraint(constraint).build();
+    let create = shared(&server).create_bucket().bucket("irish").create_bucket_configuration(place);
+    create.send().await.unwrap();
+    let buckets = Wire::connect(&server).await.get("/_mock/buckets").await.content(200);
+    let region = |at: usize| (&buckets["buckets"][at]["name"], &buckets["buckets"][at]["region"]);
+    assert_eq!(region(0), (&"irish".into(), &"eu-west-1".into()));
+    assert_eq!(region(1), (&BUCKET.into(), &"eu-central-1".into()));
 }
 
 #[tokio::test]
