@@ -13,9 +13,9 @@ use crate::control::arn::{QueueArn, TopicArn};
 use crate::control::operation::ServiceName;
 use crate::mock::queues::{absent, duplicates};
 use crate::mock::{MockSqs, queues};
-use crate::query::{QueryError, QueryRequest};
+use crate::query::QueryRequest;
 use crate::sns::Sns;
-use crate::sns::engine::DIFFERENT;
+use crate::sns::engine::NotCreated;
 use crate::sns::engine::subscription::Endpoint;
 use crate::sns::inspect::{PublishedMessage, SubscriptionDescription};
 
@@ -111,10 +111,11 @@ fn create_one(sns: &Sns, topic: &TopicDefinition, arn: &TopicArn) -> Result<(), 
     created_or_kept(arn, created.map(drop))
 }
 
-fn created_or_kept(what: impl Display, created: Result<(), QueryError>) -> Result<(), String> {
-    match created.map_err(|error| reason(&error, "")) {
-        Err(text) if text.contains(DIFFERENT) => queues::kept(what, &text),
-        created => created?,
+fn created_or_kept(what: impl Display, created: Result<(), NotCreated>) -> Result<(), String> {
+    match created {
+        Err(NotCreated::Different(error)) => queues::kept(what, &reason(&error, "")),
+        Err(NotCreated::Refused(error)) => return Err(reason(&error, "")),
+        Ok(()) => {}
     }
     Ok(())
 }

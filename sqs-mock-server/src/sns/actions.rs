@@ -17,7 +17,7 @@ use crate::sns::engine::message::Draft;
 use crate::sns::engine::settings::read_tags;
 use crate::sns::engine::subscription::{Confirmation, Endpoint, Protocol, State, Subscription};
 use crate::sns::engine::topic::{NewSubscription, Topic};
-use crate::sns::engine::{invalid, invalid_value, no_subscription};
+use crate::sns::engine::{NotCreated, invalid, invalid_value, no_subscription};
 use crate::sns::{SharedTopic, Sns, deliveries, engine};
 
 /// The parts of a tag.
@@ -47,7 +47,7 @@ impl Sns {
         name: &str,
         attributes: &[(&str, &str)],
         tags: &[(&str, &str)],
-    ) -> Result<TopicArn, QueryError> {
+    ) -> Result<TopicArn, NotCreated> {
         let arn = engine::created(name, attributes, place)?;
         let tags = read_tags(tags)?;
         let known = if let Ok(known) = self.topics.get(&arn) {
@@ -73,7 +73,7 @@ impl Sns {
         topic: &TopicArn,
         (endpoint, owner): (Endpoint, &str),
         attributes: &[(&str, &str)],
-    ) -> Result<(), QueryError> {
+    ) -> Result<(), NotCreated> {
         let now = self.clock.now();
         let new = NewSubscription { endpoint, owner, attributes, token: self.new_token(), id: self.new_id() };
         let topic = self.topics.get(topic)?;

@@ -48,8 +48,30 @@ pub(crate) fn invalid_value(text: impl Into<String>) -> QueryError {
     QueryError::new(400, "ParameterValueInvalid", text)
 }
 
-/// What the errors say if a topic or subscription exists with other values.
-pub(crate) const DIFFERENT: &str = "already exists with different";
+/// Why a topic or a subscription is not created.
+#[derive(Debug)]
+pub(crate) enum NotCreated {
+    /// It exists with other values.
+    Different(QueryError),
+    Refused(QueryError),
+}
+
+impl From<QueryError> for NotCreated {
+    fn from(error: QueryError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<NotCreated> for QueryError {
+    fn from((NotCreated::Different(error) | NotCreated::Refused(error)): NotCreated) -> Self {
+        error
+    }
+}
+
+/// The error for a topic or subscription that exists with other values.
+pub(crate) fn different(text: &str) -> NotCreated {
+    NotCreated::Different(invalid(text))
+}
 
 /// The error for a subscription that does not exist.
 pub(crate) fn no_subscription() -> QueryError {

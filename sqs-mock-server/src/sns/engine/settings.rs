@@ -15,7 +15,7 @@ use crate::control::arn::TopicArn;
 use crate::control::policies::{Document, Statement, is_action_of};
 use crate::query::QueryError;
 use crate::sns::engine::{
-    DIFFERENT, OVERHEAD, are_equal, bytes_of, check_length, in_attributes, invalid, json_object,
+    NotCreated, OVERHEAD, are_equal, bytes_of, check_length, different, in_attributes, invalid, json_object,
 };
 
 /// The maximum size of a message in bytes, unless the topic has another.
@@ -150,17 +150,17 @@ impl TopicSettings {
         &self,
         requested: &[(&str, &str)],
         tags: &BTreeMap<String, String>,
-    ) -> Result<(), QueryError> {
+    ) -> Result<(), NotCreated> {
         let shown = self.shown();
         let is_same = |(name, value): &(&str, &str)| match *name {
             "FifoTopic" => self.arn.is_fifo() == value.eq_ignore_ascii_case("true"),
             name => shown.get(name).is_some_and(|own| are_equal(own, value)),
         };
         if !requested.iter().all(is_same) {
-            return Err(invalid(format_args!("Attributes Reason: Topic {DIFFERENT} attributes")));
+            return Err(different("Attributes Reason: Topic already exists with different attributes"));
         }
         if !tags.iter().all(|(key, value)| self.tags.get(key) == Some(value)) {
-            return Err(invalid(format_args!("Tags Reason: Topic {DIFFERENT} tags")));
+            return Err(different("Tags Reason: Topic already exists with different tags"));
         }
         Ok(())
     }

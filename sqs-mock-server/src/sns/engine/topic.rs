@@ -24,7 +24,7 @@ use crate::sns::engine::settings::TopicSettings;
 use crate::sns::engine::subscription::{
     Attributes, Confirmation, Endpoint, Protocol, State, Subscription, is_no_filter,
 };
-use crate::sns::engine::{DIFFERENT, SubscriptionArn, invalid, no_subscription};
+use crate::sns::engine::{NotCreated, SubscriptionArn, different, invalid, no_subscription};
 use crate::sns::filter::{FilterInput, FilterPolicy};
 
 /// A topic.
@@ -278,21 +278,22 @@ impl Topic {
         &mut self,
         now: Timestamp,
         new: NewSubscription<'_>,
-    ) -> Result<Subscription, QueryError> {
+    ) -> Result<Subscription, NotCreated> {
         let NewSubscription { endpoint, owner, attributes: requested, token, id } = new;
         let attributes = self.check_subscription(&endpoint, requested)?;
         let known = self.subscriptions.values().find(|known| known.endpoint == endpoint);
         if let Some(known) = known {
             if !known.attributes.include(requested) {
-                let text = format!("Attributes Reason: Subscription {DIFFERENT} attributes");
-                return Err(invalid(text));
+                return Err(different(
+                    "Attributes Reason: Subscription already exists with different attributes",
+                ));
             }
             return Ok(known.clone());
         }
         let most = if self.settings.arn.is_fifo() { MAX_SUBSCRIPTIONS_OF_FIFO } else { MAX_SUBSCRIPTIONS };
         if self.subscriptions.len() >= most {
             let text = format!("Subscription quota exceeded: a topic has at most {most}");
-            return Err(QueryError::new(403, "SubscriptionLimitExceeded", text));
+            return Err(QueryError::new(403, "SubscriptionLimitExceeded", text).into());
         }
         if attributes.filter.is_some() {
             self.check_filter_quota(None)?;

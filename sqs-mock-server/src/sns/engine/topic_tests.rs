@@ -32,15 +32,15 @@ fn subscribe(
     let endpoint = Endpoint::read(protocol, endpoint)?;
     let new =
         NewSubscription { endpoint, owner: ACCOUNT, attributes, token: "t".repeat(288), id: id(number) };
-    topic.subscribe(NOW, new)
+    Ok(topic.subscribe(NOW, new)?)
 }
 
 fn queue(name: &str) -> String {
     format!("arn:aws:sqs:us-east-1:{ACCOUNT}:{name}")
 }
 
-fn text<T: std::fmt::Debug>(result: Result<T, QueryError>) -> String {
-    result.unwrap_err().message
+fn text<T: std::fmt::Debug>(result: Result<T, impl Into<QueryError> + std::fmt::Debug>) -> String {
+    result.unwrap_err().into().message
 }
 
 /// 2.3: "A fresh standard topic returns exactly 8".
