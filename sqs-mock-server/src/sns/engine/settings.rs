@@ -64,12 +64,10 @@ impl TopicSettings {
     ) -> Result<Self, QueryError> {
         let mut settings = Self { arn, attributes: BTreeMap::new(), tags };
         for (name, value) in requested.iter().filter(|(name, _)| *name != "FifoTopic") {
-            settings.set_attribute(name, value).map_err(|error| match error.message.as_str() {
-                "Invalid parameter: AttributeName" => {
-                    invalid(format_args!("Attributes Reason: Unknown attribute {name}"))
-                }
-                _ => in_attributes(error),
-            })?;
+            if !is_known(&settings.arn, name) {
+                return Err(invalid(format_args!("Attributes Reason: Unknown attribute {name}")));
+            }
+            settings.set_attribute(name, value).map_err(in_attributes)?;
         }
         Ok(settings)
     }
@@ -95,8 +93,11 @@ impl TopicSettings {
                 json_object(value).map_err(|error| invalid(format_args!("DeliveryPolicy: {error}")))?;
                 value.to_owned()
             }
-            _ if is_legal(&self.arn, name, value)? => value.to_owned(),
-            _ => return Err(invalid(name)),
+            _ => match is_legal(&self.arn, name, value) {
+                Some(true) => value.to_owned(),
+                Some(false) => return Err(invalid(name)),
+                None => return Err(invalid("AttributeName")),
+            },
         };
         self.attributes.insert(name.to_owned(), value);
         Ok(())
@@ -199,13 +200,15 @@ impl TopicSettings {
     }
 }
 
-/// Whether a value is legal for an attribute other than the documents.
-///
-/// # Errors
-/// `InvalidParameter` for a name that topics of this kind do not have.
-fn is_legal(arn: &TopicArn, name: &str, value: &str) -> Result<bool, QueryError> {
+/// Whether topics of this kind have an attribute.
+fn is_known(arn: &TopicArn, name: &str) -> bool {
+    matches!(name, "Policy" | "DeliveryPolicy") || is_legal(arn, name, "").is_some()
+}
+
+/// Whether a value is legal for an attribute other than the documents; `None` if topics of this kind do not have it.
+fn is_legal(arn: &TopicArn, name: &str, value: &str) -> Option<bool> {
     let within = |range: RangeInclusive<u32>| value.parse().is_ok_and(|number| range.contains(&number));
-    Ok(match name {
+    Some(match name {
         "DisplayName" => value.chars().count() <= MAX_DISPLAY_NAME,
         "SignatureVersion" => matches!(value, "1" | "2"),
         "TracingConfig" => matches!(value, "PassThrough" | "Active"),
@@ -218,7 +221,7 @@ fn is_legal(arn: &TopicArn, name: &str, value: &str) -> Result<bool, QueryError>
         name => match FEEDBACK_PROTOCOLS.iter().find_map(|protocol| name.strip_prefix(protocol)) {
             Some("SuccessFeedbackSampleRate") => within(0..=100),
             Some("SuccessFeedbackRoleArn" | "FailureFeedbackRoleArn") => true,
-            _ => return Err(invalid("AttributeName")),
+            _ => return None,
         },
     })
 }

@@ -95,6 +95,10 @@ fn attributes_of_fifo_topics_are_refused_on_standard_topics() {
             "{name}"
         );
     }
+    for name in ["ContentBasedDeduplication", "Owner", "Unknown"] {
+        let unknown = format!("Invalid parameter: Attributes Reason: Unknown attribute {name}");
+        assert_eq!(text(topic("a", &[(name, "true")])), unknown);
+    }
     assert!(standard.set(|settings| settings.set_attribute("MaximumMessageSize", "1023")).is_err());
     standard.set(|settings| settings.set_attribute("MaximumMessageSize", "1048576")).unwrap();
     standard.set(|settings| settings.set_attribute("SQSSuccessFeedbackSampleRate", "100")).unwrap();
