@@ -27,7 +27,7 @@ fn empty_file_has_the_defaults() {
 }
 
 #[test]
-fn durations_are_seconds_or_have_a_unit() {
+fn durations_are_seconds_or_have_units() {
     for (text, expected) in [
         ("5", 5_000),
         ("\"5s\"", 5_000),
@@ -35,11 +35,14 @@ fn durations_are_seconds_or_have_a_unit() {
         ("\"250ms\"", 250),
         ("\"2m\"", 120_000),
         ("\"1h\"", 3_600_000),
+        ("\"1.5h\"", 5_400_000),
+        ("\"1h 30m\"", 5_400_000),
+        ("\"4d\"", 345_600_000),
     ] {
         let file = parse(&format!("limits.grace = {text}"));
         assert_eq!(file.limits.grace, Duration::from_millis(expected), "{text}");
     }
-    for text in ["-1", "\"\"", "\"5\"", "\"1w\"", "\"-1s\"", "\"1.5h\"", "1.5", "true", "[5]"] {
+    for text in ["-1", "\"\"", "\"5\"", "\"1 giraffe\"", "\"-1s\"", "1.5", "true", "[5]"] {
         assert!(
             faults(&format!("limits.grace = {text}")).starts_with("sqs.toml:1:16: limits.grace: "),
             "{text}"
@@ -71,6 +74,10 @@ fn error_names_position_key_and_allowed_values() {
     assert_eq!(
         fault_of_queue("orders", "maximum_message_size = 1"),
         "sqs.toml:3:24: queues[0].maximum_message_size: 1 bytes is out of range; allowed are 1024 to 1048576 whole bytes"
+    );
+    assert_eq!(
+        fault_of_queue("orders", "delay = \"5 giraffes\""),
+        "sqs.toml:3:9: queues[0].delay: \"5 giraffes\" is not allowed; allowed is a whole number of seconds, or a text with units, such as \"250ms\", \"90s\", \"1h 30m\" or \"4d\""
     );
     assert_eq!(
         fault_of_queue("a.fifo", "deduplication_scope = \"Queue\""),

@@ -10,13 +10,10 @@ use serde_json::Value;
 
 const SIZES: [(&str, u64); 5] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1), ("", 1)];
 
-const PERIODS: [(&str, u64); 5] =
-    [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
-
 const SIZE: &str = "a whole number of bytes, or a text with the unit B, KiB, MiB or GiB, such as \"512MiB\"";
 
 const PERIOD: &str =
-    "a whole number of seconds, or a text with the unit ms, s, m, h or d, such as \"90s\" or \"4d\"";
+    "a whole number of seconds, or a text with units, such as \"250ms\", \"90s\", \"1h 30m\" or \"4d\"";
 
 /// A number of bytes, parsed from and displayed as `512MiB`, `2GiB`, `64KiB` or a plain number.
 ///
@@ -47,7 +44,7 @@ impl FromStr for ByteSize {
     type Err = NotASize;
 
     fn from_str(text: &str) -> Result<Self, NotASize> {
-        parse(text, &SIZES).and_then(|bytes| bytes.try_into().ok()).map(Self).ok_or(NotASize)
+        parse(text).map(Self).ok_or(NotASize)
     }
 }
 
@@ -61,11 +58,10 @@ impl fmt::Display for ByteSize {
     }
 }
 
-/// A whole number with one of the units.
-fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
-    let (number, factor) =
-        units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
-    number.trim_end_matches(' ').parse::<u64>().ok()?.checked_mul(*factor)
+fn parse(text: &str) -> Option<usize> {
+    let with_unit = |(unit, factor)| Some((text.strip_suffix(unit)?, factor));
+    let (number, factor) = SIZES.into_iter().find_map(with_unit)?;
+    number.trim_end_matches(' ').parse::<u64>().ok()?.checked_mul(factor)?.try_into().ok()
 }
 
 /// Deserializes a number in the base unit, or a text with a unit.
@@ -91,9 +87,9 @@ pub(crate) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize,
     quantity(deserializer, SIZE, |bytes| bytes.try_into().ok(), of_text)
 }
 
-/// Deserializes a duration.
+/// Deserializes a duration. Texts have the syntax of `/_mock/clock`.
 pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    let of_text = |text: &str| parse(text, &PERIODS).map(Duration::from_millis);
+    let of_text = |text: &str| humantime::parse_duration(text).ok();
     quantity(deserializer, PERIOD, |seconds| Some(Duration::from_secs(seconds)), of_text)
 }
 
