@@ -70,8 +70,8 @@ impl QueueDefinition {
         let seconds = |period: Option<Period>| period.map(|Period(period)| period.as_secs_f64().to_string());
         let flag = |flag: Option<bool>| flag.map(|flag| flag.to_string());
         let size = self.maximum_message_size.map(|ByteSize(size)| size.to_string());
-        let scope = self.deduplication_scope.map(|scope| scope.as_str().to_owned());
-        let throughput = self.fifo_throughput_limit.map(|limit| limit.as_str().to_owned());
+        let scope = self.deduplication_scope.map(|scope| scope.into_str().to_owned());
+        let throughput = self.fifo_throughput_limit.map(|limit| limit.into_str().to_owned());
         let (policy, redrive_allow) = (self.policy.clone(), self.redrive_allow_policy.clone());
         let (retention, wait) = (self.message_retention_period, self.receive_message_wait_time);
         let deduplication = flag(self.content_based_deduplication);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
+use strum::VariantArray as _;
 
 use crate::config::file::Problem;
 use crate::config::problems_of_home;
@@ -240,7 +241,7 @@ impl SubscriptionDefinition {
             (None, None, None) => return Some(("", "requires queue, or protocol and endpoint".to_owned())),
         };
         let Ok(protocol) = Protocol::find(protocol) else {
-            let all = Protocol::ALL.map(Protocol::as_str).join(", ");
+            let all = Protocol::VARIANTS.iter().map(Protocol::into_str).collect::<Vec<_>>().join(", ");
             return Some(("protocol", format!("{protocol:?} is not allowed; allowed are {all}")));
         };
         let allowed = match protocol {

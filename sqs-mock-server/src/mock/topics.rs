@@ -164,7 +164,7 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
             found.push(Problem::new(format!("subscriptions[{at}].topic"), text));
         }
         if let Some(endpoint) = subscription.endpoint(&topic) {
-            let pair = (topic.clone(), endpoint.protocol().as_str(), endpoint.to_string());
+            let pair = (topic.clone(), endpoint.protocol().into_str(), endpoint.to_string());
             let first = *subscribed.entry(pair).or_insert(at);
             if first < at {
                 let first = config.source.line(&format!("subscriptions[{first}].topic"));

@@ -270,7 +270,7 @@ fn listed(sorted: Vec<Subscription>, call: &Call<'_>) -> Result<Output, QueryErr
         xml.list("Subscriptions", &page.items, |member, subscription| {
             let arn = subscription.arn.to_string();
             member.leaf("TopicArn", &subscription.arn.topic.to_string());
-            member.leaf("Protocol", subscription.protocol().as_str());
+            member.leaf("Protocol", subscription.protocol().into_str());
             member.leaf(
                 "SubscriptionArn",
                 if subscription.is_confirmed() { &arn } else { "PendingConfirmation" },

@@ -364,7 +364,7 @@ fn deliver<'n>(
         Endpoint::Queue(queue) => queue,
         Endpoint::Outside(protocol, address) => {
             sns.deliveries.count("not_sent");
-            return Some(format!("{} to {address} is recorded, not sent", protocol.as_str()));
+            return Some(format!("{} to {address} is recorded, not sent", protocol.into_str()));
         }
     };
     let is_raw = subscription.attributes.raw;

@@ -45,7 +45,7 @@ impl SubscriptionDescription {
         let mut attributes = subscription.shown();
         Self {
             arn: subscription.arn.to_string(),
-            protocol: subscription.protocol().as_str().to_owned(),
+            protocol: subscription.protocol().into_str().to_owned(),
             endpoint: subscription.endpoint.to_string(),
             raw: subscription.attributes.raw,
             filter_policy: attributes.remove("FilterPolicy"),

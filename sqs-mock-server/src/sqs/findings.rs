@@ -12,7 +12,7 @@ use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use crate::control::arn::QueueArn;
 use crate::control::clock::Timestamp;
 use crate::control::seed::Uuid;
-use crate::control::text::{serialize_as_text, text_enum};
+use crate::control::text::serialize_as_text;
 use crate::sqs::engine::handles::OldHandle;
 use crate::sqs::engine::queue::Queue;
 use crate::sqs::engine::send::Sent;
@@ -26,36 +26,29 @@ const MOST: usize = 1000;
 /// The number of pairs of source and queue whose denial is reported only once.
 const MOST_PAIRS: usize = 10_000;
 
-text_enum! {
-    /// The kind of mistake.
-    #[derive(Ord, PartialOrd)]
-    #[non_exhaustive]
-    pub enum FindingKind {
-        /// A queue URL names another region than the request is signed for, or no account. The request is rejected.
-        ForeignQueueUrl => "foreign_queue_url",
-        /// A message of a standard queue was deleted with the receipt handle of an earlier receive. SQS may ignore such a
-        /// delete.
-        OldReceiptHandle => "old_receipt_handle",
-        /// A message for a FIFO queue without content-based deduplication has no deduplication id. It is rejected.
-        NoDeduplicationId => "no_deduplication_id",
-        /// A FIFO queue dropped a message with the same body as an earlier one, by content-based deduplication. Retries by
-        /// an AWS SDK are not reported.
-        DroppedDuplicate => "dropped_duplicate",
-        /// A message was received, and its visibility timeout ended before it was deleted.
-        NotDeleted => "not_deleted",
-        /// The access policy of a queue denies a request, or deliveries from a topic, which have one finding for each pair of
-        /// topic and queue. Both fail if [policies](crate::control::policies::Policies) are enforced.
-        AccessDenied => "access_denied",
-        /// AWS would have refused the request, since the queue was deleted or purged less than 60 seconds ago. It
-        /// succeeded, since the [rules of one minute](crate::mock::builder::MockSqsBuilder::one_minute_rules) are off.
-        OneMinuteRule => "one_minute_rule",
-    }
-}
-
-impl fmt::Display for FindingKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
+/// The kind of mistake.
+#[derive(Clone, Copy, Debug, strum::Display, Eq, Ord, PartialEq, PartialOrd)]
+#[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// A queue URL names another region than the request is signed for, or no account. The request is rejected.
+    ForeignQueueUrl,
+    /// A message of a standard queue was deleted with the receipt handle of an earlier receive. SQS may ignore such a
+    /// delete.
+    OldReceiptHandle,
+    /// A message for a FIFO queue without content-based deduplication has no deduplication id. It is rejected.
+    NoDeduplicationId,
+    /// A FIFO queue dropped a message with the same body as an earlier one, by content-based deduplication. Retries by
+    /// an AWS SDK are not reported.
+    DroppedDuplicate,
+    /// A message was received, and its visibility timeout ended before it was deleted.
+    NotDeleted,
+    /// The access policy of a queue denies a request, or deliveries from a topic, which have one finding for each pair of
+    /// topic and queue. Both fail if [policies](crate::control::policies::Policies) are enforced.
+    AccessDenied,
+    /// AWS would have refused the request, since the queue was deleted or purged less than 60 seconds ago. It
+    /// succeeded, since the [rules of one minute](crate::mock::builder::MockSqsBuilder::one_minute_rules) are off.
+    OneMinuteRule,
 }
 
 serialize_as_text!(FindingKind);

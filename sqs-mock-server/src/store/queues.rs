@@ -173,7 +173,7 @@ impl<'a> QueueWriter<'a> {
                 millis(*at),
                 seed.0.cast_signed(),
                 json(&attributes.to_requested())?,
-                scope.as_str(),
+                scope.into_str(),
                 json(tags.all())?,
             ],
         )?;
@@ -384,7 +384,7 @@ fn update(connection: &Connection, task: &MoveTask) -> Result<()> {
                   moved = max(moved, excluded.moved), status = excluded.status, failure_reason = excluded.failure_reason";
     let order = &task.order;
     let reason = match &task.status {
-        MoveStatus::Failed(reason) => Some(reason.as_str()),
+        MoveStatus::Failed(reason) => Some(reason.into_str()),
         _ => None,
     };
     execute(

@@ -10,7 +10,7 @@ use sqs_client::wire::checksum;
 use crate::control::arn::QueueArn;
 use crate::control::clock::ClockSetting;
 use crate::control::seed::Seed;
-use crate::sqs::engine::attributes::{Attributes, DeduplicationScope, Tags};
+use crate::sqs::engine::attributes::{Attributes, Tags};
 use crate::sqs::engine::change::{Creation, QueueId};
 use crate::sqs::engine::messages::Payload;
 use crate::sqs::engine::send::Known;
@@ -77,8 +77,8 @@ fn state(row: &Row<'_>, name: &str) -> Result<QueueState> {
     state.modified = time(row, 6)?;
     state.purged = row.get::<_, Option<i64>>(7)?.map(|millis| timestamp(millis, 7)).transpose()?;
     let scope: String = row.get(11)?;
-    let unknown = || damaged_column(11, format!("{scope:?} is not a deduplication scope"));
-    state.deduplication_scope = DeduplicationScope::from_text(&scope).ok_or_else(unknown)?;
+    let unknown = |_| damaged_column(11, format!("{scope:?} is not a deduplication scope"));
+    state.deduplication_scope = scope.parse().map_err(unknown)?;
     state.next_ticket = unsigned(row, 13)?;
     Ok(state)
 }

@@ -16,7 +16,7 @@ use crate::query::QueryError;
 use crate::sns::engine::SubscriptionArn;
 use crate::sns::engine::backlog::Group;
 use crate::sns::engine::settings::TopicSettings;
-use crate::sns::engine::subscription::{Attributes, Confirmation, Endpoint, Protocol, State, Subscription};
+use crate::sns::engine::subscription::{Attributes, Endpoint, Protocol, State, Subscription};
 use crate::sns::engine::topic::{
     Known, TopicChange, TopicNumber, TopicReader, TopicState, WaitingChange, WaitingDelivery,
 };
@@ -96,9 +96,9 @@ fn subscribe(connection: &Connection, topic: i64, subscription: &Subscription) -
     let (state, token, since) = match &subscription.state {
         State::Confirmed => ("confirmed", None, None),
         State::Pending { token, since } => ("pending", Some(token), Some(millis(*since))),
-        State::ConfirmedBy { token, by } => (by.as_str(), Some(token), None),
+        State::ConfirmedBy { token, by } => (by.into_str(), Some(token), None),
     };
-    let (protocol, endpoint) = (endpoint.protocol().as_str(), endpoint.to_string());
+    let (protocol, endpoint) = (endpoint.protocol().into_str(), endpoint.to_string());
     let attributes = json(&subscription.attributes.set)?;
     let values = params![arn.id, protocol, endpoint, owner, state, token, since, attributes, topic];
     execute(connection, insert, values)
@@ -156,7 +156,7 @@ fn owner<'a>(
 fn subscription(row: &Row<'_>, topic: &TopicArn) -> Result<Subscription> {
     let text = |column| row.get::<_, String>(column);
     let stored = text(5)?;
-    let state = match (&*stored, Confirmation::from_text(&stored), row.get(6)?) {
+    let state = match (&*stored, stored.parse().ok(), row.get(6)?) {
         ("confirmed", _, None) => State::Confirmed,
         ("pending", _, Some(token)) => State::Pending { token, since: time(row, 7)? },
         (_, Some(by), Some(token)) => State::ConfirmedBy { token, by },

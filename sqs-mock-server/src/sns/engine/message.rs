@@ -93,7 +93,7 @@ impl Message {
 
     /// The text for subscribers with this protocol.
     pub(crate) fn text(&self, protocol: Protocol) -> &str {
-        self.by_protocol.get(protocol.as_str()).unwrap_or(&self.text)
+        self.by_protocol.get(protocol.into_str()).unwrap_or(&self.text)
     }
 
     /// The whole text as published, which content-based deduplication compares.

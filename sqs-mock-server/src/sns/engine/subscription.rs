@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::control::arn::{QueueArn, root};
 use crate::control::clock::Timestamp;
-use crate::control::text::text_enum;
 use crate::query::QueryError;
 use crate::sns::engine::{
     OVERHEAD, SubscriptionArn, are_equal, bytes_of, check_length, in_attributes, invalid, json_object,
@@ -44,15 +44,18 @@ pub(crate) enum State {
     ConfirmedBy { token: Box<str>, by: Confirmation },
 }
 
-text_enum! {
-    /// The request that confirmed a subscription. The texts are those of stores.
-    pub(crate) enum Confirmation {
-        /// Such as the link in a message.
-        Unsigned => "confirmed by token",
-        Signed => "confirmed by signed request",
-        /// It was signed, and demands the same of the request that ends the subscription.
-        Protecting => "confirmed by signed request, to be ended by another",
-    }
+/// The request that confirmed a subscription. The texts are those of stores.
+#[derive(Clone, Copy, Debug, EnumString, Eq, IntoStaticStr, PartialEq, VariantArray)]
+#[strum(const_into_str)]
+pub(crate) enum Confirmation {
+    /// Such as the link in a message.
+    #[strum(serialize = "confirmed by token")]
+    Unsigned,
+    #[strum(serialize = "confirmed by signed request")]
+    Signed,
+    /// It was signed, and demands the same of the request that ends the subscription.
+    #[strum(serialize = "confirmed by signed request, to be ended by another")]
+    Protecting,
 }
 
 impl Subscription {
@@ -120,7 +123,7 @@ impl Subscription {
             ("SubscriptionArn", self.arn.to_string()),
             ("TopicArn", self.arn.topic.to_string()),
             ("Endpoint", self.endpoint.to_string()),
-            ("Protocol", self.protocol().as_str().to_owned()),
+            ("Protocol", self.protocol().into_str().to_owned()),
             ("Owner", self.owner.to_string()),
             ("PendingConfirmation", (!self.is_confirmed()).to_string()),
             ("ConfirmationWasAuthenticated", was_authenticated.to_string()),
@@ -199,7 +202,7 @@ impl Attributes {
                     ))
                 })?;
                 if raw && !protocol.can_be_raw() {
-                    let protocol = protocol.as_str();
+                    let protocol = protocol.into_str();
                     return Err(invalid(format_args!(
                         "Delivery protocol [{protocol}] does not support raw message delivery."
                     )));
@@ -237,14 +240,14 @@ impl Attributes {
     /// The scope of the next filter policy.
     fn scope(&self) -> FilterScope {
         let scope = self.set.get("FilterPolicyScope");
-        scope.and_then(|scope| FilterScope::from_text(scope)).unwrap_or_default()
+        scope.and_then(|scope| scope.parse().ok()).unwrap_or_default()
     }
 
     /// Whether each of `requested` has the value that the subscription has.
     pub(crate) fn include(&self, requested: &[(&str, &str)]) -> bool {
         requested.iter().all(|(name, value)| match *name {
             "RawMessageDelivery" => truth(value) == Some(self.raw),
-            "FilterPolicyScope" => self.scope().as_str() == *value,
+            "FilterPolicyScope" => self.scope().into_str() == *value,
             "FilterPolicy" if is_no_filter(value) => self.filter.is_none(),
             name => self.set.get(name).is_some_and(|own| are_equal(own, value)),
         })
@@ -256,7 +259,7 @@ impl Attributes {
         shown.insert("RawMessageDelivery".to_owned(), self.raw.to_string());
         // Without a policy, the scope of the next one is not shown.
         match self.filter {
-            Some(_) => shown.insert("FilterPolicyScope".to_owned(), self.scope().as_str().to_owned()),
+            Some(_) => shown.insert("FilterPolicyScope".to_owned(), self.scope().into_str().to_owned()),
             None => shown.remove("FilterPolicyScope"),
         };
         shown
@@ -296,19 +299,19 @@ fn truth(text: &str) -> Option<bool> {
 /// A limit of this server that bounds memory; the longest endpoints are URLs.
 const MAX_ENDPOINT: usize = 2_048;
 
-text_enum! {
-    /// How a subscriber gets messages. The texts are also the keys in messages with a text for each protocol.
-    pub(crate) enum Protocol {
-        Http => "http",
-        Https => "https",
-        Email => "email",
-        EmailJson => "email-json",
-        Sms => "sms",
-        Sqs => "sqs",
-        Application => "application",
-        Lambda => "lambda",
-        Firehose => "firehose",
-    }
+/// How a subscriber gets messages. The texts are also the keys in messages with a text for each protocol.
+#[derive(Clone, Copy, Debug, EnumString, Eq, IntoStaticStr, PartialEq, VariantArray)]
+#[strum(const_into_str, serialize_all = "kebab-case")]
+pub(crate) enum Protocol {
+    Http,
+    Https,
+    Email,
+    EmailJson,
+    Sms,
+    Sqs,
+    Application,
+    Lambda,
+    Firehose,
 }
 
 impl Protocol {
@@ -317,8 +320,8 @@ impl Protocol {
     /// # Errors
     /// `InvalidParameter`.
     pub(crate) fn find(name: &str) -> Result<Self, QueryError> {
-        let unknown = || invalid(format_args!("Amazon SNS does not support this protocol string: {name}"));
-        Self::from_text(name).ok_or_else(unknown)
+        let unknown = |_| invalid(format_args!("Amazon SNS does not support this protocol string: {name}"));
+        name.parse().map_err(unknown)
     }
 
     /// Whether the endpoint is a URL.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqs_client::wire::checksum::content_deduplication_id;
+use strum::VariantArray as _;
 
 use crate::control::arn::{QueueArn, TopicArn, root};
 use crate::control::clock::Timestamp;
@@ -325,7 +326,7 @@ impl Topic {
     ) -> Result<Attributes, QueryError> {
         let (protocol, of_fifo) = (endpoint.protocol(), self.settings.arn.is_fifo());
         if of_fifo && !protocol.takes_fifo() {
-            return Err(invalid(format_args!("Invalid protocol type: {}", protocol.as_str())));
+            return Err(invalid(format_args!("Invalid protocol type: {}", protocol.into_str())));
         }
         if !of_fifo && endpoint.is_fifo() {
             // AWS writes the prefix twice.
@@ -446,8 +447,8 @@ pub(crate) fn no_memory() -> QueryError {
 /// Tells which subscriptions get a message.
 pub(crate) fn is_recipient(message: &Message) -> impl Fn(&Subscription) -> bool {
     // One for each text; policies parse it at most once.
-    let inputs = Protocol::ALL
-        .map(|protocol| (protocol, FilterInput::new(message.text(protocol), &message.attributes)));
+    let input = |&protocol| (protocol, FilterInput::new(message.text(protocol), &message.attributes));
+    let inputs: Vec<_> = Protocol::VARIANTS.iter().map(input).collect();
     let matches = move |policy: &FilterPolicy, protocol: Protocol| {
         inputs.iter().any(|(of, input)| *of == protocol && policy.matches(input))
     };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use parking_lot::Mutex;
+use strum::VariantArray as _;
 
 use crate::control::arn::TopicArn;
 use crate::control::clock::Timestamp;
@@ -184,7 +185,7 @@ impl RandomTopic {
     fn confirm(&mut self) {
         let token = self.any().and_then(|subscription| subscription.token().map(str::to_owned));
         if let Some(token) = token {
-            let by = Confirmation::ALL[self.random.usize(..Confirmation::ALL.len())];
+            let by = self.random.choice(Confirmation::VARIANTS).copied().unwrap();
             self.topic.confirm(&token, by).expect("the token is known");
         }
     }

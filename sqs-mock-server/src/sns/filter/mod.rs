@@ -30,25 +30,24 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use sqs_client::types::MessageAttributeValue;
+use strum::{EnumString, IntoStaticStr};
 
-use crate::control::text::text_enum;
 use crate::sns::filter::matching::{Attributes, Decimal, Leaf, Pattern, Range, TOO_COMPLEX, lower_case};
 
-text_enum! {
-    /// The part of a message that a policy is compared with.
-    #[derive(Default)]
-    pub(crate) enum FilterScope {
-        #[default]
-        MessageAttributes => "MessageAttributes",
-        MessageBody => "MessageBody",
-    }
+/// The part of a message that a policy is compared with.
+#[derive(Clone, Copy, Debug, Default, EnumString, Eq, IntoStaticStr, PartialEq)]
+#[strum(const_into_str)]
+pub(crate) enum FilterScope {
+    #[default]
+    MessageAttributes,
+    MessageBody,
 }
 
 impl FilterScope {
     /// # Errors
     /// Neither `MessageAttributes` nor `MessageBody`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        Self::from_text(text).ok_or_else(|| {
+        text.parse().map_err(|_| {
             format!(
                 "FilterPolicyScope: Invalid value [{text}]. Please use either MessageBody or MessageAttributes"
             )

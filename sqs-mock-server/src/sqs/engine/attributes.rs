@@ -11,9 +11,9 @@ use sqs_client::types::{QueueAttributeName, QueueAttributeName as Name};
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::error::{invalid_parameter, unknown_attribute};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::control::arn::is_fifo_name;
-use crate::control::text::text_enum;
 use crate::sqs::engine::policy::Policy;
 use crate::sqs::engine::redrive::{RedriveAllowPolicy, RedrivePolicy};
 use crate::sqs::engine::{invalid_attribute, invalid_attribute_because};
@@ -57,30 +57,28 @@ pub(crate) struct FifoAttributes {
     pub throughput_limit: ThroughputLimit,
 }
 
-text_enum! {
-    /// The scope in which deduplication ids are unique.
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    pub(crate) enum DeduplicationScope {
-        /// The whole queue.
-        #[default]
-        Queue => "queue",
-        /// Each message group.
-        MessageGroup => "messageGroup",
-    }
+/// The scope in which deduplication ids are unique.
+#[derive(Clone, Copy, Debug, Default, Deserialize, EnumString, Eq, IntoStaticStr, PartialEq)]
+#[serde(rename_all = "camelCase")]
+#[strum(const_into_str, serialize_all = "camelCase")]
+pub(crate) enum DeduplicationScope {
+    /// The whole queue.
+    #[default]
+    Queue,
+    /// Each message group.
+    MessageGroup,
 }
 
-text_enum! {
-    /// The scope of a FIFO queue's throughput quota, if it has one.
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    pub(crate) enum ThroughputLimit {
-        /// The whole queue.
-        #[default]
-        PerQueue => "perQueue",
-        /// Each message group.
-        PerMessageGroupId => "perMessageGroupId",
-    }
+/// The scope of a FIFO queue's throughput quota, if it has one.
+#[derive(Clone, Copy, Debug, Default, Deserialize, EnumString, Eq, IntoStaticStr, PartialEq)]
+#[serde(rename_all = "camelCase")]
+#[strum(const_into_str, serialize_all = "camelCase")]
+pub(crate) enum ThroughputLimit {
+    /// The whole queue.
+    #[default]
+    PerQueue,
+    /// Each message group.
+    PerMessageGroupId,
 }
 
 impl Attributes {
@@ -205,12 +203,8 @@ impl Attributes {
             (Name::ContentBasedDeduplication, _) => {
                 assign(&mut fifo.content_based_deduplication, flag(value))
             }
-            (Name::DeduplicationScope, _) => {
-                assign(&mut fifo.deduplication_scope, DeduplicationScope::from_text(value))
-            }
-            (Name::FifoThroughputLimit, _) => {
-                assign(&mut fifo.throughput_limit, ThroughputLimit::from_text(value))
-            }
+            (Name::DeduplicationScope, _) => assign(&mut fifo.deduplication_scope, value.parse().ok()),
+            (Name::FifoThroughputLimit, _) => assign(&mut fifo.throughput_limit, value.parse().ok()),
             _ if flag(value) == Some(true) => Some(()),
             _ => {
                 let reason = "Modifying queue type is not supported.";
@@ -382,8 +376,8 @@ impl FifoAttributes {
         Some(match name {
             Name::FifoQueue => true.to_string(),
             Name::ContentBasedDeduplication => self.content_based_deduplication.to_string(),
-            Name::DeduplicationScope => self.deduplication_scope.as_str().to_owned(),
-            Name::FifoThroughputLimit => self.throughput_limit.as_str().to_owned(),
+            Name::DeduplicationScope => self.deduplication_scope.into_str().to_owned(),
+            Name::FifoThroughputLimit => self.throughput_limit.into_str().to_owned(),
             _ => return None,
         })
     }

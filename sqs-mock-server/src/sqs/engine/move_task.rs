@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use sqs_client::wire::limits;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 use sqs_client::wire::validate::error::invalid_parameter;
+use strum::{EnumString, IntoStaticStr};
 
 use crate::control::arn::QueueArn;
 use crate::control::clock::Timestamp;
 use crate::control::seed::Uuid;
-use crate::control::text::text_enum;
 
 /// Number of tasks of a source that are remembered.
 pub(crate) const MAX_TASKS_OF_SOURCE: usize = 10;
@@ -191,18 +191,22 @@ pub(crate) enum MoveStatus {
     Failed(FailureReason),
 }
 
-text_enum! {
-    /// Why a task failed.
-    pub(crate) enum FailureReason {
-        /// The destination of a message does not exist.
-        NonExistentQueue => "AWS.SimpleQueueService.NonExistentQueue",
-        /// The message has no source queue to return to.
-        UnknownSource => "CouldNotDetermineMessageSource",
-        /// The runtime of tokio in which it was started has ended. AWS does not have this reason.
-        Aborted => "TaskAborted",
-        /// It took more than 36 hours.
-        TooLong => "TaskTimedOut",
-    }
+/// Why a task failed.
+#[derive(Clone, Copy, Debug, EnumString, Eq, IntoStaticStr, PartialEq)]
+#[strum(const_into_str)]
+pub(crate) enum FailureReason {
+    /// The destination of a message does not exist.
+    #[strum(serialize = "AWS.SimpleQueueService.NonExistentQueue")]
+    NonExistentQueue,
+    /// The message has no source queue to return to.
+    #[strum(serialize = "CouldNotDetermineMessageSource")]
+    UnknownSource,
+    /// The runtime of tokio in which it was started has ended. AWS does not have this reason.
+    #[strum(serialize = "TaskAborted")]
+    Aborted,
+    /// It took more than 36 hours.
+    #[strum(serialize = "TaskTimedOut")]
+    TooLong,
 }
 
 impl MoveStatus {
@@ -221,7 +225,7 @@ impl MoveStatus {
     #[cfg(feature = "durable")]
     pub(crate) fn parse(text: &str, reason: Option<&str>) -> Option<Self> {
         if let Some(reason) = reason {
-            let failed = FailureReason::from_text(reason).map(Self::Failed);
+            let failed = reason.parse().ok().map(Self::Failed);
             return failed.filter(|failed| failed.as_str() == text);
         }
         let all = [Self::Running, Self::Completed, Self::Cancelling, Self::Cancelled];

@@ -110,7 +110,7 @@ fn failed_task_has_status_and_reason() {
     tasks.end(&dead, id, MoveStatus::Failed(FailureReason::NonExistentQueue));
     assert_eq!(tasks.step(START, &dead, id), MoveStep::Ended);
     assert_eq!(status(&tasks).as_str(), "FAILED");
-    assert_eq!(FailureReason::NonExistentQueue.as_str(), "AWS.SimpleQueueService.NonExistentQueue");
+    assert_eq!(FailureReason::NonExistentQueue.into_str(), "AWS.SimpleQueueService.NonExistentQueue");
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn find(
 fn entry(task: &MoveTask) -> ListMessageMoveTasksResultEntry {
     let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let failure = match &task.status {
-        MoveStatus::Failed(reason) => Some(reason.as_str().to_owned()),
+        MoveStatus::Failed(reason) => Some(reason.into_str().to_owned()),
         _ => None,
     };
     ListMessageMoveTasksResultEntry::builder()

@@ -213,7 +213,7 @@ fn nested_policies_require_the_scope_of_bodies() {
 #[test]
 fn unknown_scopes_are_rejected() {
     for scope in [FilterScope::MessageAttributes, FilterScope::MessageBody] {
-        assert_eq!(FilterScope::parse(scope.as_str()), Ok(scope));
+        assert_eq!(FilterScope::parse(scope.into_str()), Ok(scope));
     }
     let expected =
         "FilterPolicyScope: Invalid value [RandomValue]. Please use either MessageBody or MessageAttributes";
