@@ -30,6 +30,7 @@ use sqs_client::wire::service_error::ErrorCode;
 
 use crate::admin::Ask;
 use crate::admin::{Answered, Refusal, answer_json};
+use crate::config::units;
 use crate::control::arn::{Resource, TopicArn};
 use crate::control::clock::Clock;
 use crate::control::clock::Timestamp;
@@ -150,7 +151,7 @@ fn duration(value: &Value) -> Result<Duration, Refusal> {
         Value::Number(seconds) => {
             seconds.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         }
-        Value::String(text) => humantime::parse_duration(text).ok(),
+        Value::String(text) => units::period(text),
         _ => None,
     };
     read.ok_or_else(|| {

@@ -89,13 +89,42 @@ pub(crate) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize,
 
 /// Deserializes a duration. Texts have the syntax of `/_mock/clock`.
 pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    let of_text = |text: &str| humantime::parse_duration(text).ok();
-    quantity(deserializer, PERIOD, |seconds| Some(Duration::from_secs(seconds)), of_text)
+    quantity(deserializer, PERIOD, |seconds| Some(Duration::from_secs(seconds)), period)
+}
+
+/// A duration with units, such as `1h 30m`.
+pub(crate) fn period(text: &str) -> Option<Duration> {
+    let (mut rest, mut total) = (text.trim(), Duration::ZERO);
+    // Term by term, since humantime panics if the sum is too large.
+    loop {
+        let unit = rest.find(char::is_alphabetic)?;
+        let end = rest[unit..].find(|char: char| !char.is_alphabetic()).map_or(rest.len(), |end| unit + end);
+        let (term, behind) = rest.split_at(end);
+        total = total.checked_add(humantime::parse_duration(term).ok()?)?;
+        rest = behind.trim_start();
+        if rest.is_empty() {
+            return Some(total);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn periods_are_sums_and_too_large_ones_are_refused() {
+        let millis = |text| period(text).map(|period| period.as_millis());
+        assert_eq!(
+            (millis("1h 30m"), millis("1h30m"), millis(" 250ms")),
+            (Some(5_400_000), Some(5_400_000), Some(250))
+        );
+        for text in
+            ["", "7", "m", "1h 30", "-1s", "18446744073709551615s 1000000000ns", "99999999999999999999s"]
+        {
+            assert_eq!(period(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn size_survives_a_round_trip() {
