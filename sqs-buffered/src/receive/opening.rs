@@ -77,13 +77,14 @@ impl Opener {
             () = sleep(patience) => None,
         };
         let kept = in_time.is_none().then(hangs);
-        let opened = match in_time {
-            Some(opened) => opened,
-            None => tokio::select! {
+        let opened = if let Some(opened) = in_time {
+            opened
+        } else {
+            tokio::select! {
                 biased;
                 opened = opening => opened,
                 () = lease.lost() => return Err(NotOpened::LeaseEnds),
-            },
+            }
         };
         drop(kept);
         let failed = |error: &(dyn Error + 'static), policy| {
