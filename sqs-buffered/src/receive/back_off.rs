@@ -6,7 +6,7 @@ use std::time::Duration;
 const MAX_DELAY: Duration = Duration::from_hours(12);
 
 /// How long a message waits after its handler failed or panicked, by the number of its attempts: its receives, and on FIFO queues its
-/// runs [in place](Poison::InPlace). Fractions of a second are rounded up.
+/// runs [in place](crate::consume::settle::Poison::InPlace). Fractions of a second are rounded up.
 ///
 /// ```
 /// use std::time::Duration;
