@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
+use http::header::AUTHORIZATION;
 use http::request::Parts;
 use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::ErrorCode;
@@ -178,10 +179,31 @@ pub(crate) async fn enter(faults: &Faults, plan: &Plan) -> Result<(), Stopped> {
     }
 }
 
-/// Who asks: by a verified claim, or as the credential in the URL or in the header says.
-pub(crate) fn caller<'a>(claim: Option<&'a Claim>, head: &'a Parts, in_url: Option<&'a str>) -> Caller<'a> {
-    let claimed = || in_url.map_or_else(|| Caller::of(head), Caller::from_credential);
-    claim.map_or_else(claimed, Caller::of_claim)
+/// What shows who asks.
+#[derive(Debug)]
+pub(crate) enum Identity {
+    /// Signatures are not verified: the request itself says who asks.
+    Claimed,
+    /// Signatures are verified: only the claim counts. `None` is a link without a signature.
+    Verified(Option<Claim>),
+}
+
+impl Identity {
+    /// The caller. `credential` is that in the URL or in the form, before the one in the header.
+    pub(crate) fn caller<'a>(&'a self, head: &'a Parts, credential: Option<&'a str>) -> Caller<'a> {
+        match self {
+            Self::Claimed => credential.map_or_else(|| Caller::of(head), Caller::from_credential),
+            Self::Verified(claim) => claim.as_ref().map(Caller::of_claim).unwrap_or_default(),
+        }
+    }
+
+    /// Whether the request counts as signed. `signature` is that in the URL or in the form.
+    pub(crate) fn is_signed(&self, head: &Parts, signature: Option<&str>) -> bool {
+        match self {
+            Self::Claimed => head.headers.contains_key(AUTHORIZATION) || signature.is_some(),
+            Self::Verified(claim) => claim.is_some(),
+        }
+    }
 }
 
 /// What all services share on the way.
@@ -261,8 +283,7 @@ pub(crate) struct Observer<'a, S: Api> {
 }
 
 impl<S: Api> Observer<'_, S> {
-    /// Notes the action, and rejects pages of other sites, and wrong signatures if signatures are required. Returns what the
-    /// signature proves.
+    /// Notes the action, and rejects pages of other sites, and wrong signatures if signatures are required.
     ///
     /// # Errors
     /// As [`Api::denied`].
@@ -270,12 +291,15 @@ impl<S: Api> Observer<'_, S> {
         &mut self,
         asked: Asked<S::Action>,
         Incoming { head, body, .. }: Incoming<'_>,
-    ) -> Result<Option<Claim>, S::Error> {
+    ) -> Result<Identity, S::Error> {
         self.action = Some(asked.action);
         self.pending.asked(asked.name);
         match self.names.admit(S::SERVICE, head, body, asked.access == Access::Change) {
-            Ok(claim) => Ok(claim),
-            Err(Denied::Signature(VerifyError::Unsigned)) if asked.access == Access::Link => Ok(None),
+            Ok(None) => Ok(Identity::Claimed),
+            Ok(claim) => Ok(Identity::Verified(claim)),
+            Err(Denied::Signature(VerifyError::Unsigned)) if asked.access == Access::Link => {
+                Ok(Identity::Verified(None))
+            }
             Err(denied) => Err(self.api.denied(denied, head)),
         }
     }

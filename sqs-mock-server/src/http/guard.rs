@@ -311,7 +311,8 @@ impl Names {
     }
 
     /// Rejects pages of other sites, and wrong signatures if signatures are required. Signatures are checked with the
-    /// system time, not the mock clock, since callers sign with theirs.
+    /// system time, not the mock clock, since callers sign with theirs. Returns what the signature proves; `None` if it is not
+    /// verified.
     pub(crate) fn admit(
         &self,
         service: ServiceName,

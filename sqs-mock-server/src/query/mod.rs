@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{Method, Response};
 use parking_lot::Mutex;
@@ -21,7 +20,7 @@ use sqs_client::wire::service_error::ErrorCode;
 use sqs_client::wire::sign::VerifyError;
 
 use crate::control::arn::{Resource, TopicArn};
-use crate::control::caller::{Caller, is_region, is_trusted};
+use crate::control::caller::{is_region, is_trusted};
 use crate::control::clock::Clock;
 use crate::control::clock::Timestamp;
 use crate::control::faults::fault::{FailingEntry, Failure, Plan};
@@ -30,7 +29,7 @@ use crate::control::journal::{Ending, Journal, Record};
 use crate::control::metrics::{Counters, Exposition, Kind, UNKNOWN};
 use crate::control::operation::ServiceName;
 use crate::control::seed::{Seed, uuid};
-use crate::front::{Access, Answered, Api, Asked, Incoming, Observer, Told, caller, enter};
+use crate::front::{Access, Answered, Api, Asked, Identity, Incoming, Observer, Told, enter};
 use crate::http::guard::{Denied, Names};
 use crate::query::form::Form;
 use crate::query::xml::{Document, Xml};
@@ -81,7 +80,7 @@ pub(crate) struct Call<'a> {
     pub(crate) account: &'a str,
     pub(crate) region: &'a str,
     pub(crate) origin: Origin<'a>,
-    /// Whether the request has a signature, valid or not.
+    /// Whether the request has a signature; a valid one, if signatures are verified.
     pub(crate) is_signed: bool,
     /// Entries of its batch that fail by a fault.
     pub(crate) failing: &'a [FailingEntry],
@@ -194,10 +193,9 @@ impl<A: Actions> Api for Query<A> {
         let form = Form::parse(request.form)?;
         let action = action::<A>(head, &form)?;
         let Action { name, access, .. } = action;
-        let claim = observer.admit(Asked { action: name, name, access }, request)?;
-        let caller = caller(claim.as_ref(), head, form.get("X-Amz-Credential"));
+        let identity = observer.admit(Asked { action: name, name, access }, request)?;
         let request_id = observer.request_id;
-        let context = observer.caller(self.context(head, caller, &form));
+        let context = observer.caller(self.context(head, &identity, &form));
         let plan = self.plan(context, &form, action);
         context.notes.clone_from(&plan.applied);
         // The client does not retry this error.
@@ -244,11 +242,12 @@ impl<A: Actions> Api for Query<A> {
 }
 
 impl<A: Actions> Query<A> {
-    fn context(&self, head: &Parts, caller: Caller<'_>, form: &Form) -> Context {
+    fn context(&self, head: &Parts, identity: &Identity, form: &Form) -> Context {
+        let caller = identity.caller(head, form.get("X-Amz-Credential"));
         let host = self.names.host(head);
         let region = caller.region.or_else(|| region_of(host)).unwrap_or(&self.names.region);
         let trace_header = head.headers.get("x-amzn-trace-id").and_then(|header| header.to_str().ok());
-        let is_signed = head.headers.contains_key(AUTHORIZATION) || form.get("X-Amz-Signature").is_some();
+        let is_signed = identity.is_signed(head, form.get("X-Amz-Signature"));
         let mut context = Context {
             account: caller.account.unwrap_or(&self.names.account).to_owned(),
             region: region.to_owned(),

@@ -218,3 +218,41 @@ async fn protected_subscription_ends_only_by_the_signature_of_an_owner() {
     let listed = sns.ask("ListSubscriptionsByTopic", &[("TopicArn", &topic)]).await;
     assert_eq!(listed.values("SubscriptionArn"), [""; 0]);
 }
+
+#[tokio::test]
+async fn credential_that_no_signature_covers_proves_nothing_where_keys_are_required() {
+    let mut sns = Sns::with(MockSqs::builder().require_signatures([("AKID", "secret")])).await;
+    let common = format!("{FORM}{}", scope("sns", "us-east-1"));
+    // The admin API requires no signature.
+    let trusted = async |sns: &mut Sns, parameters: &[(&str, &str)]| {
+        let answer = sns.wire.exchange("POST /_mock/aws", &common, form(parameters).as_bytes()).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer
+    };
+    let topic = trusted(&mut sns, &[("Action", "CreateTopic"), ("Name", "a")]).await.value("TopicArn");
+    let pending = async |sns: &mut Sns, endpoint| {
+        let subscribe =
+            [("Action", "Subscribe"), ("TopicArn", &topic), ("Protocol", "http"), ("Endpoint", endpoint)];
+        trusted(sns, &subscribe).await;
+        sns.notes("Subscribe").await.remove(0).split_once("Token=").expect("a token").1.to_owned()
+    };
+    let forged = format!("{ACCOUNT}/20261123/us-east-1/sns/aws4_request");
+    let forged = [("X-Amz-Signature", "0"), ("X-Amz-Credential", &*forged)];
+    let unproven = async |sns: &mut Sns, parameters: &[(&str, &str)]| {
+        let body = form(&[parameters, &forged].concat());
+        sns.wire.exchange("POST /", FORM, body.as_bytes()).await
+    };
+
+    let token = pending(&mut sns, "http://a.test/").await;
+    let protect = ("AuthenticateOnUnsubscribe", "true");
+    let confirm =
+        |token| [("Action", "ConfirmSubscription"), ("TopicArn", &*topic), ("Token", token), protect];
+    let arn = trusted(&mut sns, &confirm(&token)).await.value("SubscriptionArn");
+    let refused = unproven(&mut sns, &[("Action", "Unsubscribe"), ("SubscriptionArn", &arn)]).await;
+    assert_eq!((refused.status, &*refused.value("Code")), (403, "AuthorizationError"));
+
+    let token = pending(&mut sns, "http://b.test/").await;
+    let arn = unproven(&mut sns, &confirm(&token)).await.value("SubscriptionArn");
+    let ended = sns.wire.get(&format!("/?Action=Unsubscribe&SubscriptionArn={arn}")).await;
+    assert_eq!(ended.status, 200, "a confirmation without a signature cannot protect: {}", ended.text());
+}
