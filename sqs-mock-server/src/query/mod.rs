@@ -29,7 +29,7 @@ use crate::control::journal::{Ending, Journal, Record};
 use crate::control::metrics::{Counters, Exposition, Kind, UNKNOWN};
 use crate::control::operation::ServiceName;
 use crate::control::seed::{Seed, uuid};
-use crate::front::{Access, Answered, Api, Asked, Identity, Incoming, Observer, Told, enter};
+use crate::front::{Access, Answered, Api, Asked, Failed, Identity, Incoming, Observer, Told, enter};
 use crate::http::guard::{Denied, Names};
 use crate::query::form::Form;
 use crate::query::xml::{Document, Xml};
@@ -202,7 +202,8 @@ impl<A: Actions> Api for Query<A> {
         let reset = || QueryError::new(404, "NotFound", "The server was reset.");
         let entered = enter(&self.faults, &plan).await;
         entered.map_err(|stopped| stopped.into_failed(reset, QueryError::injected))?;
-        let output = self.actions.serve(action, &context.call(&form, &plan)).await?;
+        let output = self.actions.serve(action, &context.call(&form, &plan)).await;
+        let output = output.map_err(|error| Failed::Refused(error, plan.damage))?;
         context.notes.splice(..0, output.notes);
         let response = document::<A>(request_id).answer(name, output.result.as_ref());
         Ok((response, plan.damage))

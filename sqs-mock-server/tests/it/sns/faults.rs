@@ -58,6 +58,15 @@ async fn message_of_a_lost_response_is_published() {
 }
 
 #[tokio::test]
+async fn response_with_an_error_is_lost_too() {
+    let mut sns = Sns::start().await;
+    let missing = topic_arn("missing");
+    sns.server.faults().inject(Fault::reset_after().on_sns(SnsAction::Publish).times(1));
+    assert_eq!(sns.try_to_publish(&missing).await, 0);
+    assert_eq!(sns.try_to_publish(&missing).await, 404);
+}
+
+#[tokio::test]
 async fn latency_delays_requests_to_sns() {
     let mut sns = Sns::start().await;
     let topic = sns.topic("a", &[]).await;
