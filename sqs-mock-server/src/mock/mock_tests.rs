@@ -49,6 +49,18 @@ async fn client_without_a_socket_cannot_connect_after_a_shutdown() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn request_that_a_fault_delays_is_applied_during_a_shutdown() {
+    let server = MockSqs::in_process();
+    let client = server.client();
+    let url = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+    server.faults().inject(crate::faults::Fault::latency(Duration::from_secs(2)));
+    let delayed = tokio::spawn(client.send_message().queue_url(url).message_body("tea").send());
+    let_others_run().await;
+    server.shutdown().await;
+    delayed.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn drop_and_shutdown_end_a_waiting_poll_immediately_without_messages() {
     let start = tokio::time::Instant::now();
     let dropped = MockSqs::in_process();

@@ -484,14 +484,9 @@ async fn run<O: Serve>(
         service.faults().plan(|| request::<O>(context, &input, service.clock().now()))
     };
     plan.applied.iter().for_each(|name| context.trace.note(name.clone()));
-    let was_shut_down = service.is_shut_down();
-    let entered = enter(service.faults(), &plan).await;
-    if service.is_shut_down() != was_shut_down {
-        // The client does not retry this error.
-        return Err(context.no_such_queue().into());
-    }
-    entered.map_err(|stopped| {
+    enter(service.faults(), &plan).await.map_err(|stopped| {
         stopped.into_failed(
+            // The client does not retry this error.
             || context.no_such_queue().into(),
             |failure| error::<O>(failure, context, &input).into(),
         )
