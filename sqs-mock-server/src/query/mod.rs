@@ -56,6 +56,11 @@ pub(crate) trait Actions: Send + Sync {
         Vec::new()
     }
 
+    /// Refuses changes while they cannot be stored.
+    fn check_store(&self) -> Result<(), QueryError> {
+        Ok(())
+    }
+
     /// Runs an action.
     fn serve(
         &self,
@@ -196,6 +201,10 @@ impl<A: Actions> Api for Query<A> {
         let identity = observer.admit(Asked { action: name, name, access }, request)?;
         let request_id = observer.request_id;
         let context = observer.caller(self.context(head, &identity, &form));
+        // Changes that cannot be stored would wait in memory without bound. Such a request uses up no fault.
+        if access != Access::Read {
+            self.actions.check_store()?;
+        }
         let plan = self.plan(context, &form, action);
         context.notes.clone_from(&plan.applied);
         // The client does not retry this error.

@@ -211,10 +211,11 @@ impl Actions for Sns {
         places.iter().enumerate().map(|(index, place)| place.entry(index, form)).collect()
     }
 
+    fn check_store(&self) -> Result<(), QueryError> {
+        self.queues.check_store().map_err(not_stored)
+    }
+
     async fn serve(&self, action: Action<SnsAction>, call: &Call<'_>) -> Result<Output, QueryError> {
-        if action.access != Access::Read {
-            self.queues.check_store().map_err(not_stored)?;
-        }
         let output = self.run(action.kind, call).await;
         if action.access != Access::Read {
             self.changed();

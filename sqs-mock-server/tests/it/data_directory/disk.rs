@@ -28,6 +28,12 @@ async fn full_disk_fails_requests_until_there_is_room() {
     let health =
         || crate::wire::ask(&endpoint, "GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
 
+    // It is not used up by a request that fails anyway.
+    let fault = br#"{"effect":"throttle","service":"sns"}"#;
+    let mut wire = crate::wire::Wire::open(&endpoint).await.unwrap();
+    let injected = wire.exchange("POST /_mock/faults", "content-type: application/json\r\n", fault).await;
+    assert!(injected.status < 300, "{}", injected.text());
+
     limit("262144");
     let mut confirmed = 0;
     let error = loop {
@@ -38,7 +44,6 @@ async fn full_disk_fails_requests_until_there_is_room() {
         assert!(confirmed < 1_000, "the limit has no effect");
     };
     assert_eq!(error.code(), Some("ServiceUnavailable"), "{error}");
-    let mut wire = crate::wire::Wire::open(&endpoint).await.unwrap();
     let answer = wire.form("/", "Action=CreateTopic&Name=orders&Version=2010-03-31").await;
     assert_eq!((answer.status, &*answer.value("Code")), (503, "ServiceUnavailable"));
     assert!(health().starts_with("HTTP/1.1 503"), "{}", health());
