@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -23,6 +23,7 @@ use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
 use s3s::access::{S3Access, S3AccessContext};
 use s3s::auth::{S3Auth, SecretKey};
+use s3s::config::{S3Config, StaticConfigProvider};
 use s3s::host::{S3Host, VirtualHost};
 use s3s::path::check_bucket_name;
 use s3s::service::{S3Service, S3ServiceBuilder};
@@ -39,6 +40,7 @@ use crate::control::metrics::{ABORTED, Counters, Exposition, Gauge, Kind, UNKNOW
 use crate::control::operation::{S3Action, ServiceName};
 use crate::control::seed;
 use crate::front::{Stopped, enter};
+use crate::http::body::Limits;
 use crate::http::reply::{Break, Live};
 use crate::http::server::Site;
 use crate::s3::ops::Operations;
@@ -50,6 +52,26 @@ use crate::s3::{Host, RequestContext, RequestInfo, body};
 
 /// How long the events of all requests wait for a client that holds back its body after the change.
 const EVENTS_WAIT: Duration = Duration::from_secs(2);
+
+/// The largest XML body in bytes: enough for 10,000 parts with checksums, and for 1,000 keys of 1,024 bytes.
+const MAX_XML: usize = 2 << 20;
+
+/// The most bytes of the fields of a form.
+const MAX_FIELDS: usize = 64 << 10;
+
+/// How far the time of a signature may differ, as for SQS.
+const MAX_SKEW: u32 = 300;
+
+/// The limits of what s3s keeps in memory: files of forms even before it checks who asks.
+fn limits(limits: &Limits) -> S3Config {
+    let mut config = S3Config::default();
+    config.xml_max_body_size = MAX_XML;
+    config.post_object_max_file_size = limits.max_body as u64;
+    config.form_max_field_size = MAX_FIELDS;
+    config.form_max_fields_size = MAX_FIELDS;
+    config.presigned_url_max_skew_time_secs = MAX_SKEW;
+    config
+}
 
 /// Serves connections, and requests to S3 on those of the SQS server.
 pub(crate) struct Front {
@@ -70,6 +92,7 @@ impl Front {
         builder.set_auth(gate.clone());
         builder.set_access(gate.clone());
         builder.set_validation(AnyName);
+        builder.set_config(Arc::new(StaticConfigProvider::new(Arc::new(limits(&host.limits)))));
         let ids = Mutex::new(host.seed.generator("request ids of S3"));
         Self { service: builder.build(), gate, outbox, metrics, host, ids }
     }
@@ -259,6 +282,13 @@ impl S3Access for Gate {
         if is_anonymous || owner.is_some_and(|owner| owner.as_bytes() != names.account.as_bytes()) {
             return Err(s3_error!(AccessDenied, "Access Denied"));
         }
+        let action = S3Action::from_name(&info.operation);
+        let streams = matches!(action, Some(S3Action::PostObject | S3Action::PutObject | S3Action::UploadPart));
+        let length = context.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        // s3s has the same limit, but reports the excess as its own failure.
+        if !streams && length.is_some_and(|length: usize| length > MAX_XML) {
+            return Err(S3ErrorCode::MaxMessageLengthExceeded.into());
+        }
         if context.s3_path().get_bucket_name().is_some_and(|name| !check_bucket_name(name)) {
             return Err(s3_error!(InvalidBucketName, "{INVALID_BUCKET_NAME}"));
         }
@@ -266,7 +296,7 @@ impl S3Access for Gate {
         if !context.headers().contains_key("x-sqs-mock-console") {
             self.apply_faults(&request, info).await?;
         }
-        if S3Action::from_name(&info.operation).is_none() {
+        if action.is_none() {
             return Err(s3_error!(NotImplemented, "This server does not implement {}.", info.operation));
         }
         Ok(())

@@ -92,7 +92,7 @@ async fn required_signatures_without_keys_are_an_error() {
 }
 
 #[expect(clippy::disallowed_methods, reason = "callers sign by the time of the system")]
-fn now() -> SystemTime {
+pub(crate) fn now() -> SystemTime {
     SystemTime::now()
 }
 

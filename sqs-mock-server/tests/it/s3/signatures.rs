@@ -138,3 +138,22 @@ async fn unexpected_bucket_owner_is_rejected() {
         client.get_object().bucket(BUCKET).key("a").expected_bucket_owner("111111111111").send().await;
     assert_eq!(refusal(foreign), (403, "AccessDenied".to_owned()));
 }
+
+#[tokio::test]
+async fn presigned_url_of_ten_minutes_later_is_refused() {
+    let server = verifying_server().await;
+    let client = Client::from_conf(config_with_key(&server, "AKID", "secret"));
+    put(&client, "a", b"tea").await;
+    for (minutes, status) in [(4, "HTTP/1.1 200"), (10, "HTTP/1.1 403")] {
+        let start = crate::signatures::now() + Duration::from_secs(minutes * 60);
+        let config = PresigningConfig::builder().start_time(start).expires_in(Duration::from_secs(60));
+        let url =
+            client.get_object().bucket(BUCKET).key("a").presigned(config.build().unwrap()).await.unwrap();
+        let host = server.s3().endpoint_url().trim_start_matches("http://").to_owned();
+        let path = url.uri().split_once(&host).unwrap().1;
+        let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        let endpoint = server.s3().endpoint_url().to_owned();
+        let answer = tokio::task::spawn_blocking(move || ask(&endpoint, &request)).await.unwrap();
+        assert!(answer.starts_with(status), "{minutes} minutes: {answer}");
+    }
+}

@@ -2,7 +2,8 @@
 
 use super::{BUCKET, client, server};
 use crate::wire::ask;
-use sqs_mock_server::MockSqs;
+use sqs_mock_server::s3::S3;
+use sqs_mock_server::{Limits, MockSqs};
 
 async fn request(server: &MockSqs, text: String) -> String {
     let endpoint = server.s3().endpoint_url().to_owned();
@@ -185,4 +186,27 @@ async fn requests_to_sqs_on_the_port_of_s3_are_told_the_right_port() {
         let expected = format!("This is the port of S3. SQS is at {}.", server.endpoint_url());
         assert!(answer.starts_with("HTTP/1.1 400") && answer.contains(&expected), "{answer}");
     }
+}
+
+#[tokio::test]
+async fn bodies_that_are_kept_in_memory_have_a_limit() {
+    let mut limits = Limits::default();
+    limits.max_body = 1_000;
+    let server = MockSqs::builder().limits(limits).s3(S3::temporary()).start().await.unwrap();
+    let post = async |target: &str, headers: &str, body: &str| {
+        let length = body.len();
+        let head =
+            format!("POST {target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n");
+        request(&server, format!("{head}{headers}\r\n{body}")).await
+    };
+    let (headers, body) = super::events::form("a", &"x".repeat(1_001));
+    let refused = post("/payloads", &headers, &body).await;
+    assert!(refused.contains("<Code>EntityTooLarge</Code>"), "{refused}");
+    let (headers, body) = super::events::form(&"a".repeat(70_000), "tea");
+    let refused = post("/payloads", &headers, &body).await;
+    assert!(refused.contains("<Code>MalformedPOSTRequest</Code>"), "{refused}");
+    let refused = post("/payloads?delete", "", &" ".repeat((2 << 20) + 1)).await;
+    assert!(refused.contains("<Code>MaxMessageLengthExceeded</Code>"), "{refused}");
+    let (headers, body) = super::events::form("a", &"x".repeat(1_000));
+    assert!(post("/payloads", &headers, &body).await.starts_with("HTTP/1.1 2"));
 }
