@@ -33,7 +33,7 @@ use crate::control::metrics::{INJECTED_STATUS, Stopwatch};
 use crate::control::operation::ServiceName;
 use crate::http::body::form_text;
 use crate::http::guard::{Denied, Names};
-use crate::http::reply::Reply;
+use crate::http::reply::{Reply, foreign};
 
 /// A service, as the way of its requests needs it.
 pub(crate) trait Api: Sized + Sync {
@@ -235,7 +235,7 @@ impl Front {
             }
             Err(Failed::Replaced(status, body)) => {
                 observer.refused(&ErrorCode::from_name(INJECTED_STATUS), None);
-                Reply::foreign(status, body)
+                foreign(status, body).into()
             }
             Err(Failed::Lost) => Reply::Lost,
         };

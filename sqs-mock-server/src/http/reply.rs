@@ -101,17 +101,17 @@ impl Reply {
             Self::Lost => Err(Break::Reset),
         }
     }
-
-    /// A response that does not come from the service, as if from a proxy.
-    pub(crate) fn foreign(status: u16, body: String) -> Self {
-        let mut response = Response::new(Bytes::from(body));
-        let status = StatusCode::from_u16(status).ok().filter(|status| may_have_a_body(*status));
-        *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Self::Whole(response)
-    }
 }
 
-fn may_have_a_body(status: StatusCode) -> bool {
+/// A response that does not come from the service, as if from a proxy.
+pub(crate) fn foreign(status: u16, body: String) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(body));
+    let status = StatusCode::from_u16(status).ok().filter(|status| may_have_a_body(*status));
+    *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response
+}
+
+pub(crate) fn may_have_a_body(status: StatusCode) -> bool {
     !status.is_informational() && !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
 }
 

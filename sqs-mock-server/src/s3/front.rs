@@ -18,6 +18,7 @@ use fastrand::Rng;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
@@ -41,7 +42,7 @@ use crate::control::operation::{S3Action, ServiceName};
 use crate::control::seed;
 use crate::front::{Stopped, enter};
 use crate::http::body::Limits;
-use crate::http::reply::{Break, Live};
+use crate::http::reply::{Break, Live, foreign, may_have_a_body};
 use crate::http::server::Site;
 use crate::s3::ops::Operations;
 use crate::s3::ops::objects::{MAX_KEY, check_key};
@@ -101,9 +102,6 @@ impl Front {
     async fn guarded(&self, request: Request<Incoming>, unanswered: &Unanswered) -> Response<Body> {
         let (head, incoming) = request.into_parts();
         let guard = &self.host.names.guard;
-        if let Some(answer) = guard.preflight(&head) {
-            return answer.map(Body::from);
-        }
         if let Err(text) = guard.check_s3(&head, self.host.names.keys.is_none()) {
             let denied = S3Error::with_message(S3ErrorCode::AccessDenied, text).to_http_response();
             return denied.unwrap_or_else(|_| status(StatusCode::FORBIDDEN, String::new()));
@@ -114,10 +112,7 @@ impl Front {
             let wrong = S3Error::with_message(S3ErrorCode::InvalidRequest, text).to_http_response();
             return wrong.unwrap_or_else(|_| status(StatusCode::BAD_REQUEST, String::new()));
         }
-        let reader = guard.listed_origin(&head).cloned();
-        let mut response = self.answer(Request::from_parts(head, incoming), unanswered).await;
-        guard.allow_reader(reader, response.headers_mut());
-        response
+        self.answer(Request::from_parts(head, incoming), unanswered).await
     }
 
     async fn answer(&self, request: Request<Incoming>, unanswered: &Unanswered) -> Response<Body> {
@@ -157,7 +152,14 @@ impl Site for Front {
 
     /// # Cancel safety
     /// A request that is dropped is applied as a whole or not at all.
-    async fn route(&self, mut request: Request<Incoming>) -> Result<Response<Live>, Break> {
+    async fn route(&self, request: Request<Incoming>) -> Result<Response<Live>, Break> {
+        let (head, incoming) = request.into_parts();
+        let guard = &self.host.names.guard;
+        if let Some(answer) = guard.preflight(&head) {
+            return Ok(answer.map(|body| Body::from(body).boxed_unsync()));
+        }
+        let reader = guard.listed_origin(&head).cloned();
+        let mut request = Request::from_parts(head, incoming);
         let id = seed::uuid(&mut self.ids.lock()).to_string();
         let trace_header = request.headers().get("x-amzn-trace-id").and_then(|value| value.to_str().ok());
         // Dropped at the end, also if the caller disconnects.
@@ -177,11 +179,10 @@ impl Site for Front {
         let damage = plan.and_then(|plan| plan.damage);
         let rejection = plan.and_then(|plan| plan.rejection.as_ref());
         if let Some(Rejection::Status(code, body)) = rejection {
-            let code = StatusCode::from_u16(*code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            response = status(code, body.clone());
+            response = foreign(*code, body.clone()).map(Body::from);
         }
-        let has_body = method != Method::HEAD
-            && ![StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status());
+        guard.allow_reader(reader, response.headers_mut());
+        let has_body = method != Method::HEAD && may_have_a_body(response.status());
         let is_reset = match damage {
             Some(Damage::Lost) => true,
             Some(Damage::Truncated) if !has_body => true,

@@ -1,7 +1,8 @@
 //! Requests of web pages to S3. The headers are those of Chromium 142.
 
 use sqs_mock_server::MockSqs;
-use sqs_mock_server::s3::S3;
+use sqs_mock_server::faults::Fault;
+use sqs_mock_server::s3::{S3, S3Action};
 
 use super::{BUCKET, server};
 use crate::wire::ask;
@@ -65,4 +66,25 @@ async fn listed_page_reads_and_writes_objects() {
         assert!(answer.contains(&format!("access-control-allow-origin: {PAGE}\r\n")), "{line}: {answer}");
     }
     assert_eq!(server.s3().count(BUCKET), 1);
+}
+
+#[tokio::test]
+async fn listed_page_reads_the_status_of_a_fault_too() {
+    let server = MockSqs::builder().s3(S3::temporary()).cors_origin(PAGE).start().await.unwrap();
+    for status in [503, 304] {
+        server.faults().inject(Fault::status(status, "busy").on_s3(S3Action::GetObject).times(1));
+        let answer = request(&server, "GET /payloads/a", "127.0.0.1", &fetch(PAGE), "").await;
+        let expected = if status == 304 { 500 } else { status };
+        assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")) && answer.ends_with("busy"), "{answer}");
+        assert!(answer.contains(&format!("access-control-allow-origin: {PAGE}\r\n")), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn preflight_is_not_recorded() {
+    let server = MockSqs::builder().s3(S3::temporary()).cors_origin(PAGE).start().await.unwrap();
+    let preflight = format!("{}access-control-request-method: PUT\r\n", fetch(PAGE));
+    request(&server, "OPTIONS /payloads/a", "127.0.0.1", &preflight, "").await;
+    assert_eq!(server.s3().requests(), []);
+    assert!(!server.metrics().await.contains("sqs_mock_s3_requests_total{"));
 }
