@@ -359,8 +359,7 @@ impl<S: Api> Observer<'_, S> {
                 )
             };
         }
-        let is_failure = ending.status().is_some_and(|status| status >= 500);
-        if is_failure { event!(Level::WARN) } else { event!(Level::DEBUG) }
+        if ending.is_failure() { event!(Level::WARN) } else { event!(Level::DEBUG) }
     }
 }
 

@@ -350,6 +350,11 @@ impl Ending {
         }
     }
 
+    /// Whether the server failed, which its operator should know.
+    pub(crate) fn is_failure(&self) -> bool {
+        self.status().is_some_and(|status| status >= 500)
+    }
+
     /// The error code.
     pub(crate) fn error_code(&self) -> Option<&ErrorCode> {
         match self {

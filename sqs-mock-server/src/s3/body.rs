@@ -21,6 +21,7 @@ use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Body as _, Frame, Incoming};
 use s3s::dto::StreamingBlob;
 use s3s::{Body, S3Error, S3ErrorCode, S3Result, StdError, TrailingHeaders, s3_error};
+use sqs_client::wire::service_error::ErrorCode;
 use tokio::time::{sleep, timeout};
 
 use crate::control::arn::Resource;
@@ -220,15 +221,15 @@ fn subject_element<'a>(
 }
 
 /// Adds a missing text, the elements that name the subject or that an operation reported, and the ids of the request to
-/// the body of an error: s3s writes only code and message.
+/// the body of an error: s3s writes only code and message. Returns the code, too.
 pub(crate) fn complete_error(
     mut response: Response<Body>,
     (method, uri): (&Method, &Uri),
     context: &RequestContext,
-) -> Response<Body> {
+) -> (Response<Body>, Option<ErrorCode>) {
     let body = response.body().bytes().unwrap_or_default();
     let Some(start) = std::str::from_utf8(&body).ok().and_then(|text| text.strip_suffix(END)) else {
-        return response;
+        return (response, None);
     };
     let own =
         format!("<Message>This server has no operation for {method} with this path and query.</Message>");
@@ -256,7 +257,9 @@ pub(crate) fn complete_error(
     add("RequestId", &context.id);
     add("HostId", &context.host_id());
     response.headers_mut().remove(CONTENT_LENGTH);
-    response.map(|_| Body::from(text + END))
+    // Not one of SQS, which has other names for some of these codes.
+    let code = (!code.is_empty()).then(|| ErrorCode::Other(code.to_owned()));
+    (response.map(|_| Body::from(text + END)), code)
 }
 
 /// The largest body of a request in bytes: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.

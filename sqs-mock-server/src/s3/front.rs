@@ -30,6 +30,7 @@ use s3s::path::check_bucket_name;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::validation::NameValidation;
 use s3s::{Body, S3Error, S3ErrorCode, S3Result, StdError, s3_error};
+use sqs_client::wire::service_error::ErrorCode;
 use sqs_client::wire::sign::KeyLookup as _;
 use tokio::time::timeout;
 
@@ -37,7 +38,7 @@ use crate::control::arn::Resource;
 use crate::control::faults;
 use crate::control::faults::fault::{Damage, Failure, Rejection};
 use crate::control::journal::PendingRecord;
-use crate::control::metrics::{ABORTED, Counters, Exposition, Gauge, Kind, UNKNOWN};
+use crate::control::metrics::{ABORTED, Counters, Exposition, Gauge, INJECTED_STATUS, Kind, UNKNOWN};
 use crate::control::operation::{S3Action, ServiceName};
 use crate::control::seed;
 use crate::front::{Stopped, enter};
@@ -169,7 +170,10 @@ impl Site for Front {
         let mut observer = Observer::begin(&self.metrics, &self.host, context);
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let response = self.guarded(request, &unanswered).await;
-        let mut response = body::complete_error(response, (&method, &uri), context);
+        let (mut response, code) = body::complete_error(response, (&method, &uri), context);
+        if let Some(code) = code {
+            observer.pending.refused(&code);
+        }
         for (name, value) in [("x-amz-request-id", &context.id), ("x-amz-id-2", &context.host_id())] {
             if let Ok(value) = HeaderValue::try_from(value) {
                 response.headers_mut().insert(HeaderName::from_static(name), value);
@@ -179,6 +183,7 @@ impl Site for Front {
         let damage = plan.and_then(|plan| plan.damage);
         let rejection = plan.and_then(|plan| plan.rejection.as_ref());
         if let Some(Rejection::Status(code, body)) = rejection {
+            observer.pending.refused(&ErrorCode::from_name(INJECTED_STATUS));
             response = foreign(*code, body.clone()).map(Body::from);
         }
         guard.allow_reader(reader, response.headers_mut());
@@ -482,9 +487,14 @@ impl Drop for Observer<'_> {
     fn drop(&mut self) {
         let info = self.context.info.get();
         let operation = info.map(|info| info.operation.as_str());
-        let status = self.pending.ending().status();
+        let ending = self.pending.ending();
+        let (status, code, request_id) = (ending.status(), ending.code(), &*self.context.id);
         let resource = info.and_then(|info| info.resource.as_ref());
-        tracing::debug!(operation, ?resource, status, "S3");
+        if ending.is_failure() {
+            tracing::warn!(request_id, operation, ?resource, status, code, "request to S3");
+        } else {
+            tracing::debug!(request_id, operation, ?resource, status, code, "request to S3");
+        }
         self.metrics.count(operation.and_then(S3Action::from_name), status);
         if let Some(operation) = operation {
             self.pending.asked(operation.to_owned());

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use s3s::Body;
 use s3s::dto::{PutObjectInput, StreamingBlob};
+use sqs_client::wire::service_error::ErrorCode;
 
 use crate::control::arn::Resource;
 use crate::control::clock::Timestamp;
@@ -158,6 +159,8 @@ pub struct S3Request {
     pub key: Option<String>,
     /// The status of the response; `None` if the connection broke or the caller disconnected.
     pub status: Option<u16>,
+    /// The error code, if the request failed; `InjectedStatus` if a fault answered with a status.
+    pub error: Option<String>,
 }
 
 impl From<&Object> for S3Object {
@@ -195,6 +198,7 @@ impl From<&Record> for S3Request {
             bucket: resource.and_then(Resource::bucket).map(str::to_owned),
             key: resource.and_then(Resource::key).map(str::to_owned),
             status: record.ending.status(),
+            error: record.ending.error_code().map(ErrorCode::shape).map(str::to_owned),
         }
     }
 }

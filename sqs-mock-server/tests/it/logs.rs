@@ -31,6 +31,18 @@ fn json_lines(log: &str) -> Vec<Value> {
         .collect()
 }
 
+#[cfg(all(unix, feature = "s3"))]
+#[test]
+fn failure_of_s3_is_a_warning_with_its_code() {
+    let directory = tempfile::tempdir().unwrap();
+    let flags = ["--log-format", "json", "--s3-port", "0", "--with-s3", directory.path().to_str().unwrap()];
+    let target = "/payloads?acl&X-Amz-Credential=x/20260101/us-east-1/s3/aws4_request";
+    let events = json_lines(&log_of(&flags, &[target]));
+    let [failure] = &*events else { panic!("{events:?}") };
+    assert_eq!((&failure["level"], &failure["code"]), (&"WARN".into(), &"NotImplemented".into()));
+    assert_eq!(failure["operation"], "GetBucketAcl");
+}
+
 #[cfg(unix)]
 #[test]
 fn each_request_is_an_event_with_fields() {

@@ -76,6 +76,7 @@ async fn listed_page_reads_the_status_of_a_fault_too() {
         let answer = request(&server, "GET /payloads/a", "127.0.0.1", &fetch(PAGE), "").await;
         let expected = if status == 304 { 500 } else { status };
         assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")) && answer.ends_with("busy"), "{answer}");
+        assert_eq!(server.s3().requests().pop().unwrap().error.as_deref(), Some("InjectedStatus"));
         assert!(answer.contains(&format!("access-control-allow-origin: {PAGE}\r\n")), "{answer}");
     }
 }

@@ -65,18 +65,18 @@ async fn path_style_and_virtual_hosted_style_requests_find_the_bucket() {
 }
 
 #[tokio::test]
-async fn journal_records_operation_key_and_status() {
+async fn journal_records_operation_key_status_and_error() {
     let server = server().await;
-    for (line, operation, key, status) in [
-        ("GET /payloads/a", "GetObject", Some("a"), 404),
-        ("HEAD /payloads", "HeadBucket", None, 200),
-        ("GET /payloads?acl", "GetBucketAcl", None, 501),
+    for (line, operation, key, status, error) in [
+        ("GET /payloads/a", "GetObject", Some("a"), 404, Some("NoSuchKey")),
+        ("HEAD /payloads", "HeadBucket", None, 200, None),
+        ("GET /payloads?acl", "GetBucketAcl", None, 501, Some("NotImplemented")),
     ] {
         request(&server, format!("{line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).await;
         let latest = server.s3().requests().pop().unwrap();
         assert_eq!(
-            (latest.operation.as_str(), latest.key.as_deref(), latest.status),
-            (operation, key, Some(status))
+            (latest.operation.as_str(), latest.key.as_deref(), latest.status, latest.error.as_deref()),
+            (operation, key, Some(status), error)
         );
         assert_eq!(latest.bucket.as_deref(), Some(BUCKET));
     }
