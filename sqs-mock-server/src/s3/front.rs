@@ -289,8 +289,10 @@ impl S3Access for Gate {
             return Err(s3_error!(AccessDenied, "Access Denied"));
         }
         let action = S3Action::from_name(&info.operation);
-        let streams = matches!(action, Some(S3Action::PostObject | S3Action::PutObject | S3Action::UploadPart));
-        let length = context.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let streams =
+            matches!(action, Some(S3Action::PostObject | S3Action::PutObject | S3Action::UploadPart));
+        let length =
+            context.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         // s3s has the same limit, but reports the excess as its own failure.
         if !streams && length.is_some_and(|length: usize| length > MAX_XML) {
             return Err(S3ErrorCode::MaxMessageLengthExceeded.into());

@@ -28,7 +28,7 @@ use crate::sns::Sns;
 use crate::sns::engine::message::{Draft, Message};
 use crate::sns::publish::publish_message;
 
-/// The maximum number of events that wait. More are delivered before the response of their request.
+/// The number of events that may wait. Beyond it, each request delivers the oldest before its response.
 const CAPACITY: usize = 10_000;
 
 /// The bits of a sequence number below the time in milliseconds.
@@ -78,7 +78,8 @@ pub(crate) struct Unanswered {
 }
 
 impl Unanswered {
-    /// Starts to deliver the events of this request, and later events that are due.
+    /// Starts to deliver the events of this request, and later events that are due. Delivers those over the capacity itself:
+    /// otherwise they could become more for as long as changes are faster than deliveries.
     pub(crate) fn release(&self) {
         self.context.is_answered.store(true, Ordering::Release);
         if self.outbox.queue.lock().events.is_empty() {
@@ -86,8 +87,11 @@ impl Unanswered {
         }
         let outbox = Arc::clone(&self.outbox);
         match &self.outbox.runtime {
-            // In a task, so that the connection can write the response first.
-            Some(runtime) => drop(runtime.spawn(async move { outbox.deliver(CAPACITY).await })),
+            Some(runtime) => {
+                while outbox.is_full() && outbox.deliver_next(CAPACITY) {}
+                // In a task, so that the connection can write the response first.
+                drop(runtime.spawn(async move { outbox.deliver(CAPACITY).await }));
+            }
             None => while outbox.deliver_next(CAPACITY) {},
         }
     }
@@ -167,6 +171,10 @@ impl Outbox {
         while self.deliver_next(most) {
             yield_now().await;
         }
+    }
+
+    fn is_full(&self) -> bool {
+        self.queue.lock().events.len() > CAPACITY
     }
 
     /// Delivers an event; `false` if none is due.

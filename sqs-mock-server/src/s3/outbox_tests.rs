@@ -161,6 +161,17 @@ fn number_of_waiting_events_is_limited() {
     assert_eq!(rig.recorder.keys().len(), CAPACITY + 1);
 }
 
+#[tokio::test]
+async fn request_delivers_the_events_over_the_limit_before_its_response() {
+    let rig = rig();
+    let slow = rig.begin();
+    for number in 0..CAPACITY + 3 {
+        rig.send(&slow, &number.to_string());
+    }
+    drop(rig.begin());
+    assert_eq!(rig.recorder.keys(), ["0", "1", "2"]);
+}
+
 #[test]
 fn sequence_numbers_grow_while_the_clock_stands() {
     let rig = rig();
