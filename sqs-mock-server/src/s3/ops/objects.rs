@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::{io, ops};
 
-use http::Method;
+use http::{HeaderValue, Method};
 use s3s::dto::{
     ChecksumMode, DeleteObjectInput, DeleteObjectOutput, DeleteObjectsInput, DeleteObjectsOutput,
     DeletedObject, ETag, ETagCondition, Error, GetObjectInput, GetObjectOutput, HeadObjectInput,
@@ -180,6 +180,7 @@ impl Operations {
     /// Answers like `GetObject`, without the body.
     pub(crate) fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<HeadObjectOutput> {
         let (head, mut get) = (request.input, GetObjectInput::default());
+        check_overrides(&head)?;
         move_fields!(head => get; bucket key range part_number checksum_mode if_match if_none_match if_modified_since
             if_unmodified_since);
         let (found, mut output) = (self.read_object(get)?, HeadObjectOutput::default());
@@ -196,6 +197,23 @@ impl Operations {
         output.expires = head.response_expires;
         Ok(output)
     }
+}
+
+/// Checks values that replace headers, which s3s does only for `GetObject`.
+fn check_overrides(head: &HeadObjectInput) -> S3Result<()> {
+    let overrides = [
+        &head.response_cache_control,
+        &head.response_content_disposition,
+        &head.response_content_encoding,
+        &head.response_content_language,
+        &head.response_content_type,
+    ];
+    for value in overrides.into_iter().flatten() {
+        if HeaderValue::from_str(value).is_err() {
+            return Err(s3_error!(InvalidRequest, "invalid overridden header: {value:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// The longest key in bytes: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html>.

@@ -144,6 +144,21 @@ async fn key_of_more_than_1024_bytes_is_refused_in_forms_batches_and_tests() {
 }
 
 #[tokio::test]
+async fn override_that_is_not_a_header_is_refused_by_get_and_head() {
+    let server = server().await;
+    server.s3().put(BUCKET, "a", "tea").await.unwrap();
+    for name in
+        ["cache-control", "content-disposition", "content-encoding", "content-language", "content-type"]
+    {
+        for method in ["GET", "HEAD"] {
+            let line = format!("{method} /payloads/a?response-{name}=a%0Ab");
+            let answer = exchange(server.s3().endpoint_url(), &line, "", "").await;
+            assert!(answer.starts_with("HTTP/1.1 400"), "{line}: {answer}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn range_returns_the_requested_bytes() {
     let server = server().await;
     let client = client(&server);
