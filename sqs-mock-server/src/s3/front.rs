@@ -324,7 +324,9 @@ impl Gate {
         let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let is_address = host.parse::<SocketAddr>().is_ok() || host.parse::<IpAddr>().is_ok();
         let is_virtual_hosted = !is_address && self.parse_host_header(host)?.bucket().is_some();
-        let in_path = || path.split_once('/').map_or("", |(_, key)| key);
+        // s3s refuses a path without a bucket.
+        let in_path =
+            || path.split_once('/').filter(|(bucket, _)| !bucket.is_empty()).map_or("", |(_, key)| key);
         check_key(context, if is_virtual_hosted { path } else { in_path() })
     }
 

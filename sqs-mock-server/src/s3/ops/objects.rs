@@ -129,8 +129,12 @@ impl Operations {
         let (mut deleted, mut errors) = (Vec::new(), Vec::new());
         for ObjectIdentifier { key, e_tag, .. } in input.delete.objects {
             let if_match = e_tag.map(ETagCondition::ETag);
-            let delete = || self.delete(&context, &bucket, &key, if_match.as_ref()).map_err(refused);
-            match check_key(&context, &key).and_then(|()| delete()) {
+            let result = if key.len() > MAX_KEY {
+                Err(key_too_long())
+            } else {
+                self.delete(&context, &bucket, &key, if_match.as_ref()).map_err(refused)
+            };
+            match result {
                 Ok(_) => deleted.push(DeletedObject { key: Some(key), ..DeletedObject::default() }),
                 Err(error) => errors.push(Error {
                     code: Some(error.code().as_str().to_owned()),
@@ -227,7 +231,11 @@ pub(crate) fn check_key(context: &RequestContext, key: &str) -> S3Result<()> {
     let elements = [("Size", key.len()), ("MaxSizeAllowed", MAX_KEY)];
     let elements = elements.map(|(name, bytes)| (name.to_owned(), bytes.to_string()));
     context.error_elements.lock().extend(elements);
-    Err(s3_error!(KeyTooLongError, "Your key is too long"))
+    Err(key_too_long())
+}
+
+fn key_too_long() -> S3Error {
+    s3_error!(KeyTooLongError, "Your key is too long")
 }
 
 /// Checks the conditions of a write on the object that it replaces.

@@ -172,6 +172,13 @@ async fn key_of_more_than_1024_bytes_is_refused_with_its_size() {
             assert!(answer.contains(expected), "{host}: {answer}");
         }
     }
+    let long = "k".repeat(1025);
+    let head = format!("GET //{long} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n");
+    let answer = request(&server, head).await;
+    assert!(
+        answer.contains("<Code>InvalidBucketName</Code>"),
+        "a path without a bucket has no key: {answer}"
+    );
 }
 
 #[tokio::test]
