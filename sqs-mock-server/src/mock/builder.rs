@@ -382,7 +382,7 @@ impl MockSqs {
     }
 
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`]: a topic of the data directory differs from that of the config file.
+    /// [`io::ErrorKind::InvalidInput`]: a topic or subscription of the config file is refused.
     pub(crate) fn assemble(
         service: Service,
         config: &Config,
