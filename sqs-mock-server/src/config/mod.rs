@@ -14,7 +14,7 @@ pub(crate) mod units;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use http::Uri;
 use serde::{Deserialize, Deserializer};
@@ -240,7 +240,7 @@ impl Config {
         let hosts = HOST.check_list("allow_hosts", &self.allow_hosts);
         let origins = ORIGIN.check_list("cors_origins", &self.cors_origins);
         let mut found: Vec<_> = texts.chain(hosts).chain(origins).collect();
-        found.extend(self.zero_limits());
+        found.extend(self.zero_limits().chain(self.long_limits()));
         for (id, _) in self.keys.iter().filter(|(_, secret)| secret.as_str().is_empty()) {
             found.push(Problem::new(format!("keys.{id}"), "allowed is a secret that is not empty"));
         }
@@ -296,7 +296,26 @@ impl Config {
             Problem::new(format!("limits.{name}"), format!("0 is not allowed: {why}; allowed is more than 0"))
         })
     }
+
+    /// Limits that are too long.
+    fn long_limits(&self) -> impl Iterator<Item = Problem> {
+        let limits = &self.limits;
+        let table = [
+            ("head_timeout", limits.head_timeout),
+            ("body_timeout", limits.body_timeout),
+            ("body_idle_timeout", limits.body_idle_timeout),
+            ("write_timeout", limits.write_timeout),
+            ("grace", limits.grace),
+        ];
+        table.into_iter().filter(|(_, time)| *time > MAX_TIME).map(|(name, time)| {
+            let given = humantime::format_duration(time);
+            Problem::new(format!("limits.{name}"), format!("{given} is too long; allowed is at most 365d"))
+        })
+    }
 }
+
+/// The longest time limit. Clocks cannot add much longer durations to the present.
+const MAX_TIME: Duration = Duration::from_hours(365 * 24);
 
 /// A rule for the text of a setting.
 struct Rule {

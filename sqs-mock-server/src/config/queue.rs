@@ -10,7 +10,7 @@ use sqs_client::wire::{limits, validate};
 
 use crate::config::file::Problem;
 use crate::config::problems_of_home;
-use crate::config::units::{ByteSize, duration};
+use crate::config::units::{ByteSize, whole_seconds};
 use crate::control::arn::is_fifo_name;
 use crate::sqs::engine::attributes::{Attributes, DeduplicationScope, Tags, ThroughputLimit, range};
 use crate::sqs::engine::throughput::QuotaSetting;
@@ -46,7 +46,7 @@ pub(crate) struct QueueDefinition {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
-struct Period(#[serde(deserialize_with = "duration")] Duration);
+struct Period(#[serde(deserialize_with = "whole_seconds")] Duration);
 
 const ONLY_FIFO: &str = "only FIFO queues have this attribute; their names end in .fifo";
 

@@ -15,6 +15,9 @@ const SIZE: &str = "a whole number of bytes, or a text with the unit B, KiB, MiB
 const PERIOD: &str =
     "a whole number of seconds, or a text with units, such as \"250ms\", \"90s\", \"1h 30m\" or \"4d\"";
 
+const WHOLE_PERIOD: &str =
+    "a whole number of seconds, or a text with units, such as \"90s\", \"1h 30m\" or \"4d\"";
+
 /// A number of bytes, parsed from and displayed as `512MiB`, `2GiB`, `64KiB` or a plain number.
 ///
 /// ```
@@ -90,6 +93,11 @@ pub(crate) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize,
 /// Deserializes a duration. Texts have the syntax of `/_mock/clock`.
 pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     quantity(deserializer, PERIOD, |seconds| Some(Duration::from_secs(seconds)), period)
+}
+
+/// Like [`duration`], for settings of whole seconds, whose ranges are checked elsewhere.
+pub(crate) fn whole_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    quantity(deserializer, WHOLE_PERIOD, |seconds| Some(Duration::from_secs(seconds)), period)
 }
 
 /// A duration with units, such as `1h 30m`.
