@@ -4,7 +4,8 @@
 //! request -> style -> Api::respond: action -> admit: page, host, signature -> who asks -> faults -> operation -> reply
 //!        `-> Observer: record, metrics, log <------------------------------------------------------------'
 //! ```
-//! A service is an [`Api`]. S3 streams its bodies, so s3s finds its operation; its hooks call [`enter`], too.
+//! A service is an [`Api`]. S3 streams its bodies, and s3s finds its operation: it takes a way of its own, in `s3/front.rs`,
+//! whose hooks call [`enter`], too.
 //!
 //! Nothing here holds a lock or starts a task: dropping the future drops the request, so an abandoned long poll takes no
 //! message.
