@@ -148,7 +148,7 @@ pub(crate) enum Handler {
     Wait,
     /// The metrics, which are collected queue by queue.
     Metrics,
-    /// The [stream of changes](super::events).
+    /// The [stream of changes](console).
     Events,
     /// An action of a service, which needs no signature.
     Action,

@@ -1,6 +1,7 @@
-//! The body of a request.
+//! The bodies of requests and responses.
 //!
-//! Reads bodies of requests, and decodes those in `aws-chunked` encoding without verifying signatures.
+//! Reads bodies of requests within time limits, verifies their checksums, and decodes those in `aws-chunked` encoding without
+//! verifying signatures. Completes the bodies of errors, and applies faults to those of responses.
 //!
 //! ```text
 //! 1000;chunk-signature=..\r\n <4096 bytes> \r\n .. 0;chunk-signature=..\r\n x-amz-checksum-crc32:AAAAAA==\r\n \r\n

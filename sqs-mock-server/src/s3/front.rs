@@ -1,9 +1,9 @@
 //! The HTTP layer around s3s.
 //!
 //! ```text
-//! connection -> guard -> Front: request_body (timeout, pace) -> headers in a presigned URL -> strip_signature (without --auth)
-//!                               -> s3s -> Gate -> operations
-//!                               response_body (pace, truncate, corrupt) <-------------------------------+
+//! connection -> preflight, guard -> limited body (timeout, pace) -> headers in a presigned URL -> strip_signature (without --auth)
+//!                                   -> s3s -> Gate -> operations
+//!                                   damaged body (pace, truncate, corrupt) <-------------------------------+
 //! ```
 //! A `RequestContext` among the extensions of the request carries what the operations report besides their output.
 //! `Gate` computes the fault plan once s3s knows the operation, and stores it there, where the bodies and `Front` find it.

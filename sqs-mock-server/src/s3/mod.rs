@@ -2,8 +2,8 @@
 //! process and keeps objects in files.
 //!
 //! ```text
-//! setup -> server -> front: HTTP, faults -> s3s: signatures, XML -> ops: one method per operation -> store: files
-//!                                                                       +-> outbox: events to queues and topics
+//! MockS3::start -> http/server -> front: HTTP, faults -> s3s: signatures, XML -> ops: one method per operation -> store: files
+//!                                                                                 `-> outbox: events to queues and topics
 //! ```
 //!
 //! ```no_run

@@ -1,7 +1,6 @@
 //! Amazon SNS: topics without I/O ([`engine`]), filter policies of subscriptions ([`filter`]), the key that signs
-//! notifications ([`signing`]) and its [`certificate`], the actions ([`ops`]), and their parameters in forms ([`wire`]).
-//!
-//! The actions of SNS.
+//! notifications and its certificate ([`signing`]), the actions ([`actions`], [`publish`]), and what waits for SQS
+//! ([`deliveries`]).
 //!
 //! ```text
 //! form -> find the topic, lock it -> engine (now) -> output

@@ -6,7 +6,7 @@
 //!                                                |  sooner: the watcher, the only receive that waits for timers
 //! ```
 //! While this lock is held, nothing waits and no other queue is locked. Looking up another queue is allowed: holders of
-//! the locks that it takes (of [`accounts`](super::accounts)) lock no queue.
+//! the locks that it takes (of [`service`](super::service)) lock no queue.
 
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -9,7 +9,7 @@
 //! ```
 //! The changes of a queue arrive in order, because a queue passes them on under its lock. A dead letter is one change
 //! of two queues, hence always in exactly one of them. The messages of a publish are changes of many queues; the writer
-//! takes no changes until all those of a step have arrived, see [`Commits::together`](crate::service::commits::Commits::together).
+//! takes no changes until all those of a step have arrived, see [`Commits::together`](crate::control::commits::Commits::together).
 //!
 //! If a transaction fails, the writer keeps its changes and tries again; meanwhile, requests fail and nothing is
 //! confirmed.

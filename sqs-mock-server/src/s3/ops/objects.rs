@@ -1,4 +1,4 @@
-//! `PutObject`, `PostObject`, which s3s converts, `DeleteObject` and `DeleteObjects`.
+//! Objects: `PutObject`, `PostObject`, which s3s converts, `GetObject`, `HeadObject`, `DeleteObject` and `DeleteObjects`.
 
 use std::sync::Arc;
 use std::{io, ops};

@@ -3,13 +3,13 @@
 //!
 //! | Module | Contents |
 //! |---|---|
-//! | [`topic`], [`settings`], [`policy`] | a topic |
-//! | [`subscription`], [`subscription_attributes`], [`protocol`] | its subscriptions |
-//! | [`message`], [`message_attribute`], [`fifo`] | what publishers send |
-//! | [`envelope`] | what subscribers get |
+//! | [`topic`](mod@topic) | a topic, what it remembers of FIFO messages, and the changes that it records for a store |
+//! | [`settings`] | its attributes and tags |
+//! | [`subscription`](mod@subscription) | its subscriptions, their attributes and protocols |
+//! | [`message`] | what publishers send and subscribers get |
 //! | [`backlog`] | deliveries that wait for a retry |
-//! | [`change`] | what topics and deliveries record for a store |
-//! | [`arn`], [`refusal`] | ARNs and errors |
+//!
+//! ARNs and errors are here.
 
 pub(crate) mod backlog;
 pub(crate) mod message;

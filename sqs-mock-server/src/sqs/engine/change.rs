@@ -2,7 +2,7 @@
 //!
 //! A queue with a reader records each change under its lock. The lock holder passes the changes on before it unlocks,
 //! so readers receive the changes of a queue in the order in which they happened. Applied in this order, they yield the
-//! state of the queue, see [`QueueState`](super::QueueState). A queue without a reader records nothing.
+//! state of the queue, see `QueueState` in `state.rs`. A queue without a reader records nothing.
 
 use std::sync::Arc;
 

@@ -2,19 +2,18 @@
 //!
 //! | Module | Contents |
 //! |---|---|
-//! | [`directory`], `blocked` | queues of one account in one region: create, delete, list, dead-letter relations |
-//! | [`queue`] | one queue: send, receive, delete, visibility, moves, peek |
-//! | `store` | messages of a queue, indexed by slot, age, timer and order |
-//! | `order`, `standard`, `fifo` | the next message: fair tenants, groups in order |
-//! | `fair`, `aws_like` | standard queues: noisy tenants, random delivery |
-//! | `slab`, `sequence`, `groups` | data structures of these: no operation scans |
-//! | `message`, `handle`, `dedup`, `attempts` | messages, receipt handles, memory of FIFO queues |
-//! | `room` | limit for the memory of messages |
-//! | `throughput` | quotas of FIFO queues: calls per action, messages per group |
-//! | [`attributes`], [`redrive`], [`policy`], `tags` | settings of a queue |
-//! | `refusal` | error texts of several operations |
-//! | `change`, `state` | changes by operations, as values; the state that results from them |
+//! | [`directory`] | queues of one account in one region: create, delete, list, dead-letter relations |
+//! | [`queue`] | one queue and its timers |
+//! | [`send`], [`receive`], [`handles`], [`inspect`] | send; receive; delete and visibility; peek |
+//! | [`messages`] | messages of a queue, indexed by slot, age, timer and order: no operation scans |
+//! | [`order`] | the next message; groups of FIFO queues in order |
+//! | [`order_standard`] | standard queues: fair tenants, random delivery |
+//! | [`throughput`] | quotas of FIFO queues: calls per action, messages per group |
+//! | [`attributes`], [`redrive`], [`policy`] | settings of a queue |
+//! | [`change`], `state` | changes by operations, as values; the state that results from them |
 //! | [`move_task`] | message move tasks |
+//!
+//! The limit for the memory of messages and the error texts of several operations are here.
 
 pub(crate) mod attributes;
 pub(crate) mod change;

@@ -2,7 +2,7 @@
 //!
 //! A message that becomes visible again returns to its old turn, before later messages. After three receives it moves
 //! to the back: a consumer that keeps returning a message cannot starve the others. Tenants are the message groups of a
-//! fair queue, see [`fair`](super::fair).
+//! fair queue.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html>
 //!

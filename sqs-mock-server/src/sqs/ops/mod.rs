@@ -5,22 +5,16 @@
 //! ```
 //! | Module | Contents |
 //! |---|---|
-//! | [`service`] | accounts, clock, shutdown; finding queues |
+//! | [`queue`] | operations on queues, their attributes and tags |
+//! | [`message`], [`receive`] | operations on messages and batches |
 //! | [`access`] | access policies of queues, and their permissions |
-//! | [`accounts`], [`limits`] | accounts and regions; maximum number of queues and memory |
-//! | [`trace`] | facts about a request for logs |
-//! | [`serve`] | operations, and their parts that faults need |
-//! | [`shared`], [`poll`] | a queue behind its lock; parked receives |
-//! | [`auto_create`] | creation of queues on first use |
-//! | [`queue`], [`attributes`], [`list`] | operations on queues, their attributes and tags |
-//! | [`message`], [`receive`], [`batch`] | operations on messages and batches |
-//! | `deliver` | messages of other services |
-//! | [`strict`] | findings of strict mode about sends and deletes |
-//! | [`changes`], `restore` | changes for a store, and the state that it kept |
-//! | [`move_task`], [`mover`] | move tasks, and the background task of each |
-//! | [`inspect`], [`peek`] | not in SQS: inspecting queues and the usage of the server; peeking |
-//! | [`until`], [`reset`] | not in SQS: waiting for conditions; resetting |
-//! | [`address`], [`selection`] | queue URLs; attributes that a receive returns |
+//! | [`move_task`] | move tasks, and the background task of each |
+//! | [`deliver`] | messages of other services |
+//! | [`inspect`] | not in SQS: inspecting queues and the usage of the server |
+//! | `restore` | the state that a store kept |
+//!
+//! Accounts, limits and the search for queues are in [`service`](super::service), the lock of a queue and its parked receives
+//! in [`locked_queue`](super::locked_queue).
 
 pub(crate) mod access;
 pub(crate) mod deliver;
