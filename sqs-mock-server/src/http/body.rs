@@ -251,7 +251,8 @@ pub struct Limits {
     /// Concurrent connections; further ones wait in the backlog of the socket. Default: 4,096.
     pub max_connections: usize,
     /// Maximum request body, in bytes; longer ones fail with status 413. Default: 8 MiB, since JSON escapes can take
-    /// six bytes per character of a 1 MiB message.
+    /// six bytes per character of a 1 MiB message. In S3, it limits the file of a form; longer ones fail with
+    /// `EntityTooLarge`.
     #[serde(deserialize_with = "bytes")]
     pub max_body: usize,
     /// Memory of all request bodies in progress, in bytes, without the first 64 KiB of each body that is still

@@ -7,7 +7,7 @@ use s3s::dto::{
     AbortMultipartUploadInput, ChecksumAlgorithm, ChecksumType, CompleteMultipartUploadInput,
     CompletedMultipartUpload, CompletedPart, CreateMultipartUploadInput, StreamingBlob, UploadPartInput,
 };
-use s3s::{S3ErrorCode, S3Request};
+use s3s::{S3ErrorCode, S3Request, S3Result};
 
 use super::Operations;
 use crate::control::clock::Clock;
@@ -16,6 +16,7 @@ use crate::control::seed::Seed;
 use crate::s3::outbox::Outbox;
 use crate::s3::outbox::tests::targets;
 use crate::s3::store::Store;
+use crate::s3::store::bucket::MAX_UPLOADS;
 use crate::s3::store::object::Hashes;
 
 const BUCKET: &str = "payloads";
@@ -45,8 +46,8 @@ fn request<T>(input: T) -> S3Request<T> {
     }
 }
 
-/// Begins an upload and adds one part.
-async fn upload(operations: &Operations, algorithm: Option<&'static str>) -> String {
+/// Begins an upload.
+fn begin(operations: &Operations, algorithm: Option<&'static str>) -> S3Result<String> {
     let begin = CreateMultipartUploadInput {
         bucket: BUCKET.to_owned(),
         key: KEY.to_owned(),
@@ -54,7 +55,26 @@ async fn upload(operations: &Operations, algorithm: Option<&'static str>) -> Str
         checksum_type: algorithm.map(|_| ChecksumType::from_static(ChecksumType::FULL_OBJECT)),
         ..CreateMultipartUploadInput::default()
     };
-    let id = operations.create_multipart_upload(request(begin)).unwrap().upload_id.unwrap();
+    Ok(operations.create_multipart_upload(request(begin))?.upload_id.unwrap())
+}
+
+#[tokio::test]
+async fn number_of_uploads_in_progress_is_limited() {
+    let operations = operations();
+    let first = begin(&operations, None).unwrap();
+    for _ in 1..MAX_UPLOADS {
+        begin(&operations, None).unwrap();
+    }
+    let refused = begin(&operations, None).unwrap_err();
+    assert_eq!(refused.code(), &S3ErrorCode::InvalidRequest);
+    assert!(refused.message().unwrap().contains("at most 10000"), "{refused}");
+    operations.abort_multipart_upload(abort(&first)).unwrap();
+    begin(&operations, None).unwrap();
+}
+
+/// Begins an upload and adds one part.
+async fn upload(operations: &Operations, algorithm: Option<&'static str>) -> String {
+    let id = begin(operations, algorithm).unwrap();
     let body = stream::iter([Ok::<_, std::io::Error>(bytes::Bytes::from(vec![b'x'; 1 << 20]))]);
     let part = UploadPartInput {
         bucket: BUCKET.to_owned(),

@@ -44,6 +44,9 @@ pub(crate) fn no_such_bucket() -> S3Error {
     s3_error!(NoSuchBucket, "The specified bucket does not exist")
 }
 
+/// The most uploads in progress, which are kept in memory. S3 has no such limit.
+pub(crate) const MAX_UPLOADS: usize = 10_000;
+
 /// The error for an upload that does not exist.
 fn no_such_upload() -> S3Error {
     let text = "The specified upload does not exist. The upload ID may be invalid, or the upload may have been \
@@ -186,7 +189,14 @@ impl Bucket {
 
     /// Begins an upload.
     pub(crate) fn begin(&self, upload: Upload) -> io::Result<()> {
-        self.open()?.uploads.insert(upload.id.clone(), upload);
+        let mut state = self.open()?;
+        if state.uploads.len() >= MAX_UPLOADS {
+            return Err(io::Error::other(s3_error!(
+                InvalidRequest,
+                "A bucket of this server has at most {MAX_UPLOADS} multipart uploads in progress."
+            )));
+        }
+        state.uploads.insert(upload.id.clone(), upload);
         Ok(())
     }
 
