@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::RwLock;
+use serde::Serialize;
 use sqs_client::client::Execute;
 use sqs_client::wire::validate::{Draft, QueueRules, error};
 use tokio::runtime::Handle;
@@ -25,6 +26,7 @@ use crate::lane::request::{Change, DeduplicationId, Delete, Kind, Outgoing, Send
 use crate::lane::{Arrival, Flush, Lane, NotAdmitted};
 use crate::observe::meter::Meter;
 use crate::observe::sends::{Hook, Observer, Stats};
+use crate::queue::BufferedQueue;
 use crate::receive::delivery::Claims;
 use crate::settings::{Builder, MAX_OFFLOADED_BYTES, Rules, Settings};
 use crate::time::after;
@@ -241,6 +243,28 @@ impl<H: Execute> BufferedClient<H> {
     /// The same as `send`.
     pub async fn send_entry(&self, entry: impl Into<Entry>) -> Result<SendReceipt, SendError> {
         self.enqueue(entry).await?.await
+    }
+
+    /// Like [`send`](Self::send), with this value as JSON.
+    ///
+    /// # Errors
+    /// The same as `send`; or the value has no form in JSON, such as a map whose keys are no texts
+    /// ([`Invalid`](SendErrorKind::Invalid)).
+    ///
+    /// # Cancel safety
+    /// The same as `send`.
+    pub async fn send_json(
+        &self,
+        queue_url: impl Into<String>,
+        value: &(impl Serialize + Sync + ?Sized),
+    ) -> Result<SendReceipt, SendError> {
+        let entry = Entry::json(queue_url, value).map_err(SendError::no_json)?;
+        self.send_entry(entry).await
+    }
+
+    /// A client of the queue with this URL.
+    pub fn queue(&self, url: impl Into<String>) -> BufferedQueue<H> {
+        BufferedQueue::new(self.clone(), url.into())
     }
 
     /// Admits a message; waits if there is no room. Admission is first come, first served within a queue. The ticket resolves

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use serde::Serialize;
 use sqs_client::operation::send_message::SendMessageInput;
 use sqs_client::types::{
     MessageAttributeValue, MessageSystemAttributeNameForSends, MessageSystemAttributeValue,
@@ -46,6 +47,17 @@ impl Entry {
         let mut message = SendMessageBatchRequestEntry::default();
         message.message_body = body.into();
         Self { queue_url: queue_url.into(), message }
+    }
+
+    /// A message with this value as JSON.
+    ///
+    /// # Errors
+    /// The value has no form in JSON, such as a map whose keys are no texts.
+    pub fn json(
+        queue_url: impl Into<String>,
+        value: &(impl Serialize + ?Sized),
+    ) -> Result<Self, serde_json::Error> {
+        serde_json::to_string(value).map(|body| Self::new(queue_url, body))
     }
 
     /// An entry from a batch request. Its `id` is ignored.

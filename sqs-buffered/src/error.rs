@@ -157,6 +157,12 @@ impl SendError {
         Self::new(SendErrorKind::Invalid).refused(refusal.code, refusal.message)
     }
 
+    /// The value of a message has no form in JSON.
+    #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+    pub(crate) fn no_json(error: serde_json::Error) -> Self {
+        Self::new(SendErrorKind::Invalid).explained(format!("the value has no form in JSON: {error}"))
+    }
+
     /// The response does not mention the entry.
     pub(crate) fn unaccounted() -> Self {
         Self::new(SendErrorKind::Unaccounted).maybe_sent(true)
@@ -420,6 +426,22 @@ pub struct BuildError {
     allowed: String,
 }
 
+/// An error with its causes, as `the price is wrong: invalid digit found in string`.
+#[derive(Debug)]
+pub(crate) struct Causes<'e>(pub(crate) &'e (dyn StdError + 'e));
+
+impl fmt::Display for Causes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
 impl BuildError {
     pub(crate) fn new(setting: &'static str, value: impl fmt::Display, allowed: impl fmt::Display) -> Self {
         Self { setting, value: value.to_string(), allowed: allowed.to_string() }
@@ -536,6 +558,13 @@ impl ReceiveError {
     pub(crate) fn refused(queue_url: &str, error: impl OperationError) -> Self {
         let (kind, cause) = (ReceiveErrorKind::Refused, error.client_error().cloned());
         let text = format!("cannot receive from {queue_url}: {error}");
+        let is_retryable = error.is_retryable();
+        Self(Arc::new(ReceiveInner { kind, text, cause, is_retryable, source: Some(Box::new(error)) }))
+    }
+
+    pub(crate) fn no_queue(name: &str, hint: &str, error: impl OperationError) -> Self {
+        let (kind, cause) = (ReceiveErrorKind::Refused, error.client_error().cloned());
+        let text = format!("cannot find the queue {name:?}: {error}{hint}");
         let is_retryable = error.is_retryable();
         Self(Arc::new(ReceiveInner { kind, text, cause, is_retryable, source: Some(Box::new(error)) }))
     }

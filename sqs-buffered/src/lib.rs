@@ -40,6 +40,13 @@ pub mod guide {
     #[doc = "[idempotency]: crate::guide::idempotency\n"]
     #[doc = include_str!("../docs/leases.md")]
     pub mod leases {}
+    #[doc = include_str!("../docs/moving-from-celery.md")]
+    pub mod moving_from_celery {}
+    #[doc = "[idempotency]: crate::guide::idempotency\n[ordering]: crate::guide::ordering_and_fifo\n"]
+    #[doc = include_str!("../docs/moving-from-spring-cloud-aws.md")]
+    pub mod moving_from_spring_cloud_aws {}
+    #[doc = include_str!("../docs/moving-from-sqs-consumer.md")]
+    pub mod moving_from_sqs_consumer {}
     #[doc = include_str!("../docs/observability.md")]
     pub mod observability {}
     #[doc = "[consuming]: crate::guide::consuming\n"]
@@ -62,6 +69,7 @@ pub mod metrics;
 #[expect(dead_code, unreachable_pub, reason = "it is public with the feature")]
 mod metrics;
 mod observe;
+mod queue;
 mod receive;
 mod settings;
 mod span;
@@ -75,22 +83,25 @@ mod trace_context;
 pub use client::BufferedClient;
 pub use consume::batch::{BatchHandler, BatchOutcomes, IntoBatchOutcomes};
 pub use consume::builder::{ConsumerBuilder, NoHandler, ReadyConsumer, WithHandler};
-pub use consume::consumer::{Consumer, ConsumerHandle, Report};
+pub use consume::consumer::{Consumer, ConsumerHandle, Health, Report};
+pub use consume::envelope::{EventBridge, InvalidBody, S3Event, S3Record, Sns};
 pub use consume::extract::{
     FromMessage, FromRef, GroupId, Json, MessageAttributes, MessageContext, ReceiveCount, State,
 };
-pub use consume::handler::{Attempt, Handler, IntoOutcome};
-pub use consume::idempotent::{Begin, IdempotencyStore, Idempotent, MemoryStore};
+pub use consume::handler::{Attempt, Blocking, Handler, IntoOutcome, blocking};
+pub use consume::idempotent::{Begin, IdempotencyStore, Idempotent, MemoryStore, check_store};
 pub use consume::lambda::LambdaHandler;
 pub use consume::lines::GroupAdvance;
 pub use consume::pool::{Concurrency, HandlerPool};
-pub use consume::settle::{HandlerError, Outcome, Poison};
+pub use consume::router::Router;
+pub use consume::settle::{Failure, HandlerError, Outcome, Poison, dead_letter_after};
 pub use entry::{Entry, Ticket};
 pub use error::{BuildError, EnqueueError, ReceiveError, ReceiveErrorKind, SendError, SendErrorKind};
 pub use lane::flush::Summary;
 pub use lane::request::SendReceipt;
 pub use observe::receives::{Event, ReceiveStats, Settled};
 pub use observe::sends::{SendEvent, Stats};
+pub use queue::{BufferedQueue, QueueName};
 pub use receive::back_off::BackOff;
 pub use receive::delivery::Received;
 pub use receive::lease::Lease;
@@ -98,3 +109,4 @@ pub use receive::lease_table::LeaseOver;
 pub use receive::receiver::{Receiver, ReceiverBuilder};
 pub use settings::{AfterFailure, BatchLimits, Builder, DedupId, FifoOrdering, InFlight, Linger};
 pub use sqs_client::lambda::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsRecord, SqsRecordAttribute};
+pub use tokio_util::sync::CancellationToken;

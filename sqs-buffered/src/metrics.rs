@@ -29,6 +29,7 @@
 //! | `sqs_buffered.leases.lost` | counter | leases | Q | leases that were lost |
 //! | `sqs_buffered.renewals.failed` | counter | renewals | Q | failed attempts to renew a lease that did not lose it |
 //! | `sqs_buffered.settles.failed` | counter | settles | Q | deletes and visibility changes of received messages that failed for good |
+//! | `sqs_buffered.handlers.timed_out` | counter | runs | Q | handlers that took longer than their timeout |
 //! | `sqs_buffered.messages.retried_in_place` | counter | runs | Q | failed messages of FIFO queues that run again in place ([`Poison`](crate::Poison)) |
 //! | `sqs_buffered.messages.unopened` | counter | messages | Q | messages that the client below could not open, such as those whose payload did not load |
 //! | `sqs_buffered.dead_letters.failed` | counter | messages | Q | messages that could not be sent to the dead-letter queue |
@@ -106,6 +107,7 @@ names! {
     LEASES_LOST = "sqs_buffered.leases.lost", counter, Count, "Leases that were lost";
     RENEWALS_FAILED = "sqs_buffered.renewals.failed", counter, Count, "Failed attempts to renew a lease that did not lose it";
     SETTLES_FAILED = "sqs_buffered.settles.failed", counter, Count, "Deletes and visibility changes of received messages that failed for good";
+    HANDLERS_TIMED_OUT = "sqs_buffered.handlers.timed_out", counter, Count, "Handlers that took longer than their timeout";
     RETRIED_IN_PLACE = "sqs_buffered.messages.retried_in_place", counter, Count, "Failed messages of FIFO queues that run again in place";
     UNOPENED = "sqs_buffered.messages.unopened", counter, Count, "Messages that the client below could not open";
     DEAD_LETTERS_FAILED = "sqs_buffered.dead_letters.failed", counter, Count, "Messages that could not be sent to the dead-letter queue";

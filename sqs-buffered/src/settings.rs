@@ -382,14 +382,16 @@ pub enum FifoOrdering {
     Grouped,
 }
 
-/// What happens to the admitted messages of a group after one of them has failed for good.
+/// What happens to the messages of a group after one of them has failed: to those that the client has admitted, and with
+/// [`ConsumerBuilder::after_failure`](crate::consume::builder::ConsumerBuilder::after_failure), to those that a consumer has received.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum AfterFailure {
-    /// They end as [`PrecedingFailed`](crate::error::SendErrorKind::PrecedingFailed). Messages that are admitted later are sent.
+    /// To send: they end as [`PrecedingFailed`](crate::error::SendErrorKind::PrecedingFailed). Messages that are admitted later are sent.
+    /// Received: they wait for it, in order.
     #[default]
     FailGroup,
-    /// They are sent, without the one that failed.
+    /// They are sent, or handled, without the one that failed.
     Continue,
 }
 

@@ -244,7 +244,7 @@ impl BatchOutcomes {
             Self::All(Ok(outcome)) => ids.iter().map(|_| Some(Ok(outcome.clone()))).collect(),
             Self::All(Err(error)) => {
                 let shared = SharedError(error.into());
-                ids.iter().map(|_| Some(Err(Box::new(shared.clone()).into()))).collect()
+                ids.iter().map(|_| Some(Err(shared.clone().into()))).collect()
             }
             Self::Each(results) => {
                 let mut results = results.into_iter();
@@ -257,7 +257,7 @@ impl BatchOutcomes {
 
 /// An error that several messages share.
 #[derive(Clone, Debug)]
-struct SharedError(Arc<dyn std::error::Error + Send + Sync>);
+pub(crate) struct SharedError(pub(crate) Arc<dyn std::error::Error + Send + Sync>);
 
 impl fmt::Display for SharedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,7 @@
 //! The settings of a consumer, and its limits.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::consume::consumer::{Consumer, Parts};
 use crate::consume::handler::{AnyHandler, Handler};
 use crate::consume::lines::GroupAdvance;
 use crate::consume::pool::{Concurrency, HandlerPool, RateLimit};
-use crate::consume::settle::{HandlerError, Outcome, Poison};
+use crate::consume::settle::{Failure, HandlerError, OnError, Outcome, Poison};
 use crate::consume::work::Handling;
 use crate::error::BuildError;
 use crate::observe::receives::Hook;
@@ -23,6 +24,7 @@ use crate::receive::lease::Lease;
 use crate::receive::pump::Source;
 use crate::receive::renewal_thread::RenewalThread;
 use crate::receive::settings::{Settings, receive_setters};
+use crate::settings::AfterFailure;
 
 /// Builds a [`Consumer`]. Set the [state](Self::state) before the [handler](Self::handler); the order of other settings
 /// does not matter. [`build`](Self::build) checks them. `S` tells whether a handler is set, which `build` requires.
@@ -37,6 +39,8 @@ pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
     poison: Poison,
     grace: Duration,
     hook: Option<Hook>,
+    on_error: Option<OnError>,
+    after_failure: AfterFailure,
     handler: S,
 }
 
@@ -61,6 +65,8 @@ impl<H: Execute> ConsumerBuilder<H> {
             poison: Poison::default(),
             grace: GRACE,
             hook: None,
+            on_error: None,
+            after_failure: AfterFailure::default(),
             handler: NoHandler(()),
         }
     }
@@ -110,6 +116,13 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
         self
     }
 
+    /// Sets the priority within its [pool](Self::pool): 0 by default. While a consumer of a higher priority has messages that wait, those of
+    /// lower priorities start no handlers; weights count among consumers of the same priority.
+    pub fn priority(mut self, priority: u8) -> Self {
+        self.limits.priority = priority;
+        self
+    }
+
     /// Limits how many messages start per second: 0.001 to 1,000,000; unlimited by default. Starts are evenly spaced,
     /// with bursts of at most 50 ms worth of messages. At most one second's worth of messages waits to start.
     pub fn rate_limit(mut self, messages_per_second: f64) -> Self {
@@ -154,6 +167,51 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
         self
     }
 
+    /// Sets how long a handler may run: 1 ms to 12 hours, unlimited by default, while its lease is renewed. Then it is stopped at its next
+    /// `.await`, and has failed. One that blocks its thread keeps its message and its place until it returns. A tenth of the time before,
+    /// its [cancellation token](crate::consume::extract::MessageContext::cancellation) is cancelled, so that it can end by itself. The
+    /// timeout of a batch handler is that of the whole batch.
+    pub fn handler_timeout(mut self, timeout: Duration) -> Self {
+        self.limits.handler_timeout = Some(timeout);
+        self
+    }
+
+    /// Sets a policy for failures: it says what happens to a message after an error, a panic or a timeout of its handler. With `None`, the
+    /// message is retried after the [back-off](Self::back_off). [`dead_letter_after`](crate::consume::settle::dead_letter_after) is one. A
+    /// policy that panics counts as `None`.
+    ///
+    /// ```no_run
+    /// # async fn handle(_: String) {}
+    /// # fn example(client: sqs_client::Client, url: &str) {
+    /// use sqs_buffered::{Consumer, Outcome};
+    ///
+    /// let consumer = Consumer::builder(client, url)
+    ///     .on_error(|failure| match failure.error() {
+    ///         // Retries cannot help.
+    ///         Some(error) if error.is::<std::num::ParseIntError>() => Some(Outcome::DeadLetter(failure.to_string())),
+    ///         _ if failure.receive_count() > 10 => Some(Outcome::Ack),
+    ///         _ => None,
+    ///     })
+    ///     .handler(handle);
+    /// # }
+    /// ```
+    pub fn on_error(
+        mut self,
+        policy: impl Fn(&Failure<'_>) -> Option<Outcome> + Send + Sync + 'static,
+    ) -> Self {
+        self.on_error = Some(Arc::new(policy));
+        self
+    }
+
+    /// Sets what happens on FIFO queues to the messages of a group after one of them has failed or was
+    /// [nacked](crate::consume::settle::Outcome::Nack). By default ([`AfterFailure::FailGroup`]), they wait for it, in order. With
+    /// [`AfterFailure::Continue`], those that were received are handled without it; it comes back after its back-off. SQS returns no other
+    /// message of the group until then.
+    pub fn after_failure(mut self, behaviour: AfterFailure) -> Self {
+        self.after_failure = behaviour;
+        self
+    }
+
     /// Sets when the next message of a group may start on FIFO queues: [`GroupAdvance::AfterDelete`] by default.
     pub fn group_advance(mut self, advance: GroupAdvance) -> Self {
         self.advance = advance;
@@ -187,7 +245,19 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     }
 
     fn with<N>(self, change: impl FnOnce(S) -> N) -> ConsumerBuilder<H, N> {
-        let Self { source, limits, settings, renewals, advance, poison, grace, hook, handler } = self;
+        let Self {
+            source,
+            limits,
+            settings,
+            renewals,
+            advance,
+            poison,
+            grace,
+            hook,
+            on_error,
+            after_failure,
+            handler,
+        } = self;
         ConsumerBuilder {
             source,
             limits,
@@ -197,6 +267,8 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
             poison,
             grace,
             hook,
+            on_error,
+            after_failure,
             handler: change(handler),
         }
     }
@@ -285,6 +357,8 @@ impl<H: Execute> ReadyConsumer<H> {
             poison,
             grace,
             hook,
+            on_error,
+            after_failure,
             handler: WithHandler(handler),
         } = self;
         if let Handling::Each(_) = handler {
@@ -292,10 +366,27 @@ impl<H: Execute> ReadyConsumer<H> {
         }
         settings.check(&source.url)?;
         limits.check()?;
+        if limits.priority > 0 && matches!(limits.handlers, Handlers::Own(_)) {
+            return Err(BuildError::new("priority", limits.priority, "0 without a pool"));
+        }
+        if let Handling::Each(handler) = &handler {
+            handler.check()?;
+        }
         let settings_of_client = source.client.settings();
         source.renewals =
             renewals.map(|client| RenewalThread::new(client, settings_of_client)).transpose()?;
-        Ok(Consumer::assemble(Parts { source, limits, settings, advance, poison, grace, hook, handler }))
+        let failures = (on_error, after_failure);
+        Ok(Consumer::assemble(Parts {
+            source,
+            limits,
+            settings,
+            advance,
+            poison,
+            grace,
+            hook,
+            failures,
+            handler,
+        }))
     }
 }
 
@@ -321,6 +412,8 @@ const MAX_BATCH_WINDOW: Duration = Duration::from_secs(300);
 
 const MAX_WEIGHT: u32 = 1_000;
 
+const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_hours(12);
+
 /// Limits of running handlers, messages per handler, messages in addition to those, and starts per second.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
@@ -331,6 +424,9 @@ pub(crate) struct Limits {
     /// How long the first message of a batch waits for others.
     pub(crate) batch_window: Duration,
     pub(crate) per_second: Option<f64>,
+    pub(crate) handler_timeout: Option<Duration>,
+    /// Within its pool.
+    pub(crate) priority: u8,
 }
 
 /// The bound on running handlers.
@@ -349,6 +445,8 @@ impl Default for Limits {
             batch_size: 10,
             batch_window: Duration::from_millis(100),
             per_second: None,
+            handler_timeout: None,
+            priority: 0,
         }
     }
 }
@@ -361,6 +459,9 @@ impl Limits {
         if self.batch_window > MAX_BATCH_WINDOW {
             let window = format!("{:?}", self.batch_window);
             return Err(BuildError::new("batch_window", window, format!("at most {MAX_BATCH_WINDOW:?}")));
+        }
+        if let Some(timeout) = self.handler_timeout.filter(|timeout| !TIMEOUTS.contains(timeout)) {
+            return Err(BuildError::new("handler_timeout", format!("{timeout:?}"), "1 ms to 12 hours"));
         }
         match self.handlers {
             Handlers::Own(concurrency) => self.check_concurrency(concurrency)?,

@@ -2,9 +2,9 @@
 
 use std::future::pending;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{fmt, io};
@@ -16,14 +16,15 @@ use tokio::runtime::Handle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
 
 use crate::client::BufferedClient;
 use crate::consume::builder::{ConsumerBuilder, Handlers, Limits};
 use crate::consume::lines::{GroupAdvance, Item, Key};
 use crate::consume::pool::{Concurrency, HandlerPool, PoolMember};
 use crate::consume::run::Run;
-use crate::consume::settle::Poison;
+use crate::consume::settle::{OnError, Poison};
 use crate::consume::work::Handling;
 use crate::error::{BuildError, ReceiveError, ReceiveErrorKind};
 use crate::observe::receives::{Hook, Observer, ReceiveStats};
@@ -33,6 +34,7 @@ use crate::receive::delivery::{Delivery, Grace};
 use crate::receive::opening::Opener;
 use crate::receive::pump::{Intake, Source, Stop};
 use crate::receive::settings::Settings;
+use crate::settings::AfterFailure;
 
 /// Receives messages and runs a handler for each one, many at a time.
 ///
@@ -118,6 +120,7 @@ impl<H: Execute> Consumer<H> {
         if self.shared.has_run.swap(true, Relaxed) {
             return Err(already_run());
         }
+        let _ = self.shared.started.set(Instant::now());
         let _ending = RunGuard(&self.shared);
         let mut driven = pin!(self.drive());
         let result = tokio::select! {
@@ -162,6 +165,63 @@ impl<H: Execute> Consumer<H> {
         let mut result = self.shared.result.subscribe();
         let ended = result.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
         ended.unwrap_or_else(|| Err(ReceiveError::new(ReceiveErrorKind::Aborted, "the consumer was dropped")))
+    }
+
+    /// Begins a shutdown, without waiting for it. After a [`shutdown`](Self::shutdown), it changes nothing.
+    pub fn stop(&self) {
+        self.shared.end(None);
+    }
+
+    /// Handles messages until the queue has stayed empty for this long, and then shuts down like [`run_until`](Self::run_until): for jobs
+    /// that end. The queue counts as empty if at least one receive returned nothing, and this consumer holds no message. Messages that are
+    /// hidden do not count: delayed ones, those that other consumers hold, and those that wait for their [back-off](ConsumerBuilder::back_off)
+    /// to be handled again. While SQS cannot be reached, it goes on; bound it by a `timeout` around [`stop`](Self::stop) if it must end.
+    ///
+    /// ```no_run
+    /// # async fn example(consumer: sqs_buffered::Consumer) -> Result<(), sqs_buffered::ReceiveError> {
+    /// let report = consumer.drain(std::time::Duration::from_secs(5)).await?;
+    /// println!("{} handled, {} dead letters", report.stats.acked, report.stats.dead_lettered);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The same as [`run_until`](Self::run_until).
+    ///
+    /// # Cancel safety
+    /// The same as [`run_until`](Self::run_until).
+    pub async fn drain(&self, idle: Duration) -> Result<Report, ReceiveError> {
+        self.run_until(self.emptied(idle)).await
+    }
+
+    async fn emptied(&self, idle: Duration) {
+        let step = (idle / 10).clamp(Duration::from_millis(10), Duration::from_secs(1));
+        let (mut since, mut before) = (Instant::now(), self.stats());
+        loop {
+            sleep(step).await;
+            let now = self.stats();
+            if now.held > 0 || now.received != before.received {
+                (since, before) = (Instant::now(), now);
+            } else if now.empty_receives > before.empty_receives && since.elapsed() >= idle {
+                return;
+            }
+        }
+    }
+
+    /// How the consumer is doing, for the health check of a platform.
+    pub fn health(&self) -> Health {
+        let (shared, stats) = (&self.shared, self.stats());
+        Health {
+            is_running: shared.has_run.load(Relaxed) && shared.result.borrow().is_none(),
+            is_stopping: shared.stop.is_finishing(),
+            is_paused: self.is_paused(),
+            since_start: shared.started.get().map(Instant::elapsed),
+            last_receive: shared.observer.since_last_receive(),
+            is_full: shared.credits.is_full(),
+            running_handlers: shared.running_handlers.load(Relaxed),
+            held: stats.held,
+            leases_lost: stats.leases_lost,
+        }
     }
 
     /// The totals so far.
@@ -253,6 +313,71 @@ impl<H: Execute> Consumer<H> {
     }
 }
 
+/// How a consumer is doing: see [`Consumer::health`]. `Display` shows all of it on one line.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use sqs_buffered::Consumer;
+///
+/// /// The status of `GET /health`. A receive ends after its wait time, 20 s by default.
+/// fn status(consumer: &Consumer) -> u16 {
+///     if consumer.health().is_live(Duration::from_secs(60)) { 200 } else { 503 }
+/// }
+/// # let _ = status;
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
+#[non_exhaustive]
+pub struct Health {
+    /// Whether it has been started and has not ended.
+    pub is_running: bool,
+    /// Whether a shutdown has begun.
+    pub is_stopping: bool,
+    /// Whether it is [paused](Consumer::pause).
+    pub is_paused: bool,
+    /// The time since the consumer was started; `None` before.
+    pub since_start: Option<Duration>,
+    /// The time since SQS has answered a receive; `None` before the first answer. It grows while all places are taken.
+    pub last_receive: Option<Duration>,
+    /// Whether messages are in all places, so that nothing is received.
+    pub is_full: bool,
+    /// Running handlers, or batches.
+    pub running_handlers: usize,
+    /// Messages that are held and not settled.
+    pub held: usize,
+    /// Lost leases so far.
+    pub leases_lost: u64,
+}
+
+impl Health {
+    /// Whether the consumer runs, and SQS has answered a receive within this time, or there is a reason why it was not asked: a pause, a
+    /// shutdown, or messages in all places. In the beginning, it has this time for its first receive.
+    pub fn is_live(&self, within: Duration) -> bool {
+        let has_reason = self.is_paused || self.is_stopping || self.is_full;
+        let last = self.last_receive.or(self.since_start);
+        self.is_running && (has_reason || last.is_some_and(|last| last <= within))
+    }
+}
+
+impl fmt::Display for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self {
+            Self { is_running: false, .. } => "not running",
+            Self { is_stopping: true, .. } => "stopping",
+            Self { is_paused: true, .. } => "paused",
+            _ => "running",
+        };
+        write!(f, "{state}, ")?;
+        match self.last_receive {
+            Some(last) => write!(f, "last receive {:.1} s ago", last.as_secs_f64())?,
+            None => f.write_str("no receive yet")?,
+        }
+        let Self { running_handlers, held, leases_lost, .. } = self;
+        write!(f, ", {running_handlers} handlers, {held} messages held, {leases_lost} leases lost")
+    }
+}
+
 impl<H: Execute> fmt::Debug for Consumer<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Consumer")
@@ -269,6 +394,8 @@ pub(crate) struct Shared<H: Execute> {
     pub(crate) settings: Settings,
     pub(crate) advance: GroupAdvance,
     pub(crate) poison: Poison,
+    pub(crate) on_error: Option<OnError>,
+    pub(crate) after_failure: AfterFailure,
     pub(crate) handler: Handling,
     pub(crate) credits: Arc<SharedCredits>,
     pool: HandlerPool,
@@ -279,9 +406,15 @@ pub(crate) struct Shared<H: Execute> {
     pub(crate) dead_letters: DeadLetters,
     pub(crate) opener: Opener,
     has_run: AtomicBool,
+    /// When the run has started.
+    started: OnceLock<Instant>,
     /// Whether it has logged that FIFO messages have no group.
     has_warned_of_no_group: AtomicBool,
+    /// How many handlers run.
+    pub(crate) running_handlers: Arc<AtomicUsize>,
     pub(crate) stop: Stop,
+    /// Is cancelled when a shutdown begins.
+    cancellation: CancellationToken,
     /// How long a shutdown takes at most by default.
     pub(crate) grace: Duration,
     /// The shutdown, once it has begun.
@@ -299,6 +432,7 @@ pub(crate) struct Parts<H: Execute> {
     pub(crate) poison: Poison,
     pub(crate) grace: Duration,
     pub(crate) hook: Option<Hook>,
+    pub(crate) failures: (Option<OnError>, AfterFailure),
     pub(crate) handler: Handling,
 }
 
@@ -319,7 +453,7 @@ impl<H: Execute> Drop for RunGuard<'_, H> {
 
 impl<H: Execute> Shared<H> {
     pub(crate) fn new(parts: Parts<H>) -> Self {
-        let Parts { source, limits, settings, advance, poison, grace, hook, handler } = parts;
+        let Parts { source, limits, settings, advance, poison, grace, hook, failures, handler } = parts;
         // Groups exist on standard queues too (fair queues). Their messages run concurrently.
         let credits_of = if source.is_fifo() { SharedCredits::of_groups } else { SharedCredits::of_messages };
         let observer = Arc::new(Observer::new(&source.url, hook));
@@ -338,13 +472,18 @@ impl<H: Execute> Shared<H> {
             settings,
             advance,
             poison,
+            on_error: failures.0,
+            after_failure: failures.1,
             handler,
             observer,
             dead_letters: DeadLetters::default(),
             opener: Opener::default(),
             has_run: AtomicBool::new(false),
+            started: OnceLock::new(),
             has_warned_of_no_group: AtomicBool::new(false),
+            running_handlers: Arc::default(),
             stop: Stop::new(),
+            cancellation: CancellationToken::new(),
             grace,
             ending: watch::channel(None).0,
             result: watch::channel(None).0,
@@ -354,7 +493,7 @@ impl<H: Execute> Shared<H> {
     /// Joins the pool.
     pub(crate) fn join_pool(&self) -> PoolMember {
         let weight = if let Handlers::Shared(_, weight) = self.limits.handlers { weight } else { 1 };
-        self.pool.join(weight, &self.woken)
+        self.pool.join((self.limits.priority, weight), &self.woken)
     }
 
     /// Begins the shutdown. The latest grace wins; without one, the first.
@@ -368,6 +507,13 @@ impl<H: Execute> Shared<H> {
             is_new
         });
         self.stop.finish();
+        self.cancellation.cancel();
+    }
+
+    /// What tells a handler to end.
+    pub(crate) fn cancellation(&self) -> CancellationToken {
+        // A handler may cancel its own.
+        self.cancellation.child_token()
     }
 
     /// The line of a message: its group on FIFO queues, else itself. FIFO messages without a group, from services that do not

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use sqs_client::types::{Message, MessageAttributeValue, MessageSystemAttributeName as Name};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
+use crate::consume::envelope::{InvalidBody, found};
 use crate::consume::handler::Attempt;
 use crate::consume::settle::HandlerError;
-use crate::receive::delivery::Delivery;
+use crate::receive::delivery::{Claim, Delivery};
 use crate::receive::lease::Lease;
 
 /// A message and its delivery. [Extractors](FromMessage) read from it.
@@ -37,12 +39,23 @@ pub struct MessageContext {
     attempt: Option<Attempt>,
     /// How many times the handler has failed since the message was received.
     failures: u32,
+    cancellation: CancellationToken,
+    /// Keeps other consumers of the client from handling the message.
+    claim: Option<Arc<Claim>>,
 }
 
 impl MessageContext {
     /// A message without a lease and without a deadline.
     pub fn new(message: impl Into<Arc<Message>>) -> Self {
-        Self { message: message.into(), lease: None, deadline: None, attempt: None, failures: 0 }
+        Self {
+            message: message.into(),
+            lease: None,
+            deadline: None,
+            attempt: None,
+            failures: 0,
+            cancellation: CancellationToken::new(),
+            claim: None,
+        }
     }
 
     /// Sets the time at which the handler must have ended. A lease takes precedence.
@@ -55,9 +68,30 @@ impl MessageContext {
         Self { attempt: Some(attempt), ..self }
     }
 
-    pub(crate) fn of(delivery: &Delivery) -> Self {
+    pub(crate) fn of(delivery: &Delivery, cancellation: CancellationToken) -> Self {
         let (lease, failures) = (Some(delivery.lease.clone()), delivery.failures);
-        Self { lease, failures, ..Self::new(Arc::clone(&delivery.message)) }
+        Self { lease, failures, cancellation, ..Self::new(Arc::clone(&delivery.message)) }
+    }
+
+    /// Keeps the message claimed until this context and its clones are dropped.
+    pub(crate) fn with_claim(self, claim: Arc<Claim>) -> Self {
+        Self { claim: Some(claim), ..self }
+    }
+
+    /// What keeps the message claimed.
+    pub(crate) fn claim(&self) -> Option<Arc<Claim>> {
+        self.claim.clone()
+    }
+
+    /// The same delivery of what an envelope contains.
+    pub(crate) fn with_content(
+        &self,
+        body: String,
+        attributes: Option<HashMap<String, MessageAttributeValue>>,
+    ) -> Self {
+        let mut message = Message::clone(&self.message);
+        (message.body, message.message_attributes) = (Some(body), attributes);
+        Self { message: message.into(), ..self.clone() }
     }
 
     /// The message, with all its attributes.
@@ -68,6 +102,12 @@ impl MessageContext {
     /// The lease of the message. `None` in AWS Lambda, which keeps the message hidden itself.
     pub fn lease(&self) -> Option<&Lease> {
         self.lease.as_ref()
+    }
+
+    /// Is cancelled when the handler should end: a tenth of the [`handler_timeout`](crate::consume::builder::ConsumerBuilder::handler_timeout)
+    /// before it is over, when the lease is lost, and when the consumer shuts down. In AWS Lambda, it is never cancelled.
+    pub fn cancellation(&self) -> &CancellationToken {
+        &self.cancellation
     }
 
     /// The attempt, within [`Idempotent`](crate::consume::idempotent::Idempotent).
@@ -124,12 +164,15 @@ impl MessageContext {
 /// |---|---|
 /// | [`Json<T>`](Json) | the body, deserialized |
 /// | `String` | the body |
+/// | [`Sns<T>`](crate::consume::envelope::Sns), [`EventBridge<T>`](crate::consume::envelope::EventBridge) | what is in the envelope, read by the extractor `T` |
+/// | [`S3Event`](crate::consume::envelope::S3Event) | what happened to objects of a bucket |
 /// | [`State<T>`] | a clone of the state, or of a part of it |
 /// | `Arc<Message>` | the message with all its attributes |
 /// | [`MessageAttributes`] | the message attributes; empty if there are none |
 /// | [`GroupId`], `Option<GroupId>` | the message group id |
 /// | [`ReceiveCount`] | how often the message was received or run again, including this time |
 /// | [`Lease`], `Option<Lease>` | the lease; there is none in AWS Lambda |
+/// | [`CancellationToken`] | is cancelled when the handler should end |
 /// | [`Attempt`] | the attempt, within [`Idempotent`](crate::consume::idempotent::Idempotent) |
 /// | [`MessageContext`] | all of the above |
 /// | `(A, B)` | both; useful in [batch handlers](crate::consume::batch::BatchHandler) |
@@ -279,7 +322,8 @@ impl<S: Sync> FromMessage<S> for Arc<Message> {
 
 impl<S: Sync> FromMessage<S> for MessageContext {
     async fn from_message(context: &MessageContext, _: &S) -> Result<Self, HandlerError> {
-        Ok(context.clone())
+        // The handler may keep it for longer than it runs.
+        Ok(Self { claim: None, ..context.clone() })
     }
 }
 
@@ -296,6 +340,12 @@ impl<S: Sync> FromMessage<S> for Lease {
     }
 }
 
+impl<S: Sync> FromMessage<S> for CancellationToken {
+    async fn from_message(context: &MessageContext, _: &S) -> Result<Self, HandlerError> {
+        Ok(context.cancellation.clone())
+    }
+}
+
 impl<S: Sync> FromMessage<S> for Attempt {
     async fn from_message(context: &MessageContext, _: &S) -> Result<Self, HandlerError> {
         let attempt = context.attempt().cloned();
@@ -306,7 +356,8 @@ impl<S: Sync> FromMessage<S> for Attempt {
 /// The body of a message, deserialized from JSON.
 ///
 /// If the body is not valid JSON for `T`, the handler fails with an error such as
-/// ``the body is not JSON for Order: missing field `id` at line 1 column 2``.
+/// ``the body is not JSON for Order: missing field `id` at line 1 column 2``. If the body is an envelope of SNS, EventBridge or S3, the error
+/// says so.
 ///
 /// ```
 /// use sqs_buffered::Json;
@@ -329,7 +380,8 @@ impl<S: Sync, T: DeserializeOwned + Send> FromMessage<S> for Json<T> {
         let body = context.message().body().ok_or("the message has no body")?;
         let value = serde_json::from_str(body);
         value.map(Self).map_err(|error| {
-            format!("the body is not JSON for {}: {error}", without_paths(type_name::<T>())).into()
+            let name = without_paths(type_name::<T>());
+            InvalidBody(format!("the body is not JSON for {name}: {error}{}", found(body))).into()
         })
     }
 }

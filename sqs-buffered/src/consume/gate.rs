@@ -33,7 +33,7 @@ struct Inner {
     bell: Notify,
     /// How many wait for their turn.
     waiting: AtomicUsize,
-    running: AtomicUsize,
+    running: Arc<AtomicUsize>,
     /// Wakes the run: its places depend on running handlers.
     changed: Arc<Notify>,
     running_metric: Level,
@@ -81,7 +81,7 @@ impl Gate {
             stop: shared.stop.clone(),
             bell: Notify::new(),
             waiting: AtomicUsize::new(0),
-            running: AtomicUsize::new(0),
+            running: Arc::clone(&shared.running_handlers),
             changed: Arc::clone(&shared.woken),
             running_metric: shared.observer.metrics.handlers_running(),
         }))

@@ -5,9 +5,12 @@
 //! ```
 
 use std::fmt;
+use std::marker::PhantomData;
+use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use sqs_client::random;
@@ -18,7 +21,7 @@ use tracing::Instrument as _;
 
 use crate::consume::extract::{FromMessage, MessageContext};
 use crate::consume::settle::{HandlerError, Outcome};
-use crate::error;
+use crate::error::{self, BuildError, Causes};
 use crate::receive::lease::Lease;
 use crate::trace_context::SenderContext;
 
@@ -26,7 +29,11 @@ type Handling = BoxFuture<'static, Result<Outcome, HandlerError>>;
 
 /// A handler of any type, with its state.
 #[derive(Clone)]
-pub(crate) struct AnyHandler(Arc<dyn Fn(MessageContext) -> Handling + Send + Sync>);
+pub(crate) struct AnyHandler {
+    call: Arc<dyn Fn(MessageContext) -> Handling + Send + Sync>,
+    /// Its settings.
+    checked: Result<(), BuildError>,
+}
 
 impl AnyHandler {
     pub(crate) fn new<A, S, F>(handler: F, state: S) -> Self
@@ -34,11 +41,13 @@ impl AnyHandler {
         F: Handler<A, S>,
         S: Send + Sync + 'static,
     {
+        let checked = handler.check();
         let shared = Arc::new((handler, state));
-        Self(Arc::new(move |context| {
+        let call = move |context| -> Handling {
             let shared = Arc::clone(&shared);
             Box::pin(async move { shared.0.call(context, &shared.1).await })
-        }))
+        };
+        Self { call: Arc::new(call), checked }
     }
 
     /// Wraps a function of message and lease. Its parameter types are fixed, so closures need no annotations.
@@ -47,14 +56,22 @@ impl AnyHandler {
         F: Fn(Arc<Message>, Lease) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Outcome, HandlerError>> + Send + 'static,
     {
-        Self(Arc::new(move |context| match context.lease().cloned() {
-            Some(lease) => Box::pin(handler(Arc::clone(context.message()), lease)),
-            None => Box::pin(async { Err("the message has no lease".into()) }),
-        }))
+        let call = move |context: MessageContext| -> Handling {
+            match context.lease().cloned() {
+                Some(lease) => Box::pin(handler(Arc::clone(context.message()), lease)),
+                None => Box::pin(async { Err("the message has no lease".into()) }),
+            }
+        };
+        Self { call: Arc::new(call), checked: Ok(()) }
     }
 
     pub(crate) fn call(&self, context: MessageContext) -> Handling {
-        (self.0)(context)
+        (self.call)(context)
+    }
+
+    /// Whether its settings are valid.
+    pub(crate) fn check(&self) -> Result<(), BuildError> {
+        self.checked.clone()
     }
 }
 
@@ -115,7 +132,43 @@ pub trait Handler<A, S>: Send + Sync + 'static {
         context: MessageContext,
         state: &S,
     ) -> impl Future<Output = Result<Outcome, HandlerError>> + Send;
+
+    /// Checks the settings of a handler that has some, when its consumer is built.
+    ///
+    /// # Errors
+    /// A setting is invalid. The error names it, with what is allowed.
+    fn check(&self) -> Result<(), BuildError> {
+        Ok(())
+    }
 }
+
+/// A [handler](Handler) that blocks its thread: see [`blocking`].
+#[derive(Debug)]
+pub struct Blocking<F>(Arc<F>);
+
+/// A [handler](Handler) from a function that blocks its thread: it computes, or uses a client that is not async. It runs on a thread for
+/// blocking work (`tokio::task::spawn_blocking`), of which tokio has 512 by default.
+///
+/// Such a function cannot be stopped. After its [timeout](crate::consume::builder::ConsumerBuilder::handler_timeout), the consumer keeps its
+/// message and its place until it has returned; then the handler has failed. At the end of a shutdown, the message is given back, and the
+/// program ends when the function has returned. To end early, it can take a [`CancellationToken`](tokio_util::sync::CancellationToken).
+///
+/// ```
+/// use sqs_buffered::{Consumer, Json, blocking};
+///
+/// # fn example(client: sqs_client::Client, url: &str) {
+/// let consumer = Consumer::builder(client, url).handler(blocking(|Json(numbers): Json<Vec<u64>>| {
+///     println!("{}", numbers.iter().sum::<u64>());
+/// }));
+/// # }
+/// ```
+pub fn blocking<F>(function: F) -> Blocking<F> {
+    Blocking(Arc::new(function))
+}
+
+/// The parameters of a [`Blocking`] handler.
+#[derive(Debug)]
+pub struct Blocked<A>(PhantomData<A>);
 
 /// Implements the trait for functions with these parameters.
 macro_rules! functions {
@@ -134,6 +187,30 @@ macro_rules! functions {
                 // From here on, only the function owns the lease and the message.
                 drop(context);
                 future.await.into_outcome()
+            }
+        }
+
+        impl<F, R, S, $($parameter),*> Handler<Blocked<($($parameter,)*)>, S> for Blocking<F>
+        where
+            F: Fn($($parameter),*) -> R + Send + Sync + 'static,
+            R: IntoOutcome,
+            S: Sync,
+            $($parameter: FromMessage<S> + 'static),*
+        {
+            #[allow(non_snake_case, unused_variables, reason = "types name the values; without parameters none is read")]
+            async fn call(&self, context: MessageContext, state: &S) -> Result<Outcome, HandlerError> {
+                $(let $parameter = $parameter::from_message(&context, state).await?;)*
+                let (function, claim) = (Arc::clone(&self.0), context.claim());
+                let (span, sender) = (tracing::Span::current(), SenderContext::current());
+                drop(context);
+                let running = tokio::task::spawn_blocking(move || {
+                    let _claim = claim;
+                    sender.scope(|| span.in_scope(|| function($($parameter),*).into_outcome()))
+                });
+                running.await.unwrap_or_else(|error| match error.try_into_panic() {
+                    Ok(panic) => resume_unwind(panic),
+                    Err(_) => Err("the runtime has ended".into()),
+                })
             }
         }
     )* };
@@ -208,9 +285,22 @@ pub(crate) struct HandlerTask<T>(JoinHandle<Result<T, HandlerError>>);
 
 /// Why a handler returned no outcome.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum HandlerFailure {
     Error(HandlerError),
     Panic(String),
+    /// It took longer than this.
+    TimedOut(Duration),
+}
+
+/// The error with its causes, and for the others a sentence.
+impl fmt::Display for HandlerFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error(error) => Causes(&**error).fmt(f),
+            Self::Panic(text) => write!(f, "the handler panicked: {text}"),
+            Self::TimedOut(timeout) => write!(f, "the handler took longer than {timeout:?}"),
+        }
+    }
 }
 
 impl<T: Send + 'static> HandlerTask<T> {
@@ -229,10 +319,15 @@ impl<T: Send + 'static> HandlerTask<T> {
 }
 
 impl<T> HandlerTask<T> {
+    /// Whether the task has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.0.is_finished()
+    }
+
     /// Stops the task and waits until it has ended: a message must not be visible to others while its handler still
     /// runs. If the handler does not yield, it keeps running, and this waits until `until`. `None` unless the task
     /// ended by itself.
-    pub(crate) async fn stop(&mut self, until: Instant) -> Option<Result<T, Failure>> {
+    pub(crate) async fn stop(&mut self, until: Instant) -> Option<Result<T, HandlerFailure>> {
         self.0.abort();
         let Ok(ended) = timeout_at(until, &mut self.0).await else {
             tracing::warn!(
@@ -245,7 +340,7 @@ impl<T> HandlerTask<T> {
 }
 
 impl<T> Future for HandlerTask<T> {
-    type Output = Result<T, Failure>;
+    type Output = Result<T, HandlerFailure>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.0).poll(cx).map(result)
@@ -258,10 +353,10 @@ impl<T> Drop for HandlerTask<T> {
     }
 }
 
-fn result<T>(ended: Result<Result<T, HandlerError>, JoinError>) -> Result<T, Failure> {
+fn result<T>(ended: Result<Result<T, HandlerError>, JoinError>) -> Result<T, HandlerFailure> {
     match ended {
-        Ok(returned) => returned.map_err(Failure::Error),
-        Err(error) => Err(Failure::Panic(match error.try_into_panic() {
+        Ok(returned) => returned.map_err(HandlerFailure::Error),
+        Err(error) => Err(HandlerFailure::Panic(match error.try_into_panic() {
             Ok(payload) => error::text(&*payload),
             Err(_) => "the runtime has ended".to_owned(),
         })),

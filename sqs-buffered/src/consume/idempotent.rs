@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::consume::extract::MessageContext;
 use crate::consume::handler::{Attempt, Handler};
 use crate::consume::settle::{HandlerError, Outcome};
+use crate::error::BuildError;
 use crate::time::after;
 
 /// The lease of a record if the message has no deadline, as in AWS Lambda without `handle_within`. It is renewed.
@@ -195,6 +196,10 @@ where
         }
         ended.unwrap_or_else(|panic| resume_unwind(panic))
     }
+
+    fn check(&self) -> Result<(), BuildError> {
+        self.handler.check()
+    }
 }
 
 /// `None` when the lease is lost.
@@ -300,6 +305,66 @@ impl<T: IdempotencyStore> IdempotencyStore for Arc<T> {
 
     async fn abandon(&self, attempt: &Attempt) -> Result<(), HandlerError> {
         T::abandon(self, attempt).await
+    }
+}
+
+/// Checks that a store keeps its contract, for the tests of a store of your own. It takes about two seconds, and leaves a completed key
+/// with a random name behind.
+///
+/// ```
+/// use sqs_buffered::{MemoryStore, check_store};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// check_store(&MemoryStore::default()).await;
+/// # }
+/// ```
+///
+/// # Panics
+/// The store breaks a rule. The message names it.
+pub async fn check_store<T: IdempotencyStore>(store: &T) {
+    const LEASE: Duration = Duration::from_secs(1);
+    let attempt = |key: &str| Attempt::new(key);
+    let key = sqs_client::random::uuid();
+    let [first, second, third] = [(); 3].map(|()| attempt(&key));
+    let began = async |attempt: &Attempt| store.begin(attempt, LEASE).await.expect("begin must not fail");
+    assert_eq!(began(&first).await, Begin::Started, "a new key must start");
+    assert_eq!(
+        began(&first).await,
+        Begin::Started,
+        "begin must renew the lease of the attempt that holds it"
+    );
+    let Begin::InProgress { remaining } = began(&second).await else {
+        panic!("a second attempt must not start while the first is in progress");
+    };
+    assert!(remaining <= LEASE, "the rest of a lease of {LEASE:?} must not be {remaining:?}");
+    assert!(store.complete(&second).await.is_err(), "only the attempt that holds the key may complete it");
+    store.abandon(&second).await.expect("abandon must not fail");
+    let is_held = matches!(began(&second).await, Begin::InProgress { .. });
+    assert!(is_held, "abandon must not remove the record of another attempt");
+    sleep(LEASE + MIN_PAUSE).await;
+    assert_eq!(
+        began(&second).await,
+        Begin::Started,
+        "an attempt must start when the lease before it has ended"
+    );
+    assert!(store.complete(&first).await.is_err(), "an attempt must not complete the key that another holds");
+    store.abandon(&second).await.expect("abandon must not fail");
+    assert_eq!(began(&third).await, Begin::Started, "an abandoned key must start again");
+    store.complete(&third).await.expect("the attempt that holds the key must complete it");
+    store.complete(&third).await.expect("completing a key twice must succeed");
+    store.abandon(&third).await.expect("abandon must not fail");
+    sleep(LEASE + MIN_PAUSE).await;
+    for attempt in [&first, &second, &third] {
+        assert_eq!(began(attempt).await, Begin::Completed, "a completed key must stay completed");
+    }
+    let key = sqs_client::random::uuid();
+    let (one, other) = (attempt(&key), attempt(&key));
+    let both = tokio::join!(store.begin(&one, LEASE), store.begin(&other, LEASE));
+    let started = [both.0, both.1].into_iter().filter(|began| matches!(began, Ok(Begin::Started))).count();
+    assert_eq!(started, 1, "of two attempts that begin at the same time, one must start");
+    for attempt in [&one, &other] {
+        store.abandon(attempt).await.expect("abandon must not fail");
     }
 }
 

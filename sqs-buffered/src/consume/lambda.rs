@@ -18,7 +18,7 @@ use sqs_client::types::Message;
 use tokio::time::{Instant, timeout_at};
 
 use crate::consume::extract::MessageContext;
-use crate::consume::handler::{AnyHandler, Failure, Handler, HandlerTask};
+use crate::consume::handler::{AnyHandler, Handler, HandlerFailure, HandlerTask};
 use crate::consume::settle::{HandlerError, Outcome};
 use crate::span::messaging_span;
 use crate::time::after;
@@ -192,8 +192,8 @@ impl LambdaHandler {
         match ended {
             Ok(Ok(Outcome::Ack)) => Ok(()),
             Ok(Ok(outcome)) => Err(format!("the handler returned {outcome:?}").into()),
-            Ok(Err(Failure::Error(error))) => Err(error),
-            Ok(Err(Failure::Panic(text))) => Err(format!("the handler panicked: {text}").into()),
+            Ok(Err(HandlerFailure::Error(error))) => Err(error),
+            Ok(Err(failure)) => Err(failure.to_string().into()),
             Err(_) => Err("the handler was stopped because the invocation has no time left".into()),
         }
     }

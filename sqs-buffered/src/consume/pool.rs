@@ -7,7 +7,7 @@
 //! PoolMember: one consumer
 //! ```
 //! Each consumer has a share of the handlers, by its weight. A consumer below its share goes first. The rest, because of rounding or
-//! idle consumers, goes to waiting consumers, in turns by weight (stride scheduling). A rate limit bounds how many start per second.
+//! idle consumers, goes to waiting consumers, in turns by weight (stride scheduling). Consumers of a higher priority go before all others. A rate limit bounds how many start per second.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -180,9 +180,9 @@ impl HandlerPool {
     }
 
     /// Joins with this weight. `waker` is notified when it may be this consumer's turn, or its places have changed.
-    pub(crate) fn join(&self, weight: u32, waker: &Arc<Notify>) -> PoolMember {
+    pub(crate) fn join(&self, (priority, weight): (u8, u32), waker: &Arc<Notify>) -> PoolMember {
         let mut pool = self.0.lock();
-        let id = pool.shares.join(weight);
+        let id = pool.shares.join(priority, weight);
         pool.wakers.insert(id, Arc::clone(waker));
         pool.wake_others(Some(id));
         PoolMember { pool: self.clone(), id }
@@ -284,6 +284,7 @@ pub(crate) struct Shares {
 
 #[derive(Debug)]
 struct Member {
+    priority: u8,
     weight: u32,
     running: usize,
     /// Whether a message waits to start.
@@ -326,12 +327,13 @@ impl Shares {
         Self { limit, running: 0, members: BTreeMap::new(), next_id: 0, pass: 0.0 }
     }
 
-    pub(crate) fn join(&mut self, weight: u32) -> Id {
+    pub(crate) fn join(&mut self, priority: u8, weight: u32) -> Id {
         let id = self.next_id;
         self.next_id += 1;
         self.members.insert(
             id,
             Member {
+                priority,
                 weight: weight.max(1),
                 running: 0,
                 is_waiting: false,
@@ -395,10 +397,14 @@ impl Shares {
         if self.running >= self.limit {
             return None;
         }
-        let reserved: usize = self.members.values().map(|member| self.reserved(member, now)).sum();
+        let top =
+            self.members.values().filter(|member| member.is_waiting).map(|member| member.priority).max()?;
+        let rivals = self.members.values().filter(|member| member.priority >= top);
+        let reserved: usize = rivals.map(|member| self.reserved(member, now)).sum();
         let is_full = self.running + reserved >= self.limit;
         let order = |member: &Member| (member.running >= self.share(member, false), member.turns);
-        let may = |member: &Member| member.is_waiting && !(is_full && order(member).0);
+        let may =
+            |member: &Member| member.is_waiting && member.priority == top && !(is_full && order(member).0);
         let waiting = self.members.iter().filter(|(_, member)| may(member));
         let next = waiting.min_by(|(_, one), (_, other)| {
             let (one, other) = (order(one), order(other));
@@ -410,7 +416,12 @@ impl Shares {
     /// How many handlers a consumer may have at a time: its share, or what the others leave.
     pub(crate) fn places(&self, id: Id, now: Instant) -> usize {
         let Some(member) = self.members.get(&id) else { return 0 };
-        let others = self.members.iter().filter(|(other, _)| **other != id);
+        // Messages that cannot start soon are left to others.
+        if self.members.values().any(|rival| rival.is_waiting && rival.priority > member.priority) {
+            return member.running;
+        }
+        let others = self.members.iter();
+        let others = others.filter(|(other, rival)| **other != id && rival.priority >= member.priority);
         let taken: usize = others.map(|(_, other)| other.running + self.reserved(other, now)).sum();
         self.share(member, true).max(self.limit.saturating_sub(taken))
     }
@@ -430,9 +441,10 @@ impl Shares {
         if is_busy { used.saturating_sub(member.running) } else { 0 }
     }
 
-    /// The share of a consumer, rounded up or down.
+    /// The share of a consumer among those of its priority and higher ones, rounded up or down.
     fn share(&self, member: &Member, is_rounded_up: bool) -> usize {
-        let weights: u64 = self.members.values().map(|member| u64::from(member.weight)).sum();
+        let rivals = self.members.values().filter(|rival| rival.priority >= member.priority);
+        let weights: u64 = rivals.map(|rival| u64::from(rival.weight)).sum();
         let limit = u64::try_from(self.limit).unwrap_or(u64::MAX);
         let product = limit.saturating_mul(member.weight.into());
         let share = if is_rounded_up { product.div_ceil(weights) } else { product / weights };

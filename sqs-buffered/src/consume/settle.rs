@@ -1,17 +1,21 @@
 //! What becomes of a message: the only place where an outcome becomes a delete, a delay, a dead letter, or another run.
 
 use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
 use sqs_client::client::{Execute, Unopened};
 use sqs_client::random;
+use sqs_client::types::{Message, MessageSystemAttributeName as Name};
 use tokio::time::sleep;
 use tracing::Instrument as _;
 
+use crate::consume::batch::SharedError;
 use crate::consume::group::Work;
+use crate::consume::handler::HandlerFailure;
 use crate::consume::lines::{Arrived, GroupAdvance, Key};
 use crate::consume::work::Verdict;
 use crate::observe::receives::{Event, Settled};
@@ -19,12 +23,13 @@ use crate::receive::back_off::BackOff;
 use crate::receive::delivery::Delivery;
 use crate::receive::opening::may_rest;
 use crate::receive::pump::pause;
+use crate::settings::AfterFailure;
 use crate::span::messaging_span;
 
 /// The error of a handler: any error converts into it with `?`.
 pub type HandlerError = Box<dyn Error + Send + Sync>;
 
-/// What happens to a message after its handler. After an error or a panic, its handler runs again after the [back-off](BackOff).
+/// What happens to a message after its handler. After an error, a panic or a timeout, its handler runs again after the [back-off](BackOff).
 ///
 /// ```
 /// use std::time::Duration;
@@ -74,6 +79,91 @@ pub enum Outcome {
     /// `DeadLetterReason`, and deletes it. If there is no dead-letter queue, the message is retried after the
     /// [back-off](BackOff).
     DeadLetter(String),
+}
+
+/// A failed run of a handler, for the policy of [`on_error`](crate::consume::builder::ConsumerBuilder::on_error). `Display` shows the error
+/// with all its causes.
+#[derive(Clone, Copy, Debug)]
+pub struct Failure<'f> {
+    failure: &'f HandlerFailure,
+    delivery: &'f Delivery,
+}
+
+/// A policy for failures.
+pub(crate) type OnError = Arc<dyn Fn(&Failure<'_>) -> Option<Outcome> + Send + Sync>;
+
+impl<'f> Failure<'f> {
+    pub(crate) fn new(failure: &'f HandlerFailure, delivery: &'f Delivery) -> Self {
+        Self { failure, delivery }
+    }
+
+    /// The error that the handler returned; `None` after a panic and a timeout.
+    pub fn error(&self) -> Option<&'f (dyn Error + Send + Sync + 'static)> {
+        let HandlerFailure::Error(error) = self.failure else { return None };
+        // The error of a whole batch.
+        Some(error.downcast_ref::<SharedError>().map_or(&**error, |shared| &*shared.0))
+    }
+
+    /// Whether the handler panicked.
+    pub fn is_panic(&self) -> bool {
+        matches!(self.failure, HandlerFailure::Panic(_))
+    }
+
+    /// Whether the handler took longer than its [timeout](crate::consume::builder::ConsumerBuilder::handler_timeout).
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.failure, HandlerFailure::TimedOut(_))
+    }
+
+    /// The message.
+    pub fn message(&self) -> &'f Arc<Message> {
+        &self.delivery.message
+    }
+
+    /// How often the message was handled or received, including this time, as in [`ReceiveCount`](crate::consume::extract::ReceiveCount).
+    pub fn receive_count(&self) -> u32 {
+        self.delivery.attempts()
+    }
+
+    /// The time since the message was sent, by the clocks of SQS and of this machine; `None` if the service does not say when.
+    #[expect(clippy::disallowed_methods, reason = "it is compared with a time of SQS")]
+    pub fn age(&self) -> Option<Duration> {
+        let sent = Duration::from_millis(self.delivery.number(&Name::SentTimestamp)?);
+        Some(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?.saturating_sub(sent))
+    }
+
+    pub(crate) fn event(&self) -> Event<'f> {
+        let message_id = &**self.delivery.id();
+        match self.failure {
+            HandlerFailure::Error(error) => Event::HandlerFailed { message_id, error: &**error },
+            HandlerFailure::Panic(text) => Event::HandlerPanicked { message_id, text },
+            HandlerFailure::TimedOut(timeout) => Event::HandlerTimedOut { message_id, timeout: *timeout },
+        }
+    }
+}
+
+impl fmt::Display for Failure<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.failure.fmt(f)
+    }
+}
+
+/// A policy for failures: a message whose handler fails becomes a dead letter, with the error as its reason, when its
+/// [receive count](Failure::receive_count) has reached this number. 0 counts as 1. Before, it is retried after the [back-off](BackOff). The
+/// queue needs a dead-letter queue. A receive that ended without a run, for example at a shutdown, counts, too.
+///
+/// ```no_run
+/// # async fn handle(_: String) {}
+/// # fn example(client: sqs_client::Client, url: &str) {
+/// use sqs_buffered::{Consumer, dead_letter_after};
+///
+/// let consumer = Consumer::builder(client, url).on_error(dead_letter_after(3)).handler(handle);
+/// # }
+/// ```
+pub fn dead_letter_after(attempts: u32) -> impl Fn(&Failure<'_>) -> Option<Outcome> + Send + Sync + 'static {
+    move |failure| {
+        let is_last = failure.receive_count() >= attempts;
+        is_last.then(|| Outcome::DeadLetter(failure.to_string()))
+    }
 }
 
 /// What happens on FIFO queues when the handler of a message fails, or its payload does not load ([`Unopened::Release`]).
@@ -212,6 +302,22 @@ impl<H: Execute> Work<H> {
     /// Settles the first message of a line. When this returns, the next one may start.
     pub(crate) async fn settle(self: &Arc<Self>, key: &Key, entry: Arrived<Delivery>, verdict: Verdict) {
         let (mut why, mut has_succeeded) = (Rest::Asked, false);
+        // The policy for failures decides as the handler does. A retry counts as a failure, so that the policy sees how many there were.
+        let verdict = match verdict {
+            Verdict::Failed { outcome: Some(outcome), panic, .. } => {
+                self.note_panic(panic);
+                why = Rest::Failed;
+                Verdict::Outcome(outcome)
+            }
+            verdict => verdict,
+        };
+        let is_given_back = matches!(
+            verdict,
+            Verdict::Failed { .. }
+                | Verdict::Outcome(Outcome::Nack(_))
+                | Verdict::Unopened(Unopened::Release, _)
+        );
+        let goes_on = self.shared.after_failure == AfterFailure::Continue;
         match &verdict {
             Verdict::Outcome(Outcome::Ack) => has_succeeded = true,
             Verdict::Outcome(Outcome::Overloaded) => why = Rest::Overloaded,
@@ -235,6 +341,7 @@ impl<H: Execute> Work<H> {
         match next {
             End::Delete(how) => self.delete(key, deliveries, how).await,
             End::DeadLetter(reason) => self.send_letter(key, deliveries, &reason, facts).await,
+            End::GiveBack(how) if goes_on && is_given_back => self.go_on_without(key, deliveries, how).await,
             End::GiveBack(how) => self.give_back(key, deliveries, how).await,
         }
     }
@@ -243,6 +350,7 @@ impl<H: Execute> Work<H> {
         let shared = &self.shared;
         let may_run_in_place = has_failed
             && shared.poison == Poison::InPlace
+            && shared.after_failure == AfterFailure::FailGroup
             && shared.source.is_fifo()
             && !shared.stop.is_finishing()
             && !latest.lease.is_lost();
@@ -397,10 +505,20 @@ impl<H: Execute> Work<H> {
                 shared
                     .observer
                     .report(&Event::DeadLetterFailed { message_id: delivery.id(), reason: &reason });
-                let delay = facts.back_off.delay(facts.attempts, random::unit());
-                self.give_back(key, deliveries, Return::After(delay)).await;
+                let how = Return::After(facts.back_off.delay(facts.attempts, random::unit()));
+                match shared.after_failure {
+                    AfterFailure::Continue => self.go_on_without(key, deliveries, how).await,
+                    _ => self.give_back(key, deliveries, how).await,
+                }
             }
         }
+    }
+
+    /// Gives back a message alone: its line goes on.
+    async fn go_on_without(&self, key: &Key, deliveries: Vec<Delivery>, how: Return) {
+        self.all_back(deliveries, how).await;
+        let late = self.lines().done(key);
+        self.all_back(late, how).await;
     }
 
     /// Gives back the messages of a line that have not started, the last one first, and then the message before them. So the
@@ -465,7 +583,7 @@ mod tests {
     };
 
     fn failed() -> Verdict {
-        Verdict::Failed { reason: "bad".to_owned(), panic: None }
+        Verdict::Failed { reason: "bad".to_owned(), panic: None, outcome: None }
     }
 
     #[test]

@@ -13,7 +13,7 @@ impl Simulation {
     fn new(limit: usize, weights: &[u32]) -> Self {
         let mut shares = Shares::new(limit);
         for weight in weights {
-            shares.join(*weight);
+            shares.join(0, *weight);
         }
         Self { shares, running: [].into(), idle: Vec::new(), started: BTreeMap::new(), now: Instant::now() }
     }
@@ -79,7 +79,7 @@ fn share_of_an_idle_consumer_goes_to_the_others_until_it_wakes() {
 #[test]
 fn share_of_a_busy_consumer_is_reserved_while_it_receives() {
     let mut shares = Shares::new(4);
-    let (slow, quick) = (shares.join(1), shares.join(1));
+    let (slow, quick) = (shares.join(0, 1), shares.join(0, 1));
     let start = Instant::now();
     let mut now = start;
     let mut quick_starts = 0;
@@ -140,7 +140,7 @@ fn smaller_limit_waits_for_running_handlers_and_leaving_frees_them() {
 #[test]
 fn newcomer_does_not_make_up_for_turns_of_a_consumer_that_is_not_waiting() {
     let mut shares = Shares::new(1);
-    let (old, new) = (shares.join(1), shares.join(1));
+    let (old, new) = (shares.join(0, 1), shares.join(0, 1));
     let now = Instant::now();
     for _ in 0..1_000 {
         assert!(shares.start(old, now));
@@ -162,7 +162,7 @@ fn newcomer_does_not_make_up_for_turns_of_a_consumer_that_is_not_waiting() {
 #[test]
 fn queue_with_few_messages_keeps_one_handler_and_leaves_its_share_to_others() {
     let mut shares = Shares::new(20);
-    let (full, few) = (shares.join(1), shares.join(1));
+    let (full, few) = (shares.join(0, 1), shares.join(0, 1));
     let mut now = Instant::now();
     for _ in 0..10 {
         assert!(shares.start(few, now));
@@ -174,4 +174,22 @@ fn queue_with_few_messages_keeps_one_handler_and_leaves_its_share_to_others() {
         now += Duration::from_millis(490);
     }
     assert_eq!((shares.members[&full].running, shares.places(full, now)), (19, 19));
+}
+
+#[test]
+fn higher_priority_goes_first_and_takes_all_handlers_while_its_messages_wait() {
+    let (mut shares, now) = (Shares::new(4), Instant::now());
+    let (low, high) = (shares.join(0, 9), shares.join(1, 1));
+    assert!(shares.start(low, now) && shares.start(low, now));
+    assert!(shares.start(high, now));
+    shares.idle(high);
+    while shares.start(low, now) {}
+    shares.idle(low);
+    // Both wait for each handler that ends.
+    for _ in 0..3 {
+        assert!(!shares.start(low, now) && !shares.start(high, now), "{shares:?}");
+        shares.ended(low, now);
+        assert!(!shares.start(low, now), "{shares:?}");
+        assert!(shares.start(high, now), "{shares:?}");
+    }
 }

@@ -1,7 +1,10 @@
 //! Runs the handler of a message, or of a batch: claim, open, call, verdict.
 
 use std::collections::HashMap;
+use std::future::pending;
 use std::iter::repeat_with;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +14,8 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use sqs_client::client::{Execute, Unopened};
 use sqs_client::types::MessageSystemAttributeName as Name;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 use crate::consume::adaptive::HandlerEnd;
 use crate::consume::batch::{AnyBatchHandler, Behind};
@@ -19,10 +23,10 @@ use crate::consume::consumer::Shared;
 use crate::consume::extract::MessageContext;
 use crate::consume::gate::Place;
 use crate::consume::group::Work;
-use crate::consume::handler::{AnyHandler, Failure, HandlerTask};
+use crate::consume::handler::{AnyHandler, HandlerFailure, HandlerTask};
 use crate::consume::lines::{Arrived, Key};
-use crate::consume::settle::{HandlerError, Outcome};
-use crate::observe::receives::{Event, Observer};
+use crate::consume::settle::{Failure, HandlerError, Outcome};
+use crate::observe::receives::Event;
 use crate::receive::delivery::{Claim, Delivery};
 use crate::receive::opening::NotOpened;
 use crate::span::messaging_span;
@@ -40,10 +44,12 @@ pub(crate) enum Handling {
 #[derive(Debug)]
 pub(crate) enum Verdict {
     Outcome(Outcome),
-    /// The handler returned an error or panicked.
+    /// The handler returned an error, panicked, or took too long.
     Failed {
         reason: String,
         panic: Option<String>,
+        /// What the policy for failures says.
+        outcome: Option<Outcome>,
     },
     /// Not started: another consumer or receiver of the client is handling the message.
     Busy,
@@ -65,7 +71,9 @@ impl Verdict {
             | Self::Aborted
             | Self::Unopened(..)
             | Self::Outcome(Outcome::Retry(_)) => HandlerEnd::Stopped,
-            Self::Outcome(Outcome::Overloaded) => HandlerEnd::Overloaded,
+            Self::Outcome(Outcome::Overloaded) | Self::Failed { outcome: Some(Outcome::Overloaded), .. } => {
+                HandlerEnd::Overloaded
+            }
             Self::Outcome(_) => HandlerEnd::Succeeded,
             Self::Failed { .. } => HandlerEnd::Failed,
         }
@@ -135,8 +143,9 @@ pub(crate) async fn handle<H: Execute>(
     };
     let delivery = &*delivery;
     observer.tally.started.one();
-    let (began, message_id) = (Instant::now(), &**delivery.id());
-    let context = MessageContext::of(delivery);
+    let (began, cancellation) = (Instant::now(), work.shared.cancellation());
+    let claim = Arc::new(claim);
+    let context = MessageContext::of(delivery, cancellation.clone()).with_claim(Arc::clone(&claim));
     let handler = handler.clone();
     let sender = SenderContext::of(&delivery.message);
     let span = sender.scope(|| handler_span(&source.url, delivery));
@@ -145,45 +154,97 @@ pub(crate) async fn handle<H: Execute>(
         let _claim = claim;
         handler.call(context).await
     });
-    let Some(ended) = ended(&mut task, stop).await else {
+    let (timeout, mut stopped) = (work.shared.limits.handler_timeout, stop.clone());
+    let ends = Ends { timeout, cancellation: &cancellation, stop };
+    let Some(ended) = ended(&mut task, ends, delivery.lease.lost()).await else {
         observer.tally.aborted.one();
         return (Verdict::Aborted, began.elapsed());
     };
-    (verdict(ended, message_id, began, observer), began.elapsed())
+    if matches!(ended, Err(HandlerFailure::TimedOut(_))) {
+        // The function of a blocking handler may still run.
+        tokio::select! {
+            () = source.client.claims().released(&source.url, delivery.id()) => {}
+            () = delivery.lease.lost() => {}
+            _ = stopped.wait_for(Option::is_some) => {}
+        }
+    }
+    (verdict(&ended, delivery, began, &work.shared), began.elapsed())
 }
 
-/// Waits until a handler has ended. `None` if it was stopped.
+/// A handler that blocks its thread and does not stop within this time is reported.
+const STOPS_WITHIN: Duration = Duration::from_secs(1);
+
+/// What tells a handler to end.
+struct Ends<'c> {
+    timeout: Option<Duration>,
+    cancellation: &'c CancellationToken,
+    stop: watch::Receiver<Option<Instant>>,
+}
+
+/// Waits until a handler has ended. `None` if it was stopped by a shutdown. `lost` is ready when its lease is lost.
 async fn ended<T>(
     task: &mut HandlerTask<T>,
-    mut stop: watch::Receiver<Option<Instant>>,
-) -> Option<Result<T, Failure>> {
-    let stopped = async { stop.wait_for(Option::is_some).await.ok().and_then(|until| *until) };
-    tokio::select! {
+    Ends { timeout, cancellation, mut stop }: Ends<'_>,
+    lost: impl Future<Output = ()>,
+) -> Option<Result<T, HandlerFailure>> {
+    let mut stopped = pin!(async { stop.wait_for(Option::is_some).await.ok().and_then(|until| *until) });
+    let timed_out = async {
+        let Some(timeout) = timeout else { return pending().await };
+        sleep(timeout * 9 / 10).await;
+        cancellation.cancel();
+        sleep(timeout / 10).await;
+        timeout
+    };
+    let told = async {
+        lost.await;
+        cancellation.cancel();
+        pending::<()>().await;
+    };
+    let timeout = tokio::select! {
         biased;
-        ended = &mut *task => Some(ended),
-        until = stopped => task.stop(until.unwrap_or_else(Instant::now)).await,
+        ended = &mut *task => return Some(ended),
+        until = &mut stopped => return task.stop(until.unwrap_or_else(Instant::now)).await,
+        timeout = timed_out => timeout,
+        () = told => return None,
+    };
+    let ended = task.stop(after(Instant::now(), STOPS_WITHIN)).await;
+    if ended.is_none() && !task.has_ended() {
+        // Given back, its message would be received again and again, and in the end be a dead letter.
+        tokio::select! {
+            biased;
+            _ = &mut *task => {}
+            _ = &mut stopped => {}
+        }
     }
+    Some(ended.unwrap_or(Err(HandlerFailure::TimedOut(timeout))))
 }
 
 /// Reports how the handler of a message ended.
-fn verdict(
-    ended: Result<Outcome, Failure>,
-    message_id: &str,
+fn verdict<H: Execute>(
+    ended: &Result<Outcome, HandlerFailure>,
+    delivery: &Delivery,
     began: Instant,
-    observer: &Observer,
+    shared: &Shared<H>,
 ) -> Verdict {
-    let verdict = match ended {
-        Ok(outcome) => Verdict::Outcome(outcome),
-        Err(Failure::Error(error)) if error.is::<Behind>() => return Verdict::NotYet,
-        Err(Failure::Error(error)) => {
-            observer.report(&Event::HandlerFailed { message_id, error: &*error });
-            Verdict::Failed { reason: error.to_string(), panic: None }
-        }
-        Err(Failure::Panic(text)) => {
-            observer.report(&Event::HandlerPanicked { message_id, text: &text });
-            Verdict::Failed { reason: format!("the handler panicked: {text}"), panic: Some(text) }
+    let (observer, message_id) = (&*shared.observer, &**delivery.id());
+    let (event, verdict) = match ended {
+        Ok(outcome) => (None, Verdict::Outcome(outcome.clone())),
+        Err(HandlerFailure::Error(error)) if error.is::<Behind>() => return Verdict::NotYet,
+        Err(failure) => {
+            let told = Failure::new(failure, delivery);
+            let panic = if let HandlerFailure::Panic(text) = failure { Some(text.clone()) } else { None };
+            // A policy that panics must not end the run.
+            let decide = || shared.on_error.as_ref().and_then(|policy| policy(&told));
+            let outcome = catch_unwind(AssertUnwindSafe(decide)).unwrap_or_else(|_| {
+                tracing::error!(message_id, "the policy for failures panicked");
+                None
+            });
+            (Some(told.event()), Verdict::Failed { reason: told.to_string(), panic, outcome })
         }
     };
+    if let Some(event) = event {
+        observer.report(&event);
+    }
     let outcome = if let Verdict::Outcome(outcome) = &verdict { Some(outcome) } else { None };
     observer.report(&Event::Handled { message_id, outcome, elapsed: began.elapsed() });
     verdict
@@ -294,9 +355,10 @@ pub(crate) async fn handle_batch<H: Execute>(
         .flat_map(|(_, entries)| entries)
         .filter_map(|(entry, ready)| ready.is_ok().then_some(&entry.latest))
         .collect();
+    let cancellation = shared.cancellation();
     let context = |delivery: &&Delivery| {
         observer.tally.started.one();
-        MessageContext::of(delivery)
+        MessageContext::of(delivery, cancellation.clone())
     };
     let contexts: Vec<_> = deliveries.iter().map(context).collect();
     let (mut verdicts, mut elapsed) = (Vec::new(), Duration::ZERO);
@@ -308,9 +370,10 @@ pub(crate) async fn handle_batch<H: Execute>(
             let _claimed = claimed;
             Ok(handler.call(contexts).await)
         });
-        let ended = ended(&mut task, stop).await;
+        let ends = Ends { timeout: shared.limits.handler_timeout, cancellation: &cancellation, stop };
+        let ended = ended(&mut task, ends, pending()).await;
         elapsed = began.elapsed();
-        verdicts = verdicts_of(ended, &deliveries, began, observer);
+        verdicts = verdicts_of(ended, &deliveries, began, shared);
     }
     let mut verdicts = verdicts.into_iter();
     let mut decide = |(entry, ready): Opened<()>| {
@@ -343,24 +406,34 @@ pub(crate) fn ready(lines: ByLine<Opened<Claim>>, is_stopped: bool) -> (ByLine<O
     (lines.into_iter().map(of_line).collect(), claimed)
 }
 
-type Ended = Option<Result<Vec<Result<Outcome, HandlerError>>, Failure>>;
+type Ended = Option<Result<Vec<Result<Outcome, HandlerError>>, HandlerFailure>>;
 
-fn verdicts_of(ended: Ended, deliveries: &[&Delivery], began: Instant, observer: &Observer) -> Vec<Verdict> {
-    let each = |results: &mut dyn Iterator<Item = Result<Outcome, Failure>>| {
+fn verdicts_of<H: Execute>(
+    ended: Ended,
+    deliveries: &[&Delivery],
+    began: Instant,
+    shared: &Shared<H>,
+) -> Vec<Verdict> {
+    let each = |results: &mut dyn Iterator<Item = Result<Outcome, HandlerFailure>>| {
         deliveries
             .iter()
             .zip(results)
-            .map(|(delivery, ended)| verdict(ended, delivery.id(), began, observer))
+            .map(|(delivery, ended)| verdict(&ended, delivery, began, shared))
             .collect()
     };
     match ended {
-        Some(Ok(results)) => each(&mut results.into_iter().map(|result| result.map_err(Failure::Error))),
+        Some(Ok(results)) => {
+            each(&mut results.into_iter().map(|result| result.map_err(HandlerFailure::Error)))
+        }
+        Some(Err(HandlerFailure::TimedOut(timeout))) => {
+            each(&mut repeat_with(|| Err(HandlerFailure::TimedOut(timeout))))
+        }
         Some(Err(failure)) => {
             let text = match failure {
-                Failure::Panic(text) => text,
-                Failure::Error(error) => error.to_string(),
+                HandlerFailure::Panic(text) => text,
+                other => other.to_string(),
             };
-            let mut verdicts: Vec<_> = each(&mut repeat_with(|| Err(Failure::Panic(text.clone()))));
+            let mut verdicts: Vec<_> = each(&mut repeat_with(|| Err(HandlerFailure::Panic(text.clone()))));
             // Only the first message reports the panic.
             for verdict in verdicts.iter_mut().skip(1) {
                 if let Verdict::Failed { panic, .. } = verdict {
@@ -371,7 +444,7 @@ fn verdicts_of(ended: Ended, deliveries: &[&Delivery], began: Instant, observer:
         }
         None => {
             let aborted = |_: &&Delivery| {
-                observer.tally.aborted.one();
+                shared.observer.tally.aborted.one();
                 Verdict::Aborted
             };
             deliveries.iter().map(aborted).collect()

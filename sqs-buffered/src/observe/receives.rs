@@ -7,11 +7,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use sqs_client::error::DisplayErrorContext;
 use tokio::time::Instant;
 
 use crate::consume::settle::Outcome;
-use crate::error::SendError;
+use crate::error::{Causes, SendError};
 use crate::metrics as names;
 use crate::observe::meter::{Counter, Family, Histogram, Level, Meter};
 
@@ -28,12 +29,12 @@ pub enum Event<'a> {
         /// Its duration, including failed attempts and the wait for messages.
         elapsed: Duration,
     },
-    /// A handler has ended. After an error or a panic, `HandlerFailed` or `HandlerPanicked` comes first.
+    /// A handler has ended. After a failure, `HandlerFailed`, `HandlerPanicked` or `HandlerTimedOut` comes first.
     #[non_exhaustive]
     Handled {
         /// The message id.
         message_id: &'a str,
-        /// Its outcome; `None` after an error or a panic.
+        /// Its outcome; `None` after a failure.
         outcome: Option<&'a Outcome>,
         /// Its duration.
         elapsed: Duration,
@@ -114,6 +115,14 @@ pub enum Event<'a> {
         /// The text of the panic.
         text: &'a str,
     },
+    /// A handler took longer than its timeout. It was stopped, or is blocked and still runs.
+    #[non_exhaustive]
+    HandlerTimedOut {
+        /// The message id.
+        message_id: &'a str,
+        /// The timeout.
+        timeout: Duration,
+    },
     /// A message of a FIFO queue whose handler failed, or whose payload did not load, stays in its place and is tried again: see
     /// [`Poison`](crate::consume::settle::Poison).
     #[non_exhaustive]
@@ -181,6 +190,8 @@ pub(crate) struct Observer {
     hook: Option<Hook>,
     /// Whether the latest receive failed.
     is_outage: AtomicBool,
+    /// When SQS last answered a receive.
+    last_receive: Mutex<Option<Instant>>,
 }
 
 impl Observer {
@@ -191,6 +202,7 @@ impl Observer {
             queue_url: queue_url.into(),
             hook,
             is_outage: AtomicBool::new(false),
+            last_receive: Mutex::default(),
         }
     }
 
@@ -198,6 +210,11 @@ impl Observer {
     pub(crate) fn duplicate(&self) {
         self.tally.duplicates.one();
         self.metrics.duplicate();
+    }
+
+    /// The time since SQS has answered a receive.
+    pub(crate) fn since_last_receive(&self) -> Option<Duration> {
+        self.last_receive.lock().map(|at| at.elapsed())
     }
 
     /// Counts, logs, and calls the hook.
@@ -213,6 +230,7 @@ impl Observer {
                 }
             }
             Event::Received { .. } => {
+                *self.last_receive.lock() = Some(Instant::now());
                 if self.is_outage.swap(false, Relaxed) {
                     tracing::info!(queue_url = &*self.queue_url, "receives succeed again");
                 }
@@ -283,7 +301,13 @@ fn log(event: &Event<'_>) {
         Event::SettleFailed { message_id, error } => {
             tracing::warn!(message_id, %error, "a delete or visibility change failed");
         }
-        Event::HandlerFailed { message_id, error } => tracing::warn!(message_id, %error, "a handler failed"),
+        Event::HandlerFailed { message_id, error } => {
+            let error = Causes(*error);
+            tracing::warn!(message_id, %error, "a handler failed");
+        }
+        Event::HandlerTimedOut { message_id, timeout } => {
+            tracing::warn!(message_id, ?timeout, "a handler took too long");
+        }
         Event::HandlerPanicked { message_id, text } => {
             tracing::error!(message_id, text, "a handler panicked");
         }
@@ -354,6 +378,8 @@ counters! {
     failed,
     /// Handlers that panicked.
     panicked,
+    /// Handlers that took longer than their timeout.
+    timed_out,
     /// Handlers that a shutdown stopped because its grace was over.
     aborted,
     /// Handlers that returned [`Retry`](crate::consume::settle::Outcome::Retry) and run again.
@@ -415,6 +441,7 @@ impl Tally {
             Event::SettleFailed { .. } => &self.settle_errors,
             Event::HandlerFailed { .. } => &self.failed,
             Event::HandlerPanicked { .. } => &self.panicked,
+            Event::HandlerTimedOut { .. } => &self.timed_out,
             Event::RetriedInPlace { .. } => &self.retried_in_place,
             Event::DeadLetterFailed { .. } => &self.dead_letter_errors,
         };
@@ -475,6 +502,7 @@ pub(crate) struct ConsumerMetrics {
     renewals_failed: Counter,
     settles_failed: Counter,
     retried_in_place: Counter,
+    timed_out: Counter,
     unopened: Counter,
     dead_letters_failed: Counter,
 }
@@ -501,6 +529,7 @@ impl ConsumerMetrics {
             renewals_failed: meter.counter(names::RENEWALS_FAILED),
             settles_failed: meter.counter(names::SETTLES_FAILED),
             retried_in_place: meter.counter(names::RETRIED_IN_PLACE),
+            timed_out: meter.counter(names::HANDLERS_TIMED_OUT),
             unopened: meter.counter(names::UNOPENED),
             dead_letters_failed: meter.counter(names::DEAD_LETTERS_FAILED),
             meter,
@@ -558,6 +587,7 @@ impl ConsumerMetrics {
             | Event::Damaged { .. }
             | Event::HandlerFailed { .. }
             | Event::HandlerPanicked { .. } => {}
+            Event::HandlerTimedOut { .. } => self.timed_out.increment(1),
         }
     }
 }

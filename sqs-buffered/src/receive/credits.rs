@@ -165,6 +165,11 @@ impl Credits {
         }
     }
 
+    /// Whether messages are in all places.
+    fn is_full(&self) -> bool {
+        self.free_places == 0
+    }
+
     /// Messages that are held and not settled.
     pub(crate) fn held(&self) -> usize {
         self.messages + self.deleting
@@ -290,6 +295,12 @@ impl SharedCredits {
     /// Waits until a place is freed.
     pub(crate) async fn freed(&self) {
         self.freed.notified().await;
+    }
+
+    /// Whether nothing is received, because messages are in all places.
+    pub(crate) fn is_full(&self) -> bool {
+        let credits = self.credits.lock();
+        credits.receives() == 0 && credits.is_full()
     }
 
     /// Held messages, and running receives.

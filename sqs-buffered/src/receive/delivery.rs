@@ -8,6 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use sqs_client::client::Execute;
 use sqs_client::types::{Message, MessageSystemAttributeName as Name};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 use tracing::Span;
 
@@ -389,7 +390,10 @@ type MessageName = (Arc<str>, Arc<str>);
 /// The messages that consumers of one client are handling, and that its receivers have yielded, so that no message is handled
 /// twice at the same time. The lock is held for a few instructions.
 #[derive(Debug, Default)]
-pub(crate) struct Claims(Mutex<HashSet<MessageName>>);
+pub(crate) struct Claims {
+    names: Mutex<HashSet<MessageName>>,
+    released: Notify,
+}
 
 /// The right to handle a message. Dropping it releases the message.
 #[derive(Debug)]
@@ -402,14 +406,30 @@ impl Claims {
     /// `None` if the message is being handled.
     pub(crate) fn claim(self: &Arc<Self>, queue_url: &Arc<str>, message_id: &Arc<str>) -> Option<Claim> {
         let name = (Arc::clone(queue_url), Arc::clone(message_id));
-        let is_free = self.0.lock().insert(name.clone());
+        let is_free = self.names.lock().insert(name.clone());
         is_free.then(|| Claim { claims: Arc::clone(self), name })
+    }
+
+    /// Waits until nobody handles a message.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub(crate) async fn released(&self, queue_url: &Arc<str>, message_id: &Arc<str>) {
+        let name = (Arc::clone(queue_url), Arc::clone(message_id));
+        loop {
+            let released = self.released.notified();
+            if !self.names.lock().contains(&name) {
+                return;
+            }
+            released.await;
+        }
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.claims.0.lock().remove(&self.name);
+        self.claims.names.lock().remove(&self.name);
+        self.claims.released.notify_waiters();
     }
 }
 

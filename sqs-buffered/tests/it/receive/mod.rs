@@ -7,10 +7,12 @@ mod consumer;
 mod control;
 mod dead_letters;
 mod diary;
+mod failures;
 mod fifo;
 mod flow;
 mod handlers;
 mod idempotent;
+mod jobs;
 pub(crate) mod leases;
 mod meddler;
 #[cfg(feature = "metrics")]

@@ -173,3 +173,36 @@ async fn share_of_a_queue_that_became_idle_goes_to_handlers_that_take_an_hour() 
         handle.shutdown(secs(0)).await.unwrap();
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn queue_of_a_higher_priority_goes_first() {
+    let rig = Rig::new("urgent").await;
+    rig.create("other").await;
+    fill(&rig, "urgent", 60).await;
+    fill(&rig, "other", 60).await;
+    let (pool, order) = (HandlerPool::new(4).unwrap(), Arc::new(Mutex::new(Vec::new())));
+    let consumer = |queue: &'static str, priority| {
+        let order = Arc::clone(&order);
+        Consumer::builder(rig.base.clone(), rig.server.queue_url(queue))
+            .pool(&pool, 1)
+            .priority(priority)
+            .prefetch(10)
+            .message_handler(move |_, _| {
+                order.lock().unwrap().push(queue);
+                async {
+                    sleep(secs(1)).await;
+                    Ok(Outcome::Ack)
+                }
+            })
+            .build()
+            .unwrap()
+    };
+    let (urgent, other) = (consumer("urgent", 1), consumer("other", 0));
+    let end = || until(|| order.lock().unwrap().len() == 120);
+    let (one, two) = tokio::join!(urgent.run_until(end()), other.run_until(end()));
+    assert!(one.is_ok() && two.is_ok());
+    let order = order.lock().unwrap();
+    // Only while the first of the other queue run, and while the urgent ones are on their way, do others start.
+    let early = order[..60].iter().filter(|queue| **queue == "other").count();
+    assert!(early <= 10, "{early} of {order:?}");
+}
