@@ -19,10 +19,10 @@ use std::time::Duration;
 
 use sqs_benchmarks::arguments::{Arguments, BoxError, exit_code};
 use sqs_benchmarks::process::{now, resident_bytes};
-use sqs_buffered::{BufferedClient, BuildError, Consumer, Outcome};
+use sqs_buffered::{BackOff, BufferedClient, BuildError, CancellationToken, Consumer, ReceiveCount};
 use sqs_client::Client;
 use sqs_client::client::Execute;
-use sqs_client::types::QueueAttributeName;
+use sqs_client::types::{Message, QueueAttributeName};
 
 use ledger::Run;
 use report::Memory;
@@ -36,6 +36,7 @@ Sends and receives while requests fail, and counts lost, duplicated and reordere
   --hang COUNT      seconds during which one queue does not respond (default: 60, at most a third of the duration)
   --faults SHARE    probability of each fault (default: 0.05)
   --aws-sdk         run over `aws_sdk_sqs::Client` without timeouts, instead of `sqs_client::Client`
+  --bad-handlers    one first delivery in 1,000 meets a handler that hangs, panics or ignores its cancellation, one in 100,000 one that blocks
   --seed NUMBER     random seed of the server (default: random)
   --svg FILE        plot memory over time; a relative FILE starts at the directory of the package
   --help            print this help
@@ -60,6 +61,8 @@ struct Options {
     svg: Option<PathBuf>,
     /// Internal: this program starts itself with this option.
     serves: bool,
+    /// Whether some handlers misbehave.
+    has_bad_handlers: bool,
     /// Whether the buffered client and the consumers run over `aws_sdk_sqs::Client`.
     over_aws_sdk: bool,
 }
@@ -77,6 +80,7 @@ fn run(mut arguments: Arguments) -> Result<(), BoxError> {
         seed: None,
         svg: None,
         serves: false,
+        has_bad_handlers: false,
         over_aws_sdk: false,
     };
     while let Some(option) = arguments.option() {
@@ -88,6 +92,7 @@ fn run(mut arguments: Arguments) -> Result<(), BoxError> {
             "--seed" => options.seed = Some(arguments.number(0..=u64::MAX)?),
             "--svg" => options.svg = Some(arguments.output()?),
             "--aws-sdk" => options.over_aws_sdk = true,
+            "--bad-handlers" => options.has_bad_handlers = true,
             "--serve" => options.serves = true,
             "--help" | "-h" => {
                 println!("{HELP}");
@@ -125,7 +130,7 @@ async fn soak<H: Execute>(options: Options, mut server: Server, below: H) -> Res
             let (buffered, run, stop) = (buffered.clone(), Arc::clone(run), Arc::clone(&stop));
             tasks.push(tokio::spawn(traffic::produce(buffered, run, producer, options.rate, stop)));
         }
-        let consumer = consumer(below.clone(), run)?;
+        let consumer = consumer(below.clone(), run, options.has_bad_handlers)?;
         consumers.push(consumer.clone());
         tokio::spawn(async move { consumer.run().await });
     }
@@ -201,14 +206,36 @@ async fn create_queues(client: &Client) -> Result<Vec<Arc<Run>>, BoxError> {
 }
 
 /// A consumer that records each message in the ledger and deletes it.
-fn consumer<H: Execute>(client: H, run: &Arc<Run>) -> Result<Consumer<H>, BuildError> {
+fn consumer<H: Execute>(client: H, run: &Arc<Run>, is_bad: bool) -> Result<Consumer<H>, BuildError> {
     let ledger = Arc::clone(run);
-    Consumer::builder(client, &run.url)
-        .concurrency(256)
-        .prefetch(256)
-        .message_handler(move |message, _lease| {
-            ledger.received(&message);
-            async { Ok(Outcome::Ack) }
+    let builder = Consumer::builder(client, &run.url).concurrency(256).prefetch(256);
+    // Backed off so that messages behind them in their groups do not wait for long.
+    let builder =
+        builder.handler_timeout(Duration::from_secs(2)).back_off(BackOff::Fixed(Duration::from_secs(1)));
+    builder
+        .handler(move |message: Arc<Message>, count: ReceiveCount, cancelled: CancellationToken| {
+            let ledger = Arc::clone(&ledger);
+            async move {
+                if is_bad && count.0 == 1 {
+                    misbehave(fastrand::u32(..100_000), cancelled).await;
+                }
+                ledger.received(&message);
+            }
         })
         .build()
+}
+
+/// A bad number is one in a thousand. A blocked thread holds up all that runs on it, so there are few.
+async fn misbehave(number: u32, cancelled: CancellationToken) {
+    match number {
+        0..25 => std::future::pending().await,
+        // Longer than the timeout of a handler.
+        25 => std::thread::sleep(Duration::from_millis(2_500)),
+        26..75 => panic!("one of the bad handlers"),
+        75..100 => {
+            cancelled.cancelled().await;
+            tokio::time::sleep(Duration::from_secs(3_600)).await;
+        }
+        _ => {}
+    }
 }
