@@ -1,10 +1,15 @@
 //! Shared setup of the examples: a client, and an embedded server unless `AWS_ENDPOINT_URL_SQS` is set.
 
+pub mod stores;
+
 use std::error::Error;
 
 use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
+use serde_json::json;
+use sqs_buffered::{BufferedQueue, QueueName};
 use sqs_client::Client;
 use sqs_client::config::ConfigError;
+use sqs_client::types::QueueAttributeName;
 use sqs_mock_server::MockSqs;
 use sqs_mock_server::s3::S3;
 
@@ -107,6 +112,36 @@ fn variable(name: &str) -> Option<String> {
 pub fn fresh(name: &str) -> String {
     let (stem, suffix) = name.strip_suffix(".fifo").map_or((name, ""), |stem| (stem, ".fifo"));
     format!("{stem}-{}{suffix}", std::process::id())
+}
+
+/// Creates a queue with a dead-letter queue. Returns its URL.
+///
+/// # Errors
+/// A request failed.
+pub async fn queue_with_dead_letters(client: &Client, name: &str) -> Result<String, Box<dyn Error>> {
+    let dead = QueueName::new(fresh(&format!("{name}-dead"))).create().url(client).await?;
+    let asked = client.get_queue_attributes().queue_url(dead).attribute_names(QueueAttributeName::QueueArn);
+    let arn = asked.send().await?.attributes.and_then(|mut all| all.remove(&QueueAttributeName::QueueArn));
+    let redrive = json!({ "deadLetterTargetArn": arn, "maxReceiveCount": 10 }).to_string();
+    let queue = QueueName::new(fresh(name)).create().attribute(QueueAttributeName::RedrivePolicy, redrive);
+    Ok(queue.url(client).await?)
+}
+
+/// Sends orders of 2.50 each as an SNS topic would: each message twice, every fifth as a refund, and one order without a price.
+///
+/// # Errors
+/// A send failed.
+pub async fn publish(queue: &BufferedQueue, orders: u64) -> Result<(), Box<dyn Error>> {
+    for id in (1..=orders).chain(1..=orders) {
+        let (kind, cents) = (if id % 5 == 0 { "refund" } else { "order" }, if id == 1 { 0 } else { 250 });
+        let order = json!({ "id": id, "cents": cents }).to_string();
+        let attributes = json!({ "type": { "Type": "String", "Value": kind } });
+        let envelope = json!({ "Type": "Notification", "MessageId": format!("m-{id}"), "Message": order,
+            "TopicArn": "arn:aws:sns:us-east-1:000000000000:orders", "Timestamp": "2026-11-27T20:00:00.000Z",
+            "MessageAttributes": attributes });
+        queue.send_json(&envelope).await?;
+    }
+    Ok(())
 }
 
 /// The common part of the help texts.
