@@ -5,12 +5,6 @@
 #![no_main]
 
 // Only these modules: the server does not export them.
-#[path = "../../src/control/text.rs"]
-#[expect(unused, reason = "the server uses more of it")]
-mod text;
-mod control {
-    pub(crate) use super::text;
-}
 #[path = "../../src/sns/filter/mod.rs"]
 #[expect(dead_code, reason = "the server uses more of it")]
 mod filter;
