@@ -375,7 +375,6 @@ impl<H: Execute> ReadyConsumer<H> {
         let settings_of_client = source.client.settings();
         source.renewals =
             renewals.map(|client| RenewalThread::new(client, settings_of_client)).transpose()?;
-        let failures = (on_error, after_failure);
         Ok(Consumer::assemble(Parts {
             source,
             limits,
@@ -384,7 +383,8 @@ impl<H: Execute> ReadyConsumer<H> {
             poison,
             grace,
             hook,
-            failures,
+            on_error,
+            after_failure,
             handler,
         }))
     }

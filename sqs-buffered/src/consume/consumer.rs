@@ -432,7 +432,8 @@ pub(crate) struct Parts<H: Execute> {
     pub(crate) poison: Poison,
     pub(crate) grace: Duration,
     pub(crate) hook: Option<Hook>,
-    pub(crate) failures: (Option<OnError>, AfterFailure),
+    pub(crate) on_error: Option<OnError>,
+    pub(crate) after_failure: AfterFailure,
     pub(crate) handler: Handling,
 }
 
@@ -453,7 +454,18 @@ impl<H: Execute> Drop for RunGuard<'_, H> {
 
 impl<H: Execute> Shared<H> {
     pub(crate) fn new(parts: Parts<H>) -> Self {
-        let Parts { source, limits, settings, advance, poison, grace, hook, failures, handler } = parts;
+        let Parts {
+            source,
+            limits,
+            settings,
+            advance,
+            poison,
+            grace,
+            hook,
+            on_error,
+            after_failure,
+            handler,
+        } = parts;
         // Groups exist on standard queues too (fair queues). Their messages run concurrently.
         let credits_of = if source.is_fifo() { SharedCredits::of_groups } else { SharedCredits::of_messages };
         let observer = Arc::new(Observer::new(&source.url, hook));
@@ -472,8 +484,8 @@ impl<H: Execute> Shared<H> {
             settings,
             advance,
             poison,
-            on_error: failures.0,
-            after_failure: failures.1,
+            on_error,
+            after_failure,
             handler,
             observer,
             dead_letters: DeadLetters::default(),

@@ -127,7 +127,7 @@ pub struct EventBridge<T> {
     pub detail: T,
     /// The kind of the event, such as `Order Placed`.
     pub detail_type: String,
-    /// Who sent the event, such as `com.example.orders`.
+    /// The application or service that sent the event, such as `com.example.orders`.
     pub source: String,
     /// The id of the event.
     pub id: String,
@@ -330,8 +330,7 @@ pub(crate) fn found(body: &str) -> String {
     let is_of_s3 = || members.get("Records").is_some_and(|records| records.get().contains("\"aws:s3\""));
     let is_notification = || members.get("Type").is_some_and(|kind| kind.get() == "\"Notification\"");
     let (what, instead) = match () {
-        () if has(&["Type", "TopicArn", "Message"]) && !is_notification() => return String::new(),
-        () if has(&["Type", "TopicArn", "Message"]) => {
+        () if has(&["TopicArn", "Message"]) && is_notification() => {
             ("an SNS notification", "`Sns<..>`, or enable raw message delivery")
         }
         () if has(&["detail-type", "detail", "source"]) => ("an event of EventBridge", "`EventBridge<..>`"),

@@ -324,9 +324,8 @@ impl<T: IdempotencyStore> IdempotencyStore for Arc<T> {
 /// The store breaks a rule. The message names it.
 pub async fn check_store<T: IdempotencyStore>(store: &T) {
     const LEASE: Duration = Duration::from_secs(1);
-    let attempt = |key: &str| Attempt::new(key);
     let key = sqs_client::random::uuid();
-    let [first, second, third] = [(); 3].map(|()| attempt(&key));
+    let [first, second, third] = [(); 3].map(|()| Attempt::new(&*key));
     let began = async |attempt: &Attempt| store.begin(attempt, LEASE).await.expect("begin must not fail");
     assert_eq!(began(&first).await, Begin::Started, "a new key must start");
     assert_eq!(
@@ -359,7 +358,7 @@ pub async fn check_store<T: IdempotencyStore>(store: &T) {
         assert_eq!(began(attempt).await, Begin::Completed, "a completed key must stay completed");
     }
     let key = sqs_client::random::uuid();
-    let (one, other) = (attempt(&key), attempt(&key));
+    let (one, other) = (Attempt::new(&*key), Attempt::new(&*key));
     let both = tokio::join!(store.begin(&one, LEASE), store.begin(&other, LEASE));
     let started = [both.0, both.1].into_iter().filter(|began| matches!(began, Ok(Begin::Started))).count();
     assert_eq!(started, 1, "of two attempts that begin at the same time, one must start");

@@ -105,7 +105,8 @@ impl LambdaHandler {
     /// failed. Lambda deletes the handled messages itself; their stored payloads stay.
     ///
     /// Without such a client, a message with the attribute `ExtendedPayloadSize` or `SQSLargePayloadSize` fails, and its handler does not
-    /// run: its body is only a pointer to the payload. A function that streams payloads itself reads the event without this type. A pointer within an SNS notification (without raw message delivery) is not detected.
+    /// run: its body is only a pointer to the payload. A function that streams payloads itself reads
+    /// the event without this type. A pointer within an SNS notification (without raw message delivery) is not detected.
     pub fn open_with<H: Execute>(mut self, client: H) -> Self {
         self.opener = Some(AnyOpener(Arc::new(move |mut message| {
             let client = client.clone();

@@ -7,7 +7,8 @@
 //! PoolMember: one consumer
 //! ```
 //! Each consumer has a share of the handlers, by its weight. A consumer below its share goes first. The rest, because of rounding or
-//! idle consumers, goes to waiting consumers, in turns by weight (stride scheduling). Consumers of a higher priority go before all others. A rate limit bounds how many start per second.
+//! idle consumers, goes to waiting consumers, in turns by weight (stride scheduling). Consumers of a higher
+//! priority go before all others. A rate limit bounds how many start per second.
 
 use std::collections::BTreeMap;
 use std::fmt;

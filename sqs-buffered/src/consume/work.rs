@@ -111,7 +111,7 @@ async fn admit<H: Execute>(
     place: &mut Option<Place>,
 ) -> Result<Claim, Verdict> {
     let source = &work.shared.source;
-    // Its payload may be deleted by the one that handles it.
+    // Before it is opened: its payload may be deleted by the one that handles it.
     let claim = source.client.claims().claim(&source.url, delivery.id()).ok_or(Verdict::Busy)?;
     let leave = || {
         *place = None;

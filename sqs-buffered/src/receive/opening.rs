@@ -48,7 +48,7 @@ pub(crate) struct Opener {
     /// How many messages in a row could not be opened, each at its first attempt. Those that need no opening do not count: they say nothing
     /// about the store.
     failed_in_a_row: AtomicUsize,
-    /// The mean time of those that were opened, the latest ones first.
+    /// A moving average of how long messages took to open.
     mean: Mutex<Option<Duration>>,
 }
 
