@@ -3,6 +3,8 @@
 //! [other languages]: crate::guide::other_languages
 //! [clock]: crate::guide::clock
 //! [faults]: crate::guide::faults
+//! [console]: crate::guide::console
+//! [topics]: crate::guide::topics
 //! [inspecting]: crate::guide::inspecting
 //! [FIFO]: crate::guide::fifo
 //! [dead letters]: crate::guide::dead_letters
@@ -45,7 +47,7 @@ pub use crate::http::body::Limits;
 pub use crate::mock::MockSqs;
 pub use crate::mock::builder::MockSqsBuilder;
 pub use crate::mock::queue::{QueueView, Unmet};
-pub use crate::mock::topics::TopicView;
+pub use crate::mock::topics::{PublishMessage, TopicView};
 pub use crate::mock::verification::Verification;
 pub use crate::router::InProcess;
 pub use crate::sqs::engine::DeliveryMode;

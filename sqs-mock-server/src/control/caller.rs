@@ -1,13 +1,16 @@
 //! The caller of a request: account and region from the credential scope, the base of queue URLs from the host.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use http::header::{AUTHORIZATION, HOST, HeaderValue};
 use http::request::Parts;
 use serde::Deserialize;
-use sqs_client::wire::sign::{Claim, KeyLookup, Verifiable};
-use sqs_client::wire::validate::queue::is_account;
+use sqs_client::wire::sign::{Claim, KeyLookup, Verifiable, VerifyError};
+
+use crate::control::clock::system_time;
+use crate::control::session::{AccountId, Session};
 
 /// The maximum length of a region name in a request; those of AWS have at most 15 characters.
 const MAX_REGION: usize = 32;
@@ -15,8 +18,8 @@ const MAX_REGION: usize = 32;
 /// The account and region of a caller, claimed by the request or proven by its signature.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Caller<'a> {
-    /// The access key if it has 12 digits, so that callers can choose their account.
-    pub(crate) account: Option<&'a str>,
+    /// The access key if it has 12 digits, so that callers can choose their account; else the account of the role that was assumed.
+    pub(crate) account: Option<AccountId>,
     /// The region of the credential scope.
     pub(crate) region: Option<&'a str>,
 }
@@ -31,8 +34,8 @@ impl<'a> Caller<'a> {
 
     /// Reads a verified claim.
     pub(crate) fn of_claim(claim: &'a Claim) -> Self {
-        let account = Some(claim.access_key_id.as_str()).filter(|key| is_account(key));
-        Self { account, region: Some(claim.region.as_str()).filter(|region| is_region(region)) }
+        let region = Some(claim.region.as_str()).filter(|region| is_region(region));
+        Self { account: account_of(&claim.access_key_id), region }
     }
 
     /// Parses `<key>/<date>/<region>/<service>/aws4_request`, up to a comma.
@@ -44,10 +47,15 @@ impl<'a> Caller<'a> {
     fn from_scope(credential: &'a [u8]) -> Self {
         let mut parts =
             credential.split(|byte| *byte == b'/').map(|part| str::from_utf8(part).unwrap_or_default());
-        let account = parts.next().filter(|key| is_account(key));
+        let account = parts.next().and_then(account_of);
         let region = parts.nth(1).filter(|region| is_region(region));
         Self { account, region }
     }
+}
+
+/// The account that an access key names.
+fn account_of(access_key_id: &str) -> Option<AccountId> {
+    AccountId::of(access_key_id).or_else(|| AccountId::of_session_key(access_key_id))
 }
 
 /// The parts between the commas, spaces and tabs of a header.
@@ -100,6 +108,35 @@ impl Keys {
     pub(crate) fn first(&self) -> Option<(&str, &str)> {
         self.0.first_key_value().map(|(id, secret)| (id.as_str(), secret.as_str()))
     }
+
+    /// The secret that those of sessions follow from.
+    pub(crate) fn of_sessions(&self) -> &str {
+        self.first().map_or("", |(_, secret)| secret)
+    }
+
+    /// The secret of a key, whatever its token.
+    pub(crate) fn secret_of(&self, access_key_id: &str) -> Option<Cow<'_, str>> {
+        if AccountId::of_session_key(access_key_id).is_some() {
+            return Some(Session::secret(self.of_sessions(), access_key_id).into());
+        }
+        self.0.get(access_key_id).map(|secret| secret.as_str().into())
+    }
+
+    /// Checks that the token of temporary credentials belongs to their key and has not expired.
+    ///
+    /// # Errors
+    /// [`VerifyError::UnknownKey`] and [`VerifyError::ExpiredToken`].
+    pub(crate) fn check_token(&self, access_key_id: &str, token: Option<&str>) -> Result<(), VerifyError> {
+        if AccountId::of_session_key(access_key_id).is_none() {
+            return Ok(());
+        }
+        let session = token.and_then(|token| Session::of_token(self.of_sessions(), token));
+        match session.filter(|session| session.access_key_id == access_key_id) {
+            None => Err(VerifyError::UnknownKey),
+            Some(session) if session.has_ended(system_time()) => Err(VerifyError::ExpiredToken),
+            Some(_) => Ok(()),
+        }
+    }
 }
 
 /// The parts of a request that a signature covers.
@@ -114,8 +151,9 @@ pub(crate) fn verifiable<'a>(head: &'a Parts, body: &'a [u8]) -> Verifiable<'a> 
 }
 
 impl KeyLookup for Keys {
-    fn secret(&self, access_key_id: &str) -> Option<&str> {
-        self.0.get(access_key_id).map(Secret::as_str)
+    fn secret(&self, access_key_id: &str, token: Option<&str>) -> Result<Cow<'_, str>, VerifyError> {
+        self.check_token(access_key_id, token)?;
+        self.secret_of(access_key_id).ok_or(VerifyError::UnknownKey)
     }
 }
 
@@ -153,7 +191,7 @@ mod tests {
     #[test]
     fn access_key_of_twelve_digits_selects_the_account() {
         let value = "AWS4-HMAC-SHA256 Credential=123456789012/20260102/eu-west-1/sqs/aws4_request, SignedHeaders=host";
-        let expected = Caller { account: Some("123456789012"), region: Some("eu-west-1") };
+        let expected = Caller { account: AccountId::of("123456789012"), region: Some("eu-west-1") };
         for value in [value.to_owned(), value.replace("256 ", "256\t"), value.replace(", ", ",")] {
             assert_eq!(Caller::of(&head(&[("authorization", &value)])), expected, "{value}");
         }
@@ -172,6 +210,25 @@ mod tests {
             assert_eq!(Caller::from_credential(text), Caller::default(), "{text}");
         }
         assert_eq!(Caller::of(&head(&[("authorization", "Basic dGVzdDp0ZXN0")])), Caller::default());
+    }
+
+    #[test]
+    fn temporary_credentials_need_their_token_until_they_expire() {
+        let keys = Keys([("AKID".to_owned(), "secret".into())].into());
+        let session = |seconds: u64, number| {
+            let account = AccountId::of("123456789012").unwrap();
+            let end = system_time() + std::time::Duration::from_secs(1_000)
+                - std::time::Duration::from_secs(seconds);
+            Session::new((account, "role"), "arn".to_owned(), "name", end, number)
+        };
+        let check = |session: &Session, token: &str| keys.check_token(&session.access_key_id, Some(token));
+        let (valid, expired) = (session(0, 1), session(1_000, 2));
+        assert_eq!(check(&valid, &valid.token("secret")), Ok(()));
+        assert_eq!(check(&valid, &valid.token("other")), Err(VerifyError::UnknownKey));
+        assert_eq!(check(&valid, &expired.token("secret")), Err(VerifyError::UnknownKey));
+        assert_eq!(check(&expired, &expired.token("secret")), Err(VerifyError::ExpiredToken));
+        assert_eq!(keys.check_token("AKID", None), Ok(()));
+        assert!(keys.secret(&valid.access_key_id, None).is_err());
     }
 
     #[test]

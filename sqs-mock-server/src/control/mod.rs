@@ -13,4 +13,5 @@ pub(crate) mod metrics;
 pub(crate) mod operation;
 pub(crate) mod policies;
 pub(crate) mod seed;
+pub(crate) mod session;
 pub(crate) mod text;

@@ -42,9 +42,6 @@ impl fmt::Display for ServiceName {
     }
 }
 
-/// The only action of STS that the server implements.
-pub(crate) const GET_CALLER_IDENTITY: &str = "GetCallerIdentity";
-
 /// An operation that the server implements.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Operation {
@@ -63,8 +60,8 @@ impl Operation {
         let s3 = S3Action::ALL.iter().copied().map(Self::from);
         // After SQS, which has actions with the same names.
         let sns = SnsAction::ALL.iter().copied().map(Self::from);
-        let sts = Self { service: ServiceName::Sts, name: GET_CALLER_IDENTITY };
-        let all = sqs.chain(s3).chain(sns).chain([sts]);
+        let sts = StsAction::ALL.iter().copied().map(Self::from);
+        let all = sqs.chain(s3).chain(sns).chain(sts);
         let all: Vec<_> = all.filter(|one| service.is_none_or(|service| service == one.service)).collect();
         all.iter().copied().find(|operation| operation.name == name).ok_or_else(|| {
             let names: Vec<_> = all.iter().map(|operation| operation.name).collect();
@@ -88,6 +85,12 @@ impl From<S3Action> for Operation {
 impl From<SnsAction> for Operation {
     fn from(action: SnsAction) -> Self {
         Self { service: ServiceName::Sns, name: action.name() }
+    }
+}
+
+impl From<StsAction> for Operation {
+    fn from(action: StsAction) -> Self {
+        Self { service: ServiceName::Sts, name: action.name() }
     }
 }
 
@@ -177,6 +180,15 @@ actions! {
         TagResource
         Unsubscribe
         UntagResource
+    }
+}
+
+actions! {
+    /// An action of STS that the server implements.
+    StsAction {
+        AssumeRole
+        AssumeRoleWithWebIdentity
+        GetCallerIdentity
     }
 }
 

@@ -463,7 +463,7 @@ fn topics(
     });
     #[cfg(feature = "durable")]
     sns.restore(std::mem::take(&mut kept.topics));
-    let (sns, sts) = (Arc::new(sns), Arc::new(Sts));
+    let (sns, sts) = (Arc::new(sns), Arc::new(Sts::new(Arc::clone(names), seed)));
     let sts = Query::new(sts, Arc::clone(names), clock.clone(), faults.clone(), seed);
     (Query::new(sns, Arc::clone(names), clock, faults, seed), sts)
 }

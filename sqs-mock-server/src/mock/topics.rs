@@ -1,34 +1,40 @@
 //! Views of topics, recorded requests to SNS and STS, and the topics and subscriptions of a config file, which are created
 //! with the rules of `CreateTopic` and `Subscribe`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
+
+use sqs_client::types::MessageAttributeValue;
 
 use crate::config::Config;
 use crate::config::file::Problem;
 use crate::config::topics::{SubscriptionDefinition, TopicDefinition, reason};
 use crate::control::arn::{QueueArn, TopicArn};
 use crate::control::operation::ServiceName;
+use crate::control::seed::Uuid;
 use crate::mock::queues::{absent, duplicates};
 use crate::mock::{MockSqs, queues};
 use crate::query::QueryRequest;
 use crate::sns::Sns;
 use crate::sns::engine::NotCreated;
+use crate::sns::engine::message::Draft;
 use crate::sns::engine::subscription::Endpoint;
 use crate::sns::inspect::{PublishedMessage, SubscriptionDescription};
+use crate::sns::publish::publish;
 
-/// A view of one topic of a [`MockSqs`]. It changes nothing.
+/// A view of one topic of a [`MockSqs`], which can also publish to it.
 ///
 /// The page [topics](crate::guide::topics#in-a-rust-test) has an example.
 #[derive(Clone, Debug)]
 pub struct TopicView<'s> {
     sns: &'s Sns,
+    base_url: &'s str,
     arn: TopicArn,
 }
 
-impl TopicView<'_> {
+impl<'s> TopicView<'s> {
     /// The topic with this name in another account, given as 12 digits.
     pub fn of_account(mut self, account: &str) -> Self {
         self.arn.account = account.into();
@@ -61,6 +67,90 @@ impl TopicView<'_> {
     pub fn published(&self) -> Vec<Arc<PublishedMessage>> {
         self.sns.published_to(&self.arn)
     }
+
+    /// Begins a message, which [`send`](PublishMessage::send) publishes without an SDK for SNS.
+    pub fn publish(&self, message: impl Into<String>) -> PublishMessage<'s> {
+        PublishMessage {
+            topic: self.clone(),
+            message: message.into(),
+            subject: None,
+            attributes: HashMap::new(),
+            group: None,
+            deduplication_id: None,
+        }
+    }
+}
+
+/// A message for a topic: see [`TopicView::publish`].
+#[derive(Clone, Debug)]
+#[must_use = "`send` publishes it"]
+pub struct PublishMessage<'s> {
+    topic: TopicView<'s>,
+    message: String,
+    subject: Option<String>,
+    attributes: HashMap<String, MessageAttributeValue>,
+    group: Option<String>,
+    deduplication_id: Option<String>,
+}
+
+impl PublishMessage<'_> {
+    /// Sets the subject: less than 100 characters, on one line.
+    pub fn subject(self, subject: impl Into<String>) -> Self {
+        Self { subject: Some(subject.into()), ..self }
+    }
+
+    /// Adds a message attribute. Filter policies see it, and so do queues with raw message delivery.
+    pub fn message_attributes(mut self, name: impl Into<String>, value: MessageAttributeValue) -> Self {
+        self.attributes.insert(name.into(), value);
+        self
+    }
+
+    /// Sets the message group, which FIFO topics require.
+    pub fn message_group_id(self, group: impl Into<String>) -> Self {
+        Self { group: Some(group.into()), ..self }
+    }
+
+    /// Sets the deduplication id, which FIFO topics without content-based deduplication require.
+    pub fn message_deduplication_id(self, id: impl Into<String>) -> Self {
+        Self { deduplication_id: Some(id.into()), ..self }
+    }
+
+    /// Publishes the message as the action `Publish` does, and returns its id. It is in the queues of subscribers when this returns. The
+    /// call is not among the [recorded requests](MockSqs::sns_requests), and faults do not affect it.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] if there is no such topic, [`io::ErrorKind::InvalidInput`] if SNS refuses the message, both with its
+    /// code and text. Another kind if the message cannot be stored.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the message is published to all subscribers or to none.
+    pub async fn send(self) -> io::Result<Uuid> {
+        let Self {
+            topic: TopicView { sns, base_url, arn },
+            message,
+            subject,
+            attributes,
+            group,
+            deduplication_id,
+        } = &self;
+        let draft = Draft {
+            text: message,
+            subject: subject.as_deref(),
+            structure: None,
+            attributes: attributes.clone(),
+            group: group.as_deref(),
+            deduplication_id: deduplication_id.as_deref(),
+        };
+        let receipt = publish(sns, base_url, arn, draft).await.map_err(|error| {
+            let kind = match error.status {
+                404 => io::ErrorKind::NotFound,
+                400..500 => io::ErrorKind::InvalidInput,
+                _ => io::ErrorKind::Other,
+            };
+            io::Error::new(kind, format!("{arn}: {error}"))
+        })?;
+        Ok(receipt.id)
+    }
 }
 
 impl MockSqs {
@@ -72,7 +162,7 @@ impl MockSqs {
     /// A view of a topic in the server's own account and region, whether it exists or not.
     pub fn topic(&self, name: &str) -> TopicView<'_> {
         let arn = TopicArn::new(&self.names().region, &self.names().account, name);
-        TopicView { sns: &self.services.sns.actions, arn }
+        TopicView { sns: &self.services.sns.actions, base_url: self.endpoint_url(), arn }
     }
 
     /// The [latest](crate::mock::builder::MockSqsBuilder::journal) requests to SNS, oldest first.

@@ -29,6 +29,7 @@ use crate::control::journal::{Ending, Journal, Record};
 use crate::control::metrics::{Counters, Exposition, Kind, UNKNOWN};
 use crate::control::operation::ServiceName;
 use crate::control::seed::{Seed, uuid};
+use crate::control::session::AccountId;
 use crate::front::{Access, Answered, Api, Asked, Failed, Identity, Incoming, Observer, Told, enter};
 use crate::http::guard::{Denied, Names};
 use crate::query::form::Form;
@@ -91,6 +92,8 @@ pub(crate) struct Call<'a> {
     pub(crate) failing: &'a [FailingEntry],
     /// Ids of entries that the response leaves out, by a fault.
     pub(crate) omitted: &'a [String],
+    /// That of the caller's temporary credentials.
+    pub(crate) session_token: Option<&'a str>,
 }
 
 /// What a message tells about the request that sends it.
@@ -141,6 +144,7 @@ pub(crate) struct Context {
     resource: Option<Resource>,
     base_url: String,
     trace_header: Option<String>,
+    session_token: Option<String>,
     is_signed: bool,
     is_trusted: bool,
     notes: Vec<String>,
@@ -148,10 +152,11 @@ pub(crate) struct Context {
 
 impl Context {
     fn call<'c>(&'c self, form: &'c Form, plan: &'c Plan) -> Call<'c> {
-        let Self { account, region, base_url, trace_header, is_signed, .. } = self;
+        let Self { account, region, base_url, trace_header, session_token, is_signed, .. } = self;
         let origin = Origin { base_url, trace_header: trace_header.as_deref() };
         let (failing, omitted) = (&*plan.failing, &*plan.omitted);
-        Call { form, account, region, origin, is_signed: *is_signed, failing, omitted }
+        let (is_signed, session_token) = (*is_signed, session_token.as_deref());
+        Call { form, account, region, origin, is_signed, failing, omitted, session_token }
     }
 }
 
@@ -257,13 +262,16 @@ impl<A: Actions> Query<A> {
         let host = self.names.host(head);
         let region = caller.region.or_else(|| region_of(host)).unwrap_or(&self.names.region);
         let trace_header = head.headers.get("x-amzn-trace-id").and_then(|header| header.to_str().ok());
+        let token = head.headers.get("x-amz-security-token").and_then(|header| header.to_str().ok());
+        let token = form.get("X-Amz-Security-Token").or(token);
         let is_signed = identity.is_signed(head, form.get("X-Amz-Signature"));
         let mut context = Context {
-            account: caller.account.unwrap_or(&self.names.account).to_owned(),
+            account: caller.account.as_ref().map_or(&*self.names.account, AccountId::as_str).to_owned(),
             region: region.to_owned(),
             resource: None,
             base_url: self.names.base_url(host),
             trace_header: trace_header.map(str::to_owned),
+            session_token: token.map(str::to_owned),
             is_signed,
             is_trusted: is_trusted(head),
             notes: Vec::new(),
@@ -326,6 +334,7 @@ fn not_verified(error: &VerifyError) -> QueryError {
     let (status, code) = match error {
         VerifyError::Unsigned => (403, "MissingAuthenticationToken"),
         VerifyError::UnknownKey => (403, "InvalidClientTokenId"),
+        VerifyError::ExpiredToken => (403, "ExpiredToken"),
         VerifyError::Incomplete(_) => (400, "IncompleteSignature"),
         _ => (403, "SignatureDoesNotMatch"),
     };

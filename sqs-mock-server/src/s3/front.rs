@@ -31,7 +31,7 @@ use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::validation::NameValidation;
 use s3s::{Body, S3Error, S3ErrorCode, S3Result, StdError, s3_error};
 use sqs_client::wire::service_error::ErrorCode;
-use sqs_client::wire::sign::KeyLookup as _;
+use sqs_client::wire::sign::VerifyError;
 use tokio::time::timeout;
 
 use crate::control::arn::Resource;
@@ -251,8 +251,8 @@ fn of_localhost(name: &str) -> Option<&str> {
 impl S3Auth for Gate {
     async fn get_secret_key(&self, access_key: &str) -> S3Result<SecretKey> {
         let text = "The AWS Access Key Id you provided does not exist in our records.";
-        let secret = self.host.names.keys.as_ref().and_then(|keys| keys.secret(access_key));
-        Ok(SecretKey::from(secret.ok_or_else(|| s3_error!(InvalidAccessKeyId, "{text}"))?))
+        let secret = self.host.names.keys.as_ref().and_then(|keys| keys.secret_of(access_key));
+        Ok(SecretKey::from(&*secret.ok_or_else(|| s3_error!(InvalidAccessKeyId, "{text}"))?))
     }
 }
 
@@ -287,6 +287,18 @@ impl S3Access for Gate {
         let owner = context.headers().get("x-amz-expected-bucket-owner");
         if is_anonymous || owner.is_some_and(|owner| owner.as_bytes() != names.account.as_bytes()) {
             return Err(s3_error!(AccessDenied, "Access Denied"));
+        }
+        if let (Some(keys), Some(credentials)) = (&names.keys, context.credentials()) {
+            let header = context.headers().get("x-amz-security-token").and_then(|token| token.to_str().ok());
+            let query = context.uri().query().unwrap_or_default();
+            let query = form_urlencoded::parse(query.as_bytes())
+                .find_map(|(name, value)| (name == "X-Amz-Security-Token").then_some(value));
+            keys.check_token(&credentials.access_key, query.as_deref().or(header)).map_err(|error| {
+                match error {
+                    VerifyError::ExpiredToken => s3_error!(ExpiredToken, "The provided token has expired."),
+                    _ => s3_error!(InvalidToken, "The provided token is malformed or otherwise invalid."),
+                }
+            })?;
         }
         let action = S3Action::from_name(&info.operation);
         let streams =

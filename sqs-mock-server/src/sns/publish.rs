@@ -8,14 +8,14 @@ use tokio::task::JoinError;
 use crate::control::arn::TopicArn;
 use crate::control::faults::fault::FailingEntry;
 use crate::query::xml::Xml;
-use crate::query::{Call, Origin, Output, QueryError};
+use crate::query::{Actions, Call, Origin, Output, QueryError};
 use crate::sns::actions::Place;
 use crate::sns::deliveries::{Departure, Signed};
 use crate::sns::engine::invalid;
-use crate::sns::engine::message::{MAX_ENTRIES, Message, check_batch_ids};
+use crate::sns::engine::message::{Draft, MAX_ENTRIES, Message, check_batch_ids};
 use crate::sns::engine::topic::{MAX_SUBSCRIPTIONS_OF_FIFO, Published, Receipt, Topic};
 use crate::sns::inspect::PublishedMessage;
-use crate::sns::{SharedTopic, Sns, deliveries, engine};
+use crate::sns::{SharedTopic, Sns, deliveries, engine, not_stored};
 
 pub(crate) async fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let target = call.form.get("TopicArn").or(call.form.get("TargetArn"));
@@ -31,6 +31,26 @@ pub(crate) async fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError
         notes,
         ..Output::of(|xml| receipt.into_iter().for_each(|receipt| write_receipt(xml, receipt)))
     })
+}
+
+/// Publishes a message as `Publish` does, and waits until it is stored.
+///
+/// # Errors
+/// `NotFound`, `InvalidParameter` and the like; `ServiceUnavailable` if it cannot be stored.
+pub(crate) async fn publish(
+    sns: &Sns,
+    base_url: &str,
+    topic: &TopicArn,
+    draft: Draft<'_>,
+) -> Result<Receipt, QueryError> {
+    Actions::check_store(sns)?;
+    let (topic, message) = (sns.topics.get(topic)?, Message::new(draft)?);
+    let origin = Origin { base_url, trace_header: None };
+    let published = Publish::one(sns, origin, topic, message)?.run().await;
+    sns.changed();
+    sns.queues.settled().await.map_err(not_stored)?;
+    let receipt = published?.receipts.first().copied();
+    receipt.ok_or_else(|| QueryError::new(500, "InternalError", "The topic has not taken the message."))
 }
 
 /// Publishes a message to a topic, without a pause. Returns notes about its deliveries.

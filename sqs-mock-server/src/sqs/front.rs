@@ -21,6 +21,7 @@ use crate::control::faults::{Request, Rule};
 use crate::control::journal::Ending;
 use crate::control::metrics::Exposition;
 use crate::control::operation::ServiceName;
+use crate::control::session::AccountId;
 use crate::front::{Access, Answered, Api, Asked, Failed, Front, Incoming, Observer, Told, enter};
 use crate::http::body::{BodyError, Limits};
 use crate::http::guard::{Denied, Names};
@@ -67,7 +68,7 @@ impl Endpoint {
         let is_query = protocol == Protocol::Query;
         let path = Some(head.uri.path()).filter(|path| is_query && *path != "/");
         Context {
-            account: caller.account.unwrap_or(&self.names.account).to_owned(),
+            account: caller.account.as_ref().map_or(&*self.names.account, AccountId::as_str).to_owned(),
             region: region.to_owned(),
             is_default_region: named.is_none(),
             base_url: self.base_url(host, region),
@@ -633,6 +634,7 @@ pub(crate) fn wrong_signature(error: &VerifyError, region: &str) -> ServiceError
             return ServiceError::new(ErrorCode::AccessDenied, message);
         }
         VerifyError::UnknownKey => ErrorCode::InvalidClientTokenId,
+        VerifyError::ExpiredToken => ErrorCode::ExpiredToken,
         VerifyError::Incomplete(_) => ErrorCode::IncompleteSignature,
         _ => ErrorCode::SignatureDoesNotMatch,
     };

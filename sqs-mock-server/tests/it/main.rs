@@ -49,6 +49,7 @@ mod queue_urls;
 #[cfg(feature = "cli")]
 mod quota_settings;
 mod quotas;
+mod roles;
 #[cfg(feature = "s3")]
 mod s3;
 mod sdk;

@@ -3,6 +3,7 @@
 //! Sources: <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>,
 //! <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-authentication-methods.html>
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
 
@@ -65,13 +66,18 @@ impl fmt::Debug for Claim {
 
 /// Looks up secret access keys.
 pub trait KeyLookup {
-    /// The secret access key, or `None` for an unknown access key id.
-    fn secret(&self, access_key_id: &str) -> Option<&str>;
+    /// The secret access key. The session token is that of the request, which temporary credentials need.
+    ///
+    /// # Errors
+    /// [`VerifyError::UnknownKey`] for an unknown access key id, or a token that does not belong to it;
+    /// [`VerifyError::ExpiredToken`] for credentials that have expired.
+    fn secret(&self, access_key_id: &str, session_token: Option<&str>) -> Result<Cow<'_, str>, VerifyError>;
 }
 
+/// Long-term keys, which need no token.
 impl<S: std::hash::BuildHasher> KeyLookup for std::collections::HashMap<String, String, S> {
-    fn secret(&self, access_key_id: &str) -> Option<&str> {
-        self.get(access_key_id).map(String::as_str)
+    fn secret(&self, access_key_id: &str, _: Option<&str>) -> Result<Cow<'_, str>, VerifyError> {
+        self.get(access_key_id).map(|secret| secret.into()).ok_or(VerifyError::UnknownKey)
     }
 }
 
@@ -85,8 +91,10 @@ pub enum VerifyError {
     Incomplete(String),
     /// The credential scope names another service or date.
     WrongScope(String),
-    /// The access key id is unknown.
+    /// The access key id is unknown, or the session token does not belong to it.
     UnknownKey,
+    /// The temporary credentials have expired.
+    ExpiredToken,
     /// The time of the signature differs from the server's by more than five minutes.
     Skewed {
         /// `x-amz-date`.
@@ -113,6 +121,7 @@ impl fmt::Display for VerifyError {
             Self::Unsigned => f.write_str("Missing Authentication Token"),
             Self::Incomplete(text) | Self::WrongScope(text) => f.write_str(text),
             Self::UnknownKey => f.write_str("The security token included in the request is invalid."),
+            Self::ExpiredToken => f.write_str("The security token included in the request is expired"),
             Self::Skewed { signed, now } => {
                 write!(f, "Signature not yet current or expired: {signed} is more than 5 min. from {now}")
             }
@@ -152,12 +161,12 @@ pub fn verify_for(
 ) -> Result<Claim, VerifyError> {
     let parameters = SignatureParameters::of(request)?;
     parameters.check_service(service)?;
-    let secret = keys.secret(&parameters.access_key_id).ok_or(VerifyError::UnknownKey)?;
+    let secret = keys.secret(&parameters.access_key_id, parameters.session_token.as_deref())?;
     parameters.check_time(now)?;
     let canonical = canonical_request(request, &parameters.signed_headers)?;
     let SignatureParameters { timestamp, scope, .. } = &parameters;
     let string_to_sign = format!("{ALGORITHM}\n{timestamp}\n{scope}\n{}", Sha256Hex::of(canonical));
-    let key = generate_signing_key(secret, parameters.signed_at, &parameters.region, service);
+    let key = generate_signing_key(&secret, parameters.signed_at, &parameters.region, service);
     if calculate_signature(key, string_to_sign.as_bytes()) != parameters.signature {
         return Err(VerifyError::Mismatch);
     }

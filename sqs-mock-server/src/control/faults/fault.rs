@@ -285,6 +285,13 @@ impl Fault {
         self.of_sns()
     }
 
+    /// Affects requests to STS for this action, for example to test what a client does without credentials.
+    pub fn on_sts(mut self, action: crate::control::operation::StsAction) -> Self {
+        self.filter.actions.push(action.into());
+        self.filter.service = Some(ServiceName::Sts);
+        self
+    }
+
     /// Affects requests to SNS that address the topic with this name, or a subscription to it, in any account and
     /// region. Of an ARN, only the name counts.
     pub fn topic(mut self, name: impl AsRef<str>) -> Self {

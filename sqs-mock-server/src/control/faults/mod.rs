@@ -50,7 +50,7 @@ use crate::control::faults::fault::Effect;
 pub use crate::control::faults::fault::Fault;
 pub use crate::control::faults::json::InvalidFault;
 use crate::control::operation::Operation;
-pub use crate::control::operation::{ServiceName, SnsAction};
+pub use crate::control::operation::{ServiceName, SnsAction, StsAction};
 use crate::control::seed::Seed;
 
 /// The faults of a server, returned by [`MockSqs::faults`](crate::mock::MockSqs::faults). Clones share them.

@@ -214,6 +214,12 @@ impl PeekedMessage {
     pub fn body(&self) -> &str {
         &self.payload.body
     }
+
+    /// The text or number of a message attribute; `None` if there is no such attribute, or it is binary.
+    /// [`Payload::attributes`] has all.
+    pub fn message_attribute(&self, name: &str) -> Option<&str> {
+        self.payload.attributes()?.get(name)?.string_value()
+    }
 }
 
 impl fmt::Display for Visibility {

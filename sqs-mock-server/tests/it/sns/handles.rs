@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sqs_client::types::MessageAttributeValue;
 use sqs_mock_server::MockSqsBuilder;
 use sqs_mock_server::inspect::PublishedMessage;
 
@@ -211,4 +212,40 @@ async fn pages_of_published_messages_have_what_is_new_up_to_a_size() {
     let shown = sns.wire.get("/_mock/topics/a").await.content(200);
     assert_eq!((&shown["arn"], &shown["published"]), (&topic.into(), &3.into()));
     assert!(sns.wire.get("/_mock/topics/b").await.error(404).starts_with("there is no topic"));
+}
+
+#[tokio::test]
+async fn test_publishes_without_an_sdk() {
+    let mut sns = Sns::start().await;
+    let topic = sns.topic("a", &[]).await;
+    sns.subscribe_queue(&topic, "q", &[RAW, ("FilterPolicy", r#"{"kind":["hot"]}"#)]).await;
+    let view = sns.server.topic("a");
+    let hot = view
+        .publish("soup")
+        .subject("lunch")
+        .message_attributes("kind", MessageAttributeValue::string("hot"));
+    let id = hot.send().await.unwrap();
+    view.publish("ice").send().await.unwrap();
+    let published = view.published();
+    assert_eq!(published.iter().map(|one| &*one.message).collect::<Vec<_>>(), ["soup", "ice"]);
+    assert_eq!((published[0].id, published[0].subject.as_deref()), (id, Some("lunch")));
+    let messages = sns.server.queue("q").messages();
+    let [soup] = messages.as_slice() else { panic!("{messages:?}") };
+    assert_eq!(
+        (soup.body(), soup.message_attribute("kind"), soup.message_attribute("x")),
+        ("soup", Some("hot"), None)
+    );
+
+    let fifo = sns.fifo_topic("b.fifo").await;
+    sns.subscribe_queue(&fifo, "q.fifo", &[RAW]).await;
+    let view = sns.server.topic("b.fifo");
+    let tea = || view.publish("tea").message_group_id("g").message_deduplication_id("1");
+    assert_eq!(tea().send().await.unwrap(), tea().send().await.unwrap(), "the second one is a duplicate");
+    assert_eq!(sns.server.queue("q.fifo").bodies(), ["tea"]);
+
+    let kind = |refused: std::io::Result<_>| refused.unwrap_err().kind();
+    assert_eq!(kind(view.publish("tea").send().await), std::io::ErrorKind::InvalidInput);
+    let absent = sns.server.topic("c").publish("tea").send().await.unwrap_err();
+    assert_eq!(absent.kind(), std::io::ErrorKind::NotFound);
+    assert_eq!(absent.to_string(), "arn:aws:sns:us-east-1:000000000000:c: NotFound: Topic does not exist");
 }
