@@ -12,6 +12,9 @@
 //! [lambda]: crate::guide::lambda
 //! [observability]: crate::guide::observability
 //! [permissions]: crate::guide::permissions
+//! [sqs-consumer]: crate::guide::moving_from_sqs_consumer
+//! [Spring Cloud AWS]: crate::guide::moving_from_spring_cloud_aws
+//! [Celery]: crate::guide::moving_from_celery
 //! [sqs-extended]: https://docs.rs/sqs-extended
 //!
 #![doc = include_str!("../README.md")]
@@ -25,7 +28,7 @@ mod error;
 /// Guides: one page for each topic.
 // As above, the link definitions of rustdoc come first, so they replace those of the pages.
 pub mod guide {
-    #[doc = "[idempotency]: crate::guide::idempotency\n[leases]: crate::guide::leases\n"]
+    #[doc = "[idempotency]: crate::guide::idempotency\n[leases]: crate::guide::leases\n[ordering]: crate::guide::ordering_and_fifo\n"]
     #[doc = include_str!("../docs/consuming.md")]
     pub mod consuming {}
     #[doc = "[consuming]: crate::guide::consuming\n[ordering]: crate::guide::ordering_and_fifo\n"]
@@ -58,7 +61,7 @@ pub mod guide {
     #[doc = "[failures]: crate::guide::failures\n"]
     #[doc = include_str!("../docs/producing.md")]
     pub mod producing {}
-    #[doc = "[observability]: crate::guide::observability\n[ordering]: crate::guide::ordering_and_fifo\n"]
+    #[doc = "[leases]: crate::guide::leases\n[observability]: crate::guide::observability\n[ordering]: crate::guide::ordering_and_fifo\n"]
     #[doc = include_str!("../docs/tuning.md")]
     pub mod tuning {}
 }

@@ -31,10 +31,8 @@
 //! These message attributes are injected together or not at all. None is injected if
 //!
 //! - the message already has one of them, for example because it is forwarded: that one stays;
-//! - the message would have more than 10 attributes, or more than 9 if
-//!   [`max_message_bytes`](crate::Builder::max_message_bytes) exceeds 1 MiB: a client below that keeps large bodies elsewhere
-//!   needs an attribute;
-//! - the message would exceed `max_message_bytes`. Set that to what the queue takes, if the queue takes less than 1 MiB;
+//! - the message would have more than 9 attributes: SQS takes 10, and a client below that keeps large bodies elsewhere needs one;
+//! - the message would exceed [`max_message_bytes`](crate::Builder::max_message_bytes). Set that to what the queue takes, if the queue takes less than 1 MiB;
 //! - SQS would refuse a name or value.
 //!
 //! If [`enqueue`](crate::BufferedClient::enqueue) returns a message with an error, the message keeps the injected
@@ -63,7 +61,7 @@ use sqs_client::types::{
     MessageSystemAttributeValue, SendMessageBatchRequestEntry,
 };
 use sqs_client::wire::checksum::message_size;
-use sqs_client::wire::limits::{MAX_MESSAGE_ATTRIBUTES, MAX_MESSAGE_BYTES};
+use sqs_client::wire::limits::MAX_MESSAGE_ATTRIBUTES;
 use sqs_client::wire::validate::attribute;
 use tracing::Span;
 
@@ -223,13 +221,13 @@ fn obstacle(
 ) -> Option<&'static str> {
     let own = message.message_attributes.as_ref();
     let has = |field: &str| own.is_some_and(|own| own.keys().any(|name| name.eq_ignore_ascii_case(field)));
-    // If bodies are stored elsewhere, the client below adds an attribute.
-    let reserved = usize::from(max_bytes > MAX_MESSAGE_BYTES);
+    // If the body is stored elsewhere, the client below adds one.
+    let most = MAX_MESSAGE_ATTRIBUTES - 1;
     let attributes = own.map_or(0, HashMap::len) + injected.len();
     let size = message_size(&message.message_body, own) + message_size("", Some(injected));
     if propagator.fields().any(has) || injected.keys().any(|name| has(name)) {
         Some("it has some already")
-    } else if attributes + reserved > MAX_MESSAGE_ATTRIBUTES {
+    } else if attributes > most {
         Some("it would have too many attributes")
     } else if size > max_bytes {
         Some("it would be too large")

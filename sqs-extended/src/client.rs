@@ -144,8 +144,9 @@ impl<H: Execute> ExtendedClient<H> {
     /// visible again. Call this at the end of a program.
     ///
     /// It ends 90 seconds and five [`store_timeout`](ExtendedClientBuilder::store_timeout)s after the last of them came, whatever
-    /// their number: an object that is not deleted by then, in up to five attempts, is given up. In each bucket, 64 objects are deleted
-    /// at a time. The object of a dropped upload is deleted twice, the second time after an eighth of that timeout.
+    /// their number: an object that is not deleted by then, in up to five attempts, is given up. The object of a dropped upload is deleted
+    /// twice, the second time after an eighth of that timeout, so it may take twice as long. In each bucket, 64 objects are deleted at a
+    /// time.
     ///
     /// # Cancel safety
     /// If the future is dropped, the cleanup continues.

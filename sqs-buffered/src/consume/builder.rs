@@ -10,7 +10,7 @@ use sqs_client::types::Message;
 use sqs_client::wire::limits::MAX_IN_FLIGHT;
 
 use crate::consume::batch::{AnyBatchHandler, BatchHandler};
-use crate::consume::consumer::{Consumer, Parts};
+use crate::consume::consumer::Consumer;
 use crate::consume::handler::{AnyHandler, Handler};
 use crate::consume::lines::GroupAdvance;
 use crate::consume::pool::{Concurrency, HandlerPool, RateLimit};
@@ -31,17 +31,37 @@ use crate::settings::AfterFailure;
 #[must_use = "a consumer does nothing before it is built and run"]
 pub struct ConsumerBuilder<H: Execute = sqs_client::Client, S = NoHandler> {
     source: Source<H>,
-    limits: Limits,
     settings: Settings,
+    options: Options,
     /// The client of the renewal thread.
     renewals: Option<H>,
-    advance: GroupAdvance,
-    poison: Poison,
-    grace: Duration,
-    hook: Option<Hook>,
-    on_error: Option<OnError>,
-    after_failure: AfterFailure,
     handler: S,
+}
+
+/// The settings that receivers do not have.
+pub(crate) struct Options {
+    pub(crate) limits: Limits,
+    pub(crate) advance: GroupAdvance,
+    pub(crate) poison: Poison,
+    /// How long a shutdown takes at most by default.
+    pub(crate) grace: Duration,
+    pub(crate) hook: Option<Hook>,
+    pub(crate) on_error: Option<OnError>,
+    pub(crate) after_failure: AfterFailure,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            advance: GroupAdvance::default(),
+            poison: Poison::default(),
+            grace: GRACE,
+            hook: None,
+            on_error: None,
+            after_failure: AfterFailure::default(),
+        }
+    }
 }
 
 /// A [`ConsumerBuilder`] with a handler.
@@ -58,15 +78,9 @@ impl<H: Execute> ConsumerBuilder<H> {
     pub(crate) fn new(source: Source<H>) -> Self {
         Self {
             source,
-            limits: Limits::default(),
             settings: Settings::default(),
+            options: Options::default(),
             renewals: None,
-            advance: GroupAdvance::default(),
-            poison: Poison::default(),
-            grace: GRACE,
-            hook: None,
-            on_error: None,
-            after_failure: AfterFailure::default(),
             handler: NoHandler(()),
         }
     }
@@ -105,28 +119,28 @@ impl<H: Execute> ConsumerBuilder<H> {
 impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// Sets how many handlers run at a time: a number from 1 to 120,000, or [`Concurrency::Adaptive`]; 10 by default.
     pub fn concurrency(mut self, handlers: impl Into<Concurrency>) -> Self {
-        self.limits.handlers = Handlers::Own(handlers.into());
+        self.options.limits.handlers = Handlers::Own(handlers.into());
         self
     }
 
     /// Takes handlers from a pool that other consumers share, instead of its own [`concurrency`](Self::concurrency).
     /// While all consumers of the pool are busy, this one gets `weight` (1 to 1,000) divided by the sum of all weights.
     pub fn pool(mut self, pool: &HandlerPool, weight: u32) -> Self {
-        self.limits.handlers = Handlers::Shared(pool.clone(), weight);
+        self.options.limits.handlers = Handlers::Shared(pool.clone(), weight);
         self
     }
 
     /// Sets the priority within its [pool](Self::pool): 0 by default. While a consumer of a higher priority has messages that wait, those of
     /// lower priorities start no handlers; weights count among consumers of the same priority.
     pub fn priority(mut self, priority: u8) -> Self {
-        self.limits.priority = priority;
+        self.options.limits.priority = priority;
         self
     }
 
     /// Limits how many messages start per second: 0.001 to 1,000,000; unlimited by default. Starts are evenly spaced,
     /// with bursts of at most 50 ms worth of messages. At most one second's worth of messages waits to start.
     pub fn rate_limit(mut self, messages_per_second: f64) -> Self {
-        self.limits.per_second = Some(messages_per_second);
+        self.options.limits.per_second = Some(messages_per_second);
         self
     }
 
@@ -139,14 +153,14 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// ten messages of one group, and SQS returns no more of that group until they are deleted or visible again. So one
     /// busy group takes one place, and leaves the others to other groups.
     pub fn prefetch(mut self, messages: usize) -> Self {
-        self.limits.prefetch = messages;
+        self.options.limits.prefetch = messages;
         self
     }
 
     /// Sets the maximum number of messages for a [batch handler](ConsumerBuilder::batch_handler): 1 to 10,000; 10 by default.
     /// Multiplied by the [concurrency](Self::concurrency), at most 120,000. Without a batch handler it has no effect.
     pub fn batch_size(mut self, messages: usize) -> Self {
-        self.limits.batch_size = messages;
+        self.options.limits.batch_size = messages;
         self
     }
 
@@ -154,11 +168,11 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// batch starts with the available messages. Without a [batch handler](ConsumerBuilder::batch_handler) it has no
     /// effect.
     pub fn batch_window(mut self, window: Duration) -> Self {
-        self.limits.batch_window = window;
+        self.options.limits.batch_window = window;
         self
     }
 
-    receive_setters!();
+    receive_setters!(options.hook);
 
     /// Sets how long a message stays hidden after its handler failed or panicked: random, at most 2 seconds at first, doubled
     /// up to 15 minutes, by default.
@@ -171,8 +185,11 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// `.await`, and has failed. One that blocks its thread keeps its message and its place until it returns. A tenth of the time before,
     /// its [cancellation token](crate::consume::extract::MessageContext::cancellation) is cancelled, so that it can end by itself. The
     /// timeout of a batch handler is that of the whole batch.
+    ///
+    /// A shutdown stops handlers when its [grace](Self::grace) is over, if that is earlier. So choose a grace longer than the timeout if
+    /// each running handler should finish.
     pub fn handler_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.handler_timeout = Some(timeout);
+        self.options.limits.handler_timeout = Some(timeout);
         self
     }
 
@@ -199,7 +216,7 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
         mut self,
         policy: impl Fn(&Failure<'_>) -> Option<Outcome> + Send + Sync + 'static,
     ) -> Self {
-        self.on_error = Some(Arc::new(policy));
+        self.options.on_error = Some(Arc::new(policy));
         self
     }
 
@@ -208,20 +225,20 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// [`AfterFailure::Continue`], those that were received are handled without it; it comes back after its back-off. SQS returns no other
     /// message of the group until then.
     pub fn after_failure(mut self, behaviour: AfterFailure) -> Self {
-        self.after_failure = behaviour;
+        self.options.after_failure = behaviour;
         self
     }
 
     /// Sets when the next message of a group may start on FIFO queues: [`GroupAdvance::AfterDelete`] by default.
     pub fn group_advance(mut self, advance: GroupAdvance) -> Self {
-        self.advance = advance;
+        self.options.advance = advance;
         self
     }
 
     /// Sets what happens on FIFO queues when the handler of a message fails again and again: [`Poison::InPlace`] by default, if the
     /// queue has a redrive policy.
     pub fn poison(mut self, policy: Poison) -> Self {
-        self.poison = policy;
+        self.options.poison = policy;
         self
     }
 
@@ -240,42 +257,19 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// [wait time](Self::wait_time), a receive may be cancelled; messages that it would have returned stay hidden until their
     /// visibility timeout is over.
     pub fn grace(mut self, grace: Duration) -> Self {
-        self.grace = grace;
+        self.options.grace = grace;
         self
     }
 
     fn with<N>(self, change: impl FnOnce(S) -> N) -> ConsumerBuilder<H, N> {
-        let Self {
-            source,
-            limits,
-            settings,
-            renewals,
-            advance,
-            poison,
-            grace,
-            hook,
-            on_error,
-            after_failure,
-            handler,
-        } = self;
-        ConsumerBuilder {
-            source,
-            limits,
-            settings,
-            renewals,
-            advance,
-            poison,
-            grace,
-            hook,
-            on_error,
-            after_failure,
-            handler: change(handler),
-        }
+        let Self { source, settings, options, renewals, handler } = self;
+        ConsumerBuilder { source, settings, options, renewals, handler: change(handler) }
     }
 }
 
 impl<H: Execute, T> ConsumerBuilder<H, NoHandler<T>> {
-    /// Sets the value that handlers take as [`State`](crate::consume::extract::State). A later call replaces it.
+    /// Sets the value that handlers take as [`State`](crate::consume::extract::State). Call it before [`handler`](Self::handler), which needs
+    /// its type. A later call replaces it.
     pub fn state<N: Clone + Send + Sync + 'static>(self, state: N) -> ConsumerBuilder<H, NoHandler<N>> {
         self.with(|_| NoHandler(state))
     }
@@ -348,19 +342,8 @@ impl<H: Execute> ReadyConsumer<H> {
     /// # Errors
     /// A setting is out of range. The error names it, with its value and what is allowed.
     pub fn build(self) -> Result<Consumer<H>, BuildError> {
-        let Self {
-            mut source,
-            mut limits,
-            settings,
-            renewals,
-            advance,
-            poison,
-            grace,
-            hook,
-            on_error,
-            after_failure,
-            handler: WithHandler(handler),
-        } = self;
+        let Self { mut source, settings, mut options, renewals, handler: WithHandler(handler) } = self;
+        let limits = &mut options.limits;
         if let Handling::Each(_) = handler {
             limits.batch_size = 1;
         }
@@ -375,25 +358,14 @@ impl<H: Execute> ReadyConsumer<H> {
         let settings_of_client = source.client.settings();
         source.renewals =
             renewals.map(|client| RenewalThread::new(client, settings_of_client)).transpose()?;
-        Ok(Consumer::assemble(Parts {
-            source,
-            limits,
-            settings,
-            advance,
-            poison,
-            grace,
-            hook,
-            on_error,
-            after_failure,
-            handler,
-        }))
+        Ok(Consumer::assemble(source, settings, options, handler))
     }
 }
 
 impl<H: Execute, S> fmt::Debug for ConsumerBuilder<H, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ConsumerBuilder")
-            .field("limits", &self.limits)
+            .field("limits", &self.options.limits)
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }

@@ -20,21 +20,20 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::BufferedClient;
-use crate::consume::builder::{ConsumerBuilder, Handlers, Limits};
-use crate::consume::lines::{GroupAdvance, Item, Key};
+use crate::consume::builder::{ConsumerBuilder, Handlers, Options};
+use crate::consume::lines::{Item, Key};
 use crate::consume::pool::{Concurrency, HandlerPool, PoolMember};
 use crate::consume::run::Run;
-use crate::consume::settle::{OnError, Poison};
 use crate::consume::work::Handling;
 use crate::error::{BuildError, ReceiveError, ReceiveErrorKind};
-use crate::observe::receives::{Hook, Observer, ReceiveStats};
+use crate::observe::receives::{Observer, ReceiveStats};
 use crate::receive::credits::SharedCredits;
 use crate::receive::dead_letter::DeadLetters;
 use crate::receive::delivery::{Delivery, Grace};
 use crate::receive::opening::Opener;
 use crate::receive::pump::{Intake, Source, Stop};
 use crate::receive::settings::Settings;
-use crate::settings::AfterFailure;
+use crate::time::whole_seconds;
 
 /// Receives messages and runs a handler for each one, many at a time.
 ///
@@ -83,8 +82,13 @@ impl<H: Execute> Consumer<H> {
         ConsumerBuilder::new(Source::new(client, queue_url.as_ref()))
     }
 
-    pub(crate) fn assemble(parts: Parts<H>) -> Self {
-        Self { shared: Arc::new(Shared::new(parts)) }
+    pub(crate) fn assemble(
+        source: Source<H>,
+        settings: Settings,
+        options: Options,
+        handler: Handling,
+    ) -> Self {
+        Self { shared: Arc::new(Shared::new(source, settings, options, handler)) }
     }
 
     /// Handles messages until [`shutdown`](Self::shutdown) is called.
@@ -117,12 +121,20 @@ impl<H: Execute> Consumer<H> {
     /// # Cancel safety
     /// If the future is dropped, handlers are stopped, and their messages become visible again in the background.
     pub async fn run_until<T>(&self, end: impl Future<Output = T>) -> Result<Report, ReceiveError> {
+        self.serve_until(end, &self.shared.settings).await
+    }
+
+    async fn serve_until<T>(
+        &self,
+        end: impl Future<Output = T>,
+        settings: &Settings,
+    ) -> Result<Report, ReceiveError> {
         if self.shared.has_run.swap(true, Relaxed) {
             return Err(already_run());
         }
         let _ = self.shared.started.set(Instant::now());
         let _ending = RunGuard(&self.shared);
-        let mut driven = pin!(self.drive());
+        let mut driven = pin!(self.drive(settings));
         let result = tokio::select! {
             biased;
             result = &mut driven => result,
@@ -135,12 +147,11 @@ impl<H: Execute> Consumer<H> {
         result
     }
 
-    async fn drive(&self) -> Result<Report, ReceiveError> {
+    async fn drive(&self, settings: &Settings) -> Result<Report, ReceiveError> {
         let shared = &self.shared;
         let started = Instant::now();
         let (credits, observer) = (Arc::clone(&shared.credits), Arc::clone(&shared.observer));
-        let intake =
-            Intake::start(shared.source.clone(), &shared.settings, credits, observer, shared.stop.clone());
+        let intake = Intake::start(shared.source.clone(), settings, credits, observer, shared.stop.clone());
         let Some(intake) = intake.await? else { return Ok(Report { is_clean: true, ..Report::default() }) };
         let mut run = Run::new(shared, intake);
         run.serve().await;
@@ -173,9 +184,12 @@ impl<H: Execute> Consumer<H> {
     }
 
     /// Handles messages until the queue has stayed empty for this long, and then shuts down like [`run_until`](Self::run_until): for jobs
-    /// that end. The queue counts as empty if at least one receive returned nothing, and this consumer holds no message. Messages that are
-    /// hidden do not count: delayed ones, those that other consumers hold, and those that wait for their [back-off](ConsumerBuilder::back_off)
-    /// to be handled again. While SQS cannot be reached, it goes on; bound it by a `timeout` around [`stop`](Self::stop) if it must end.
+    /// that end. The queue counts as empty if a receive has returned nothing, and this consumer holds no message and has given none back
+    /// that is still hidden. So it waits until failed messages have succeeded, became dead letters, or were moved by SQS, which depends on
+    /// their [back-off](ConsumerBuilder::back_off). Other hidden messages do not count: delayed ones, and those of other consumers.
+    ///
+    /// Receives wait no longer than `idle`, rounded up to whole seconds, so it returns between one and two times `idle` after the last
+    /// message. While SQS cannot be reached, it goes on; bound it by a `timeout` around [`stop`](Self::stop) if it must end.
     ///
     /// ```no_run
     /// # async fn example(consumer: sqs_buffered::Consumer) -> Result<(), sqs_buffered::ReceiveError> {
@@ -191,7 +205,10 @@ impl<H: Execute> Consumer<H> {
     /// # Cancel safety
     /// The same as [`run_until`](Self::run_until).
     pub async fn drain(&self, idle: Duration) -> Result<Report, ReceiveError> {
-        self.run_until(self.emptied(idle)).await
+        let longest = Duration::from_secs(whole_seconds(idle).max(1));
+        let settings = self.shared.settings.clone();
+        let settings = Settings { wait_time: settings.wait_time.min(longest), ..settings };
+        self.serve_until(self.emptied(idle), &settings).await
     }
 
     async fn emptied(&self, idle: Duration) {
@@ -200,7 +217,7 @@ impl<H: Execute> Consumer<H> {
         loop {
             sleep(step).await;
             let now = self.stats();
-            if now.held > 0 || now.received != before.received {
+            if now.held > 0 || now.received != before.received || self.shared.observer.hides() {
                 (since, before) = (Instant::now(), now);
             } else if now.empty_receives > before.empty_receives && since.elapsed() >= idle {
                 return;
@@ -298,7 +315,7 @@ impl<H: Execute> Consumer<H> {
     /// The number is not 1 to 120,000, or exceeds 120,000 together with the prefetch.
     pub fn set_concurrency(&self, concurrency: impl Into<Concurrency>) -> Result<(), BuildError> {
         let concurrency = concurrency.into();
-        self.shared.limits.check_concurrency(concurrency)?;
+        self.shared.options.limits.check_concurrency(concurrency)?;
         self.shared.pool.set_concurrency(concurrency)
     }
 
@@ -390,12 +407,8 @@ impl<H: Execute> fmt::Debug for Consumer<H> {
 /// The data that clones of a consumer and its run share.
 pub(crate) struct Shared<H: Execute> {
     pub(crate) source: Source<H>,
-    pub(crate) limits: Limits,
     pub(crate) settings: Settings,
-    pub(crate) advance: GroupAdvance,
-    pub(crate) poison: Poison,
-    pub(crate) on_error: Option<OnError>,
-    pub(crate) after_failure: AfterFailure,
+    pub(crate) options: Options,
     pub(crate) handler: Handling,
     pub(crate) credits: Arc<SharedCredits>,
     pool: HandlerPool,
@@ -415,26 +428,10 @@ pub(crate) struct Shared<H: Execute> {
     pub(crate) stop: Stop,
     /// Is cancelled when a shutdown begins.
     cancellation: CancellationToken,
-    /// How long a shutdown takes at most by default.
-    pub(crate) grace: Duration,
     /// The shutdown, once it has begun.
     pub(crate) ending: watch::Sender<Option<Grace>>,
     /// The result of the run, once it has ended.
     pub(crate) result: watch::Sender<Option<Result<Report, ReceiveError>>>,
-}
-
-/// The settings of a consumer.
-pub(crate) struct Parts<H: Execute> {
-    pub(crate) source: Source<H>,
-    pub(crate) limits: Limits,
-    pub(crate) settings: Settings,
-    pub(crate) advance: GroupAdvance,
-    pub(crate) poison: Poison,
-    pub(crate) grace: Duration,
-    pub(crate) hook: Option<Hook>,
-    pub(crate) on_error: Option<OnError>,
-    pub(crate) after_failure: AfterFailure,
-    pub(crate) handler: Handling,
 }
 
 /// Drop guard: if the run is dropped, callers that wait for its end get an error.
@@ -453,23 +450,11 @@ impl<H: Execute> Drop for RunGuard<'_, H> {
 }
 
 impl<H: Execute> Shared<H> {
-    pub(crate) fn new(parts: Parts<H>) -> Self {
-        let Parts {
-            source,
-            limits,
-            settings,
-            advance,
-            poison,
-            grace,
-            hook,
-            on_error,
-            after_failure,
-            handler,
-        } = parts;
+    fn new(source: Source<H>, settings: Settings, options: Options, handler: Handling) -> Self {
         // Groups exist on standard queues too (fair queues). Their messages run concurrently.
         let credits_of = if source.is_fifo() { SharedCredits::of_groups } else { SharedCredits::of_messages };
-        let observer = Arc::new(Observer::new(&source.url, hook));
-        let pool = match &limits.handlers {
+        let observer = Arc::new(Observer::new(&source.url, options.hook.clone()));
+        let pool = match &options.limits.handlers {
             Handlers::Own(concurrency) => HandlerPool::unchecked(*concurrency),
             Handlers::Shared(pool, _) => pool.clone(),
         };
@@ -480,12 +465,8 @@ impl<H: Execute> Shared<H> {
             is_paused: Arc::default(),
             woken: Arc::default(),
             source,
-            limits,
             settings,
-            advance,
-            poison,
-            on_error,
-            after_failure,
+            options,
             handler,
             observer,
             dead_letters: DeadLetters::default(),
@@ -496,7 +477,6 @@ impl<H: Execute> Shared<H> {
             running_handlers: Arc::default(),
             stop: Stop::new(),
             cancellation: CancellationToken::new(),
-            grace,
             ending: watch::channel(None).0,
             result: watch::channel(None).0,
         }
@@ -504,8 +484,8 @@ impl<H: Execute> Shared<H> {
 
     /// Joins the pool.
     pub(crate) fn join_pool(&self) -> PoolMember {
-        let weight = if let Handlers::Shared(_, weight) = self.limits.handlers { weight } else { 1 };
-        self.pool.join((self.limits.priority, weight), &self.woken)
+        let weight = if let Handlers::Shared(_, weight) = self.options.limits.handlers { weight } else { 1 };
+        self.pool.join((self.options.limits.priority, weight), &self.woken)
     }
 
     /// Begins the shutdown. The latest grace wins; without one, the first.
@@ -514,7 +494,7 @@ impl<H: Execute> Shared<H> {
         self.ending.send_if_modified(|ending| {
             let is_new = grace.is_some() || ending.is_none();
             if is_new {
-                *ending = Some(Grace::new(now, grace.unwrap_or(self.grace)));
+                *ending = Some(Grace::new(now, grace.unwrap_or(self.options.grace)));
             }
             is_new
         });

@@ -321,21 +321,39 @@ fn read<T: DeserializeOwned>(context: &MessageContext, what: &str) -> Result<T, 
         .map_err(|error| InvalidBody(format!("the body is not {what}: {error}{}", found(body))).into())
 }
 
+/// The envelope that another service has put around a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Envelope {
+    Sns,
+    EventBridge,
+    S3,
+}
+
+impl Envelope {
+    /// The envelope that a body is; `None` if it is none.
+    pub(crate) fn of(body: &str) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Members<'a>(#[serde(borrow)] HashMap<&'a str, &'a RawValue>);
+        let Members(members) = serde_json::from_str::<Members<'_>>(body).ok()?;
+        let has = |names: &[&str]| names.iter().all(|name| members.contains_key(name));
+        let is_of_s3 = || members.get("Records").is_some_and(|records| records.get().contains("\"aws:s3\""));
+        let is_notification = || members.get("Type").is_some_and(|kind| kind.get() == "\"Notification\"");
+        match () {
+            () if has(&["TopicArn", "Message"]) && is_notification() => Some(Self::Sns),
+            () if has(&["detail-type", "detail", "source"]) => Some(Self::EventBridge),
+            () if is_of_s3() => Some(Self::S3),
+            () => None,
+        }
+    }
+}
+
 /// Which envelope a body is, for the error of an extractor that does not expect it; empty if it is none.
 pub(crate) fn found(body: &str) -> String {
-    #[derive(Deserialize)]
-    struct Members<'a>(#[serde(borrow)] HashMap<&'a str, &'a RawValue>);
-    let Ok(Members(members)) = serde_json::from_str::<Members<'_>>(body) else { return String::new() };
-    let has = |names: &[&str]| names.iter().all(|name| members.contains_key(name));
-    let is_of_s3 = || members.get("Records").is_some_and(|records| records.get().contains("\"aws:s3\""));
-    let is_notification = || members.get("Type").is_some_and(|kind| kind.get() == "\"Notification\"");
-    let (what, instead) = match () {
-        () if has(&["TopicArn", "Message"]) && is_notification() => {
-            ("an SNS notification", "`Sns<..>`, or enable raw message delivery")
-        }
-        () if has(&["detail-type", "detail", "source"]) => ("an event of EventBridge", "`EventBridge<..>`"),
-        () if is_of_s3() => ("a notification of S3", "`S3Event`"),
-        () => return String::new(),
+    let (what, instead) = match Envelope::of(body) {
+        Some(Envelope::Sns) => ("an SNS notification", "`Sns<..>`, or enable raw message delivery"),
+        Some(Envelope::EventBridge) => ("an event of EventBridge", "`EventBridge<..>`"),
+        Some(Envelope::S3) => ("a notification of S3", "`S3Event`"),
+        None => return String::new(),
     };
     format!("; it is {what}: take {instead}")
 }

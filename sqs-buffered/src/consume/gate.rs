@@ -71,7 +71,7 @@ impl Drop for Waiting<'_> {
 impl Gate {
     pub(crate) fn new<H: Execute>(shared: &Shared<H>) -> Self {
         // Its bounds were checked when the consumer was built.
-        let rate = shared.limits.per_second.and_then(|per_second| RateLimit::new(per_second).ok());
+        let rate = shared.options.limits.per_second.and_then(|per_second| RateLimit::new(per_second).ok());
         Self(Arc::new(Inner {
             turn: tokio::sync::Mutex::new(()),
             front: tokio::sync::Mutex::new(()),

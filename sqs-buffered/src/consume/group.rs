@@ -178,7 +178,7 @@ impl<H: Execute> Work<H> {
 
     /// Starts batches that are full, or whose first message has waited for the window.
     pub(crate) async fn run_batches(self: Arc<Self>, handler: AnyBatchHandler) {
-        let (size, window) = (self.shared.limits.batch_size, self.shared.limits.batch_window);
+        let (size, window) = (self.shared.options.limits.batch_size, self.shared.options.limits.batch_window);
         loop {
             if self.lines().startable(1) == 0 {
                 self.is_ready.notified().await;
@@ -204,7 +204,7 @@ impl<H: Execute> Work<H> {
             self.in_background(async move {
                 let stop = work.stop_handlers.subscribe();
                 let (lines, late) = open_batch(&work, lines).await;
-                let (lines, claimed) = ready(lines, stop.borrow().is_some());
+                let (lines, claimed) = ready(lines, work.shared.stop.is_finishing());
                 // The others count when they run.
                 work.gate.not_started(count - claimed.len());
                 if !late.is_empty() {

@@ -330,9 +330,7 @@ impl<T> HandlerTask<T> {
     pub(crate) async fn stop(&mut self, until: Instant) -> Option<Result<T, HandlerFailure>> {
         self.0.abort();
         let Ok(ended) = timeout_at(until, &mut self.0).await else {
-            tracing::warn!(
-                "a stopped handler still runs because it does not yield; its message becomes visible again"
-            );
+            tracing::warn!("a stopped handler still runs because it does not yield");
             return None;
         };
         Some(ended).filter(|ended| !ended.as_ref().is_err_and(JoinError::is_cancelled)).map(result)

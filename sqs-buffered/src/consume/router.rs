@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+use crate::consume::envelope::Envelope;
 use crate::consume::extract::MessageContext;
 use crate::consume::handler::Handler;
 use crate::consume::settle::{HandlerError, Outcome};
@@ -147,8 +148,8 @@ impl<S: Send + Sync + 'static> Router<S> {
         self.invalid.clone().or_else(|| self.routes.is_empty().then(no_routes))
     }
 
-    /// Why a message has no route.
-    fn reason(&self, kind: Option<&str>) -> String {
+    /// Why a message with this body has no route.
+    fn reason(&self, kind: Option<&str>, body: &str) -> String {
         let known = self.routes.keys().map(|kind| format!("{kind:?}")).collect::<Vec<_>>().join(", ");
         let place = match &self.key {
             Key::Attribute(name) => format!("the message attribute {name}"),
@@ -156,12 +157,31 @@ impl<S: Send + Sync + 'static> Router<S> {
         };
         match kind {
             Some(kind) => format!("no route for the type {kind:?} ({place}); routes are {known}"),
-            None => format!("{place} is missing or no text, or the body is not JSON; allowed are {known}"),
+            None => {
+                let hint = self.key.hint(body);
+                format!("{place} is missing or no text, or the body is not JSON; allowed are {known}{hint}")
+            }
         }
     }
 }
 
 impl Key {
+    /// Where the type is if the body is an envelope.
+    fn hint(&self, body: &str) -> String {
+        match (self, Envelope::of(body)) {
+            (Self::Attribute(name), Some(Envelope::Sns)) => format!(
+                "; the body is an SNS notification, which has the message attributes: route with \
+                 Router::by_pointer(\"/MessageAttributes/{name}/Value\") to handlers of `Sns<..>`, or enable raw message delivery"
+            ),
+            (Self::Attribute(_), Some(Envelope::EventBridge)) => {
+                "; the body is an event of EventBridge: route with \
+                 Router::by_pointer(\"/detail-type\") to handlers of `EventBridge<..>`"
+                    .to_owned()
+            }
+            _ => String::new(),
+        }
+    }
+
     fn of(&self, context: &MessageContext) -> Option<String> {
         match self {
             Self::Attribute(name) => {
@@ -186,7 +206,10 @@ impl<S: Send + Sync + 'static> Handler<Routed, S> for Router<S> {
         match (route, &self.unknown) {
             (Some(route), _) | (None, Unknown::Fallback(route)) => route.call(context, state).await,
             (None, Unknown::Outcome(outcome)) => Ok(outcome.clone()),
-            (None, Unknown::DeadLetter) => Ok(Outcome::DeadLetter(self.reason(kind.as_deref()))),
+            (None, Unknown::DeadLetter) => {
+                let body = context.message().body().unwrap_or_default();
+                Ok(Outcome::DeadLetter(self.reason(kind.as_deref(), body)))
+            }
         }
     }
 
@@ -247,6 +270,17 @@ mod tests {
         assert_eq!(outcome(&router, Some("lost"), "").await, Outcome::Ack);
         let router = router.fallback(cancelled);
         assert_eq!(outcome(&router, Some("lost"), "").await, Outcome::Release);
+    }
+
+    #[tokio::test]
+    async fn reason_tells_where_the_type_of_an_enveloped_message_is() {
+        let router = Router::by_attribute("type").route("created", created);
+        let sns = r#"{"Type":"Notification","TopicArn":"arn","Message":"tea"}"#;
+        let event = r#"{"detail-type":"created","source":"shop","detail":{}}"#;
+        for (body, pointer) in [(sns, "/MessageAttributes/type/Value"), (event, "/detail-type")] {
+            let Outcome::DeadLetter(reason) = outcome(&router, None, body).await else { panic!() };
+            assert!(reason.contains(&format!("Router::by_pointer({pointer:?})")), "{reason}");
+        }
     }
 
     #[tokio::test]

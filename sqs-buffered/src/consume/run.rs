@@ -97,21 +97,21 @@ impl<H: Execute> Run<H> {
     /// soon. Returns when this may change without a notification.
     fn update_places(&mut self) -> Option<Instant> {
         let shared = &self.work.shared;
-        let (limits, size) = (&shared.limits, shared.limits.batch_size);
+        let (limits, size) = (&shared.options.limits, shared.options.limits.batch_size);
         let (handlers, next_change) = self.work.gate.places();
         self.limit_metric.set(handlers);
         let most = handlers.saturating_mul(size).saturating_add(limits.prefetch).min(MAX_IN_FLIGHT);
-        let hanging = self.work.hanging.load(Relaxed);
         let places = match self.work.gate.ahead() {
             Some(ahead) => {
                 let started = self.work.gate.running().saturating_mul(size);
-                let waiting = self.work.resting.load(Relaxed) + hanging;
+                let waiting = self.work.resting.load(Relaxed);
                 most.min(started.saturating_add(waiting).saturating_add(ahead.max(size)))
             }
             None => most,
         };
         self.work.places.store(places, Relaxed);
-        let extra = extra_places(self.work.failing.load(Relaxed) + hanging, places);
+        let waiting = (self.work.failing.load(Relaxed), self.work.hanging.load(Relaxed));
+        let extra = extra_places(waiting, places, most);
         let total = if places == 0 || shared.is_paused.load(Relaxed) { 0 } else { places + extra };
         if total != std::mem::replace(&mut self.total, total) {
             shared.credits.set_total(total);
@@ -123,7 +123,7 @@ impl<H: Execute> Run<H> {
     pub(crate) async fn wind_up(mut self, started: Instant) -> Result<Report, ReceiveError> {
         let shared = Arc::clone(&self.work.shared);
         let mut ending = shared.ending.subscribe();
-        let mut grace = Grace::new(Instant::now(), shared.grace);
+        let mut grace = Grace::new(Instant::now(), shared.options.grace);
         let (mut is_late, mut comes_more) = (false, true);
         // No more batches start. Messages in the lines are given back.
         self.batches = Box::pin(pending());

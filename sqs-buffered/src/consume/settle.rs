@@ -151,6 +151,9 @@ impl fmt::Display for Failure<'_> {
 /// [receive count](Failure::receive_count) has reached this number. 0 counts as 1. Before, it is retried after the [back-off](BackOff). The
 /// queue needs a dead-letter queue. A receive that ended without a run, for example at a shutdown, counts, too.
 ///
+/// The `maxReceiveCount` of the queue must be at least this number: otherwise SQS moves the message first, without a reason. A larger one
+/// remains the limit for messages whose handlers never end, for example because the process dies.
+///
 /// ```no_run
 /// # async fn handle(_: String) {}
 /// # fn example(client: sqs_client::Client, url: &str) {
@@ -193,8 +196,7 @@ const MAX_REST: Duration = Duration::from_secs(5);
 /// The minimum pause of `Outcome::Retry`.
 const MIN_RETRY: Duration = Duration::from_millis(100);
 
-/// The minimum delay of a message that another consumer is handling, or whose delete failed: an immediate receive would
-/// not help.
+/// The minimum delay of a message whose delete failed: an immediate receive would not help.
 const SOON: Duration = Duration::from_secs(1);
 
 /// What happens to a message next.
@@ -225,8 +227,10 @@ pub(crate) enum Return {
     Released,
     /// Visible at once or after a while, without an outcome.
     Returned(Duration),
-    /// Left hidden.
+    /// Left hidden, by its outcome.
     Kept,
+    /// Left hidden, since another consumer handles it: each receive until then would count towards the dead-letter queue.
+    Left,
 }
 
 /// What the decision depends on, beside the verdict.
@@ -282,7 +286,7 @@ fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
         }
         // It did not run: the back-off is that of its receives.
         Verdict::Unopened(..) => End::GiveBack(Return::Returned(back_off.delay(receives, chance))),
-        Verdict::Busy => End::GiveBack(Return::Returned(SOON)),
+        Verdict::Busy => End::GiveBack(Return::Left),
         Verdict::Aborted => End::GiveBack(Return::Returned(Duration::ZERO)),
         Verdict::NotYet => return Next::Again,
     };
@@ -311,13 +315,9 @@ impl<H: Execute> Work<H> {
             }
             verdict => verdict,
         };
-        let is_given_back = matches!(
-            verdict,
-            Verdict::Failed { .. }
-                | Verdict::Outcome(Outcome::Nack(_))
-                | Verdict::Unopened(Unopened::Release, _)
-        );
-        let goes_on = self.shared.after_failure == AfterFailure::Continue;
+        let has_failed = matches!(verdict, Verdict::Failed { .. } | Verdict::Unopened(Unopened::Release, _));
+        let is_given_back = has_failed || matches!(verdict, Verdict::Outcome(Outcome::Nack(_)));
+        let goes_on = self.shared.options.after_failure == AfterFailure::Continue;
         match &verdict {
             Verdict::Outcome(Outcome::Ack) => has_succeeded = true,
             Verdict::Outcome(Outcome::Overloaded) => why = Rest::Overloaded,
@@ -331,7 +331,7 @@ impl<H: Execute> Work<H> {
             Verdict::Busy => self.shared.observer.duplicate(),
             _ => {}
         }
-        let facts = self.facts(&entry.latest, matches!(why, Rest::Failed)).await;
+        let facts = self.facts(&entry.latest, has_failed).await;
         let next = match decide(verdict, facts, random::unit()) {
             Next::Rest(pause) => return self.rest(key, entry, pause, why).await,
             Next::Again => return self.run_again(key, entry),
@@ -349,8 +349,8 @@ impl<H: Execute> Work<H> {
     async fn facts(&self, latest: &Delivery, has_failed: bool) -> Facts {
         let shared = &self.shared;
         let may_run_in_place = has_failed
-            && shared.poison == Poison::InPlace
-            && shared.after_failure == AfterFailure::FailGroup
+            && shared.options.poison == Poison::InPlace
+            && shared.options.after_failure == AfterFailure::FailGroup
             && shared.source.is_fifo()
             && !shared.stop.is_finishing()
             && !latest.lease.is_lost();
@@ -384,11 +384,11 @@ impl<H: Execute> Work<H> {
         let grows = matches!(why, Rest::Overloaded | Rest::Unopened);
         latest.overloads = if grows { latest.overloads.saturating_add(1) } else { 0 };
         let is_failing = matches!(why, Rest::Failed | Rest::Unopened);
-        if matches!(why, Rest::Failed) {
+        if matches!(why, Rest::Failed) && self.shared.source.is_fifo() {
             let (message_id, attempts, retry_in) = (&**latest.id(), latest.attempts(), pause);
             self.shared.observer.report(&Event::RetriedInPlace { message_id, attempts, retry_in });
-            latest.failures += 1;
         }
+        latest.failures += u32::from(matches!(why, Rest::Failed));
         self.resting.fetch_add(1, Relaxed);
         let failing = is_failing.then(|| self.count_failing());
         self.shared.woken.notify_one();
@@ -443,7 +443,7 @@ impl<H: Execute> Work<H> {
     /// Deletes all deliveries of a message.
     async fn delete(self: &Arc<Self>, key: &Key, mut deliveries: Vec<Delivery>, how: Settled) {
         deliveries.iter_mut().for_each(Delivery::makes_room);
-        if self.shared.advance == GroupAdvance::AfterHandler && self.shared.source.is_fifo() {
+        if self.shared.options.advance == GroupAdvance::AfterHandler && self.shared.source.is_fifo() {
             deliveries.extend(self.lines().done(key));
             return self.in_background(Arc::clone(self).delete_behind(deliveries, how));
         }
@@ -506,7 +506,7 @@ impl<H: Execute> Work<H> {
                     .observer
                     .report(&Event::DeadLetterFailed { message_id: delivery.id(), reason: &reason });
                 let how = Return::After(facts.back_off.delay(facts.attempts, random::unit()));
-                match shared.after_failure {
+                match shared.options.after_failure {
                     AfterFailure::Continue => self.go_on_without(key, deliveries, how).await,
                     _ => self.give_back(key, deliveries, how).await,
                 }
@@ -557,7 +557,8 @@ impl<H: Execute> Work<H> {
             Return::After(delay) => drop(delivery.hide(source, delay, Settled::Nacked).await),
             Return::Released => drop(delivery.hide(source, Duration::ZERO, Settled::Released).await),
             Return::Returned(delay) => drop(delivery.hide(source, delay, Settled::Returned).await),
-            Return::Kept => delivery.keep(),
+            Return::Kept => delivery.keep(Settled::Kept),
+            Return::Left => delivery.keep(Settled::Returned),
         };
         join_all(deliveries.into_iter().map(back)).await;
     }
@@ -617,7 +618,7 @@ mod tests {
         let unopened = Verdict::Unopened(Unopened::Retry, String::new());
         let next = decide(unopened, Facts { allowed: Some(1), ..FACTS }, 1.0);
         assert_eq!(next, Next::Settle(End::GiveBack(Return::Returned(Duration::from_secs(4)))));
-        let busy = Next::Settle(End::GiveBack(Return::Returned(SOON)));
+        let busy = Next::Settle(End::GiveBack(Return::Left));
         assert_eq!(decide(Verdict::Busy, FACTS, 0.0), busy);
     }
 

@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join_all};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use sqs_client::client::{Execute, Unopened};
@@ -154,17 +154,16 @@ pub(crate) async fn handle<H: Execute>(
         let _claim = claim;
         handler.call(context).await
     });
-    let (timeout, mut stopped) = (work.shared.limits.handler_timeout, stop.clone());
+    let (timeout, mut stopped) = (work.shared.options.limits.handler_timeout, stop.clone());
     let ends = Ends { timeout, cancellation: &cancellation, stop };
     let Some(ended) = ended(&mut task, ends, delivery.lease.lost()).await else {
         observer.tally.aborted.one();
         return (Verdict::Aborted, began.elapsed());
     };
     if matches!(ended, Err(HandlerFailure::TimedOut(_))) {
-        // The function of a blocking handler may still run.
+        // The function of a blocking handler may still run. If its lease is lost, later deliveries of its message wait in its line.
         tokio::select! {
             () = source.client.claims().released(&source.url, delivery.id()) => {}
-            () = delivery.lease.lost() => {}
             _ = stopped.wait_for(Option::is_some) => {}
         }
     }
@@ -234,7 +233,7 @@ fn verdict<H: Execute>(
             let told = Failure::new(failure, delivery);
             let panic = if let HandlerFailure::Panic(text) = failure { Some(text.clone()) } else { None };
             // A policy that panics must not end the run.
-            let decide = || shared.on_error.as_ref().and_then(|policy| policy(&told));
+            let decide = || shared.options.on_error.as_ref().and_then(|policy| policy(&told));
             let outcome = catch_unwind(AssertUnwindSafe(decide)).unwrap_or_else(|_| {
                 tracing::error!(message_id, "the policy for failures panicked");
                 None
@@ -370,8 +369,9 @@ pub(crate) async fn handle_batch<H: Execute>(
             let _claimed = claimed;
             Ok(handler.call(contexts).await)
         });
-        let ends = Ends { timeout: shared.limits.handler_timeout, cancellation: &cancellation, stop };
-        let ended = ended(&mut task, ends, pending()).await;
+        let ends = Ends { timeout: shared.options.limits.handler_timeout, cancellation: &cancellation, stop };
+        let lost = join_all(deliveries.iter().map(|delivery| delivery.lease.lost()));
+        let ended = ended(&mut task, ends, lost.map(drop)).await;
         elapsed = began.elapsed();
         verdicts = verdicts_of(ended, &deliveries, began, shared);
     }

@@ -15,6 +15,7 @@ use crate::consume::settle::Outcome;
 use crate::error::{Causes, SendError};
 use crate::metrics as names;
 use crate::observe::meter::{Counter, Family, Histogram, Level, Meter};
+use crate::time::whole_seconds;
 
 /// An event of a receiver or consumer, for the hook of [`on_event`](crate::consume::builder::ConsumerBuilder::on_event).
 /// [`ReceiveStats`](ReceiveStats) has the totals.
@@ -192,6 +193,8 @@ pub(crate) struct Observer {
     is_outage: AtomicBool,
     /// When SQS last answered a receive.
     last_receive: Mutex<Option<Instant>>,
+    /// When all messages that were given back are visible again.
+    hidden_until: Mutex<Option<Instant>>,
 }
 
 impl Observer {
@@ -203,6 +206,7 @@ impl Observer {
             hook,
             is_outage: AtomicBool::new(false),
             last_receive: Mutex::default(),
+            hidden_until: Mutex::default(),
         }
     }
 
@@ -215,6 +219,11 @@ impl Observer {
     /// The time since SQS has answered a receive.
     pub(crate) fn since_last_receive(&self) -> Option<Duration> {
         self.last_receive.lock().map(|at| at.elapsed())
+    }
+
+    /// Whether a message that was given back is still hidden.
+    pub(crate) fn hides(&self) -> bool {
+        self.hidden_until.lock().is_some_and(|until| until > Instant::now())
     }
 
     /// Counts, logs, and calls the hook.
@@ -263,17 +272,26 @@ impl Observer {
     }
 
     /// Like [`settled`](Self::settled), for a message that was given back. `maybe_gone` is its end if SQS has executed an earlier
-    /// delete that failed: then the message no longer exists.
+    /// delete that failed: then the message no longer exists. It is visible again after `delay`, or at `deadline` if it could not be
+    /// given back.
     pub(crate) fn given_back(
         &self,
         message: (&str, Instant),
         (how, maybe_gone): (Settled, Option<Settled>),
+        (delay, deadline): (Duration, Instant),
         result: Result<(), SendError>,
     ) -> Result<(), SendError> {
         let (how, result) = match (maybe_gone, result) {
             (Some(gone), Err(error)) if error.is_lease_lost() => (gone, Ok(())),
             (_, result) => (how, result),
         };
+        let visible = match &result {
+            Ok(()) => Instant::now() + Duration::from_secs(whole_seconds(delay)),
+            Err(_) => deadline,
+        };
+        let mut until = self.hidden_until.lock();
+        *until = (*until).max(Some(visible));
+        drop(until);
         self.settled(message, how, &result);
         result
     }

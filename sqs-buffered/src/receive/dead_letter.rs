@@ -67,7 +67,13 @@ impl DeadLetters {
         reason: &str,
     ) -> Result<(), String> {
         let url = self.redrive(source).await?.url;
-        let sent = source.client.send_letter(letter(&url, delivery, reason)).await;
+        let sent = match source.client.send_letter(letter(&url, delivery, reason)).await {
+            // The reason may take the room that a client below needs for an attribute of its own.
+            Err(error) if !error.is_retryable() && !error.is_maybe_sent() && !reason.is_empty() => {
+                source.client.send_letter(letter(&url, delivery, "")).await
+            }
+            sent => sent,
+        };
         if sent.is_err() {
             // It may have been deleted, or replaced by another one.
             if let Some((_, until)) = &mut *self.known.lock().await {

@@ -206,15 +206,16 @@ impl Delivery {
         let term = self.end_lease()?;
         let delay = delay.min(term.hideable(Instant::now()));
         let result = source.delay(self.lease.receipt_handle(), delay, term.deadline).await;
-        let result = self.observer.given_back(self.name(), (how, self.maybe_gone), result);
+        let visible = (delay, term.deadline);
+        let result = self.observer.given_back(self.name(), (how, self.maybe_gone), visible, result);
         self.done();
         result
     }
 
-    /// Leaves the message hidden until its visibility timeout is over.
-    pub(crate) fn keep(mut self) {
+    /// Leaves the message hidden until its visibility timeout is over. Counts the delivery as `how`.
+    pub(crate) fn keep(mut self, how: Settled) {
         if self.end_lease().is_ok() {
-            self.observer.settled(self.name(), Settled::Kept, &Ok(()));
+            self.observer.settled(self.name(), how, &Ok(()));
             self.done();
         }
     }
@@ -345,7 +346,7 @@ impl<H: Execute> Received<H> {
     /// deleted by its receipt handle.
     pub fn keep(self) -> Arc<Message> {
         let message = Arc::clone(&self.delivery.message);
-        self.delivery.keep();
+        self.delivery.keep(Settled::Kept);
         message
     }
 }

@@ -515,7 +515,8 @@ async fn give_back<H: Execute>(leases: &Leases, source: &Source<H>, abandoned: A
     let Abandoned { message_id, receipt_handle, received, credit, delay, until, maybe_gone } = abandoned;
     let result = source.delay(&receipt_handle, delay, until).await;
     // The observer has counted and reported a failure.
-    let _ = leases.observer.given_back((&message_id, received), (Settled::Returned, maybe_gone), result);
+    let (message, how) = ((&*message_id, received), (Settled::Returned, maybe_gone));
+    let _ = leases.observer.given_back(message, how, (delay, until), result);
     drop(credit);
     leases.settled();
 }

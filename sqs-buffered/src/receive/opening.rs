@@ -98,8 +98,11 @@ impl Opener {
                 self.took(began.elapsed(), patience);
             }
             Ok(Ok(false)) => {}
-            Ok(Err(error)) => return failed(&error, error.unopened().unwrap_or(Unopened::Release)),
-            Err(panic) => return failed(&Panicked::of(&*panic), Unopened::Release),
+            Ok(Err(error)) => {
+                let transient = || if error.is_retryable() { Unopened::Retry } else { Unopened::Release };
+                return failed(&error, error.unopened().unwrap_or_else(transient));
+            }
+            Err(panic) => return failed(&Panicked::of(&*panic), Unopened::Retry),
         }
         // Renewals may have failed while a large payload was loaded.
         lease.refresh().await.map_err(|_| NotOpened::LeaseEnds)
@@ -131,10 +134,11 @@ pub(crate) fn may_rest(resting: usize, places: usize) -> bool {
     resting < (places / 2).max(1)
 }
 
-/// How many places there are in addition while failed messages wait in all of them, or in as many again at most.
+/// How many places there are in addition at most, or as many again as there are.
 const MAX_EXTRA: usize = 10;
 
-/// If failed messages wait in all places, one more is received: it may succeed, and then the others make room.
-pub(crate) fn extra_places(failing: usize, places: usize) -> usize {
-    (failing + 1).saturating_sub(places).min(places.max(MAX_EXTRA))
+/// The places in addition: one for each message that hangs while it is opened. If failed messages wait in all places, one more is
+/// received: it may succeed, and then the others make room. `most` is the number of places without a rate limit.
+pub(crate) fn extra_places((failing, hanging): (usize, usize), places: usize, most: usize) -> usize {
+    (hanging + (failing + 1).saturating_sub(places)).min(most.max(MAX_EXTRA))
 }

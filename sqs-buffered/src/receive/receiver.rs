@@ -27,9 +27,6 @@ use crate::receive::pump::{Intake, Place, Source, Stop, give_back, pause};
 use crate::receive::renewal_thread::RenewalThread;
 use crate::receive::settings::{Settings, receive_setters};
 
-/// How long a message is hidden that another consumer or receiver is handling.
-const BUSY: Duration = Duration::from_secs(1);
-
 /// The default limit.
 const LIMIT: usize = 10;
 
@@ -167,7 +164,8 @@ impl<H: Execute> Receiver<H> {
     pub async fn close_within(mut self, grace: Duration) -> Result<ReceiveStats, ReceiveError> {
         let grace = Grace::new(Instant::now(), grace);
         self.intake.stop();
-        self.preparing.abort_all();
+        // Their messages are given back, also those of tasks that have ended.
+        self.preparing = JoinSet::new();
         give_back(self.ready.drain(..).collect());
         if timeout_at(grace.stop, self.give_rest_back()).await.is_err() {
             self.intake.abandon_receives();
@@ -268,7 +266,8 @@ impl<H: Execute> Receiver<H> {
             Err(Unprepared::Busy(delivery)) => {
                 self.give_back_behind(place);
                 self.preparer.observer.duplicate();
-                delivery.give_back_after(BUSY);
+                // Each receive until the other one is done would count towards the dead-letter queue.
+                delivery.keep(Settled::Returned);
             }
         }
         None
@@ -337,7 +336,8 @@ impl<H: Execute> Preparer<H> {
     fn change(&self, change: impl FnOnce(&mut Counts)) {
         let mut counts = self.unopened.lock();
         change(&mut counts);
-        self.credits.set_total(self.limit + extra_places(counts.resting + counts.hanging, self.limit));
+        self.credits
+            .set_total(self.limit + extra_places((counts.resting, counts.hanging), self.limit, self.limit));
     }
 
     /// Deletes a message that cannot be opened. If there is a reason, sends it to the dead-letter queue before.
@@ -376,7 +376,7 @@ impl<H: Execute> ReceiverBuilder<H> {
         self
     }
 
-    receive_setters!();
+    receive_setters!(hook);
 
     /// Starts receiving.
     ///

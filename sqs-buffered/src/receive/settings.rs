@@ -11,6 +11,9 @@ use crate::receive::back_off::BackOff;
 /// How long a lease is renewed by default.
 const MAX_LEASE: Duration = Duration::from_secs(3_600);
 
+/// SQS hides no message for longer after its receive.
+const LONGEST_LEASE: Duration = Duration::from_hours(12);
+
 /// How long an attempt to receive may take in addition to its wait time.
 const RECEIVE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -20,9 +23,9 @@ const POLL_DELAY: Duration = Duration::from_millis(500);
 /// The longest poll delay: if a handler hangs, ten places may never be free together.
 const MAX_POLL_DELAY: Duration = Duration::from_secs(60);
 
-/// The setters that receivers and consumers have in common, for builders with `settings` and a `hook`.
+/// The setters that receivers and consumers have in common, for builders with `settings`. Takes the field of the hook.
 macro_rules! receive_setters {
-    () => {
+    ($($hook:ident).+) => {
         /// Sets how long a receive and each renewal hide a message: 1 second to 12 hours, whole seconds. By default, the
         /// visibility timeout of the queue, which is read once. It need not be as long as the work takes, because leases are
         /// renewed. It is how long a message stays hidden if the process dies.
@@ -77,7 +80,7 @@ macro_rules! receive_setters {
 
         /// Sets a hook that gets each [event](crate::observe::receives::Event). It must not block. A panic in it is logged.
         pub fn on_event(mut self, hook: impl Fn(&$crate::Event<'_>) + Send + Sync + 'static) -> Self {
-            self.hook = Some(std::sync::Arc::new(hook));
+            self.$($hook).+ = Some(std::sync::Arc::new(hook));
             self
         }
     };
@@ -127,8 +130,13 @@ impl Settings {
         if self.attempt_timeout.is_zero() {
             return Err(BuildError::new("attempt_timeout", "zero", "more than zero"));
         }
-        if self.max_lease.is_zero() {
-            return Err(BuildError::new("max_lease", "zero", "more than zero"));
+        if self.max_lease.is_zero() || self.max_lease > LONGEST_LEASE {
+            let lease = self.max_lease;
+            return Err(BuildError::new(
+                "max_lease",
+                format_args!("{lease:?}"),
+                "more than zero, up to 12 hours",
+            ));
         }
         Ok(())
     }
@@ -187,7 +195,14 @@ mod tests {
                 |settings| settings.max_poll_delay = Duration::from_secs(61),
                 "max_poll_delay is 61s, allowed is 0 to 60s",
             ),
-            (|settings| settings.max_lease = Duration::ZERO, "max_lease is zero, allowed is more than zero"),
+            (
+                |settings| settings.max_lease = Duration::ZERO,
+                "max_lease is 0ns, allowed is more than zero, up to 12 hours",
+            ),
+            (
+                |settings| settings.max_lease = Duration::from_hours(13),
+                "max_lease is 46800s, allowed is more than zero, up to 12 hours",
+            ),
         ];
         for (change, text) in table {
             let mut settings = Settings::default();

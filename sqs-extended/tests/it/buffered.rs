@@ -7,7 +7,7 @@ use std::time::Duration;
 use sqs_buffered::{BufferedClient, Consumer, Entry, Outcome, SendErrorKind};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
-use sqs_client::types::QueueAttributeName;
+use sqs_client::types::{MessageAttributeValue, QueueAttributeName};
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_extended::{ErrorKind, ExtendedHandle, MessagePayload};
 use sqs_mock_server::faults::Fault;
@@ -185,6 +185,31 @@ async fn message_that_does_not_load_is_not_handled_and_keeps_its_object() {
     rig.store.heal();
     let messages = rig.client.receive(&dead).send().await.unwrap();
     assert_eq!(messages[0].body().unwrap(), Some(&*large("")));
+}
+
+/// A message of SQS has ten attributes at most, and a pointer is one.
+#[tokio::test(start_paused = true)]
+async fn large_message_with_nine_attributes_becomes_a_dead_letter_without_its_reason() {
+    let rig = Rig::with("q", |builder| builder).await;
+    rig.plain.create_queue().queue_name("dead").send().await.unwrap();
+    let policy = r#"{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":"9"}"#;
+    let set = rig.plain.set_queue_attributes().queue_url(&rig.url);
+    set.attributes(QueueAttributeName::RedrivePolicy, policy).send().await.unwrap();
+    let send = rig.client.send_message().queue_url(&rig.url).message_body(large("1"));
+    let value = || MessageAttributeValue::string("v");
+    let send = (0..9).fold(send, |send, number| send.message_attributes(format!("a{number}"), value()));
+    send.send().await.unwrap();
+    let consumer = Consumer::builder(rig.client.clone(), &rig.url)
+        .message_handler(|_, _| async { Ok(Outcome::DeadLetter("why".to_owned())) })
+        .build()
+        .unwrap();
+    let stats = consumer.run_until(until(|| rig.bodies().is_empty())).await.unwrap().stats;
+    assert_eq!((stats.dead_lettered, stats.dead_letter_errors), (1, 0), "{stats:?}");
+    let receive = rig.client.receive_message().queue_url(rig.server.queue_url("dead"));
+    let received = receive.message_attribute_names("All").send().await.unwrap();
+    let letter = &received.messages()[0];
+    assert_eq!(letter.body(), Some(&*large("1")));
+    assert_eq!(letter.message_attributes().unwrap().len(), 9);
 }
 
 /// Until the permission is granted again: attempts to load the payload are not counted as receives.

@@ -132,6 +132,62 @@ async fn message_of_a_handler_that_blocks_stays_until_the_handler_returns() {
     }
 }
 
+/// Each receive of a message that cannot run would count towards the dead-letter queue.
+#[tokio::test]
+async fn message_of_a_handler_that_blocks_beyond_its_lease_waits_until_the_handler_returns() {
+    let rig = Rig::new("jobs").await;
+    let dead = rig.dead_letter_after(4).await;
+    rig.send(["1"]).await;
+    let runs = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&runs);
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .handler_timeout(millis(50))
+        .visibility_timeout(secs(2))
+        .max_lease(secs(2))
+        .wait_time(secs(1))
+        .back_off(BackOff::None)
+        .handler(blocking(move |_: String| {
+            if count.fetch_add(1, Ordering::SeqCst) == 0 {
+                std::thread::sleep(millis(5_500));
+            }
+        }))
+        .build()
+        .unwrap();
+    let end = async {
+        while rig.left() > 0 {
+            sleep(millis(10)).await;
+        }
+    };
+    let stats = consumer.run_until(end).await.unwrap().stats;
+    assert_eq!((stats.acked, runs.load(Ordering::SeqCst)), (1, 2), "{stats:?}");
+    assert_eq!(rig.server.queue(dead).bodies(), Vec::<String>::new(), "{stats:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn batch_handler_is_told_when_its_leases_are_lost() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1", "2"]).await;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let (log, start) = (Arc::clone(&told), Instant::now());
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .batch_size(2)
+        .max_lease(secs(60))
+        .batch_handler(move |tokens: Vec<CancellationToken>| {
+            let log = Arc::clone(&log);
+            async move {
+                if log.lock().unwrap().is_empty() {
+                    tokens[0].cancelled().await;
+                    log.lock().unwrap().push(start.elapsed());
+                }
+            }
+        })
+        .build()
+        .unwrap();
+    consumer.run_until(until(|| rig.left() == 0)).await.unwrap();
+    let told = told.lock().unwrap();
+    assert!(told.len() == 1 && (secs(30)..secs(120)).contains(&told[0]), "{told:?}");
+}
+
 #[tokio::test]
 async fn panic_of_a_blocking_handler_is_a_panic() {
     let rig = Rig::new("jobs").await;

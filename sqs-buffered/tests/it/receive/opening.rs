@@ -633,8 +633,8 @@ async fn payload_that_hangs_does_not_delay_the_other_messages_of_a_batch() {
 #[tokio::test(start_paused = true)]
 async fn shutdown_gives_back_the_messages_of_a_batch_whose_payloads_still_load() {
     for name in ["jobs", "jobs.fifo"] {
-        // Before the batch starts, and while those that are late load.
-        for (seconds, acked) in [(0, 0), (10, 1)] {
+        // Before the first one is open, before the batch starts, and while those that are late load.
+        for (seconds, acked) in [(0, 0), (1, 0), (10, 1)] {
             let rig = Rig::new(name).await;
             for (group, body) in ["slow", "1", "later"].into_iter().enumerate() {
                 rig.send_to(&group.to_string(), [body]).await;
@@ -734,6 +734,38 @@ async fn payload_that_hangs_leaves_its_place_to_others() {
         assert!(slow.iter().all(|(at, body)| *at >= 120 && body.contains("slow")), "{name}: {runs:?}");
         assert_eq!((stats.started, stats.acked, stats.returned), (6, 6, 0), "{name}: {stats:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn payloads_that_hang_leave_their_places_before_all_places_hang() {
+    let rig = Rig::new("jobs").await;
+    rig.send((0..9).map(|number| format!("slow {number}"))).await;
+    rig.send((0..50).map(|number| number.to_string())).await;
+    let consumer = Consumer::builder(layer(&rig, (0, Unopened::Retry)), &rig.url)
+        .concurrency(10)
+        .message_handler(|_, _| async { Ok(Outcome::Ack) })
+        .build()
+        .unwrap();
+    let start = Instant::now();
+    let observed = consumer.clone();
+    let others = until(|| observed.stats().acked == 50);
+    consumer.run_until(others).await.unwrap();
+    // In the beginning, only one place is free: nothing says how long others take. One place alone would take fifty seconds.
+    assert!(start.elapsed() < secs(40), "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn receiver_that_closes_gives_back_a_message_that_was_opened_and_not_yielded() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    let buffered = BufferedClient::new(layer(&rig, (0, Unopened::Retry)));
+    let mut receiver = Receiver::builder(&buffered, &rig.url).limit(1).start().await.unwrap();
+    assert!(timeout(Duration::from_millis(500), receiver.next()).await.is_err(), "it loads for a second");
+    sleep(secs(5)).await;
+    let start = Instant::now();
+    let stats = receiver.close().await.unwrap();
+    assert_eq!((stats.received, stats.returned, stats.held), (1, 1, 0));
+    assert!(start.elapsed() < secs(2), "{:?}", start.elapsed());
 }
 
 /// Those that load late run in a later batch, and count then.
