@@ -41,6 +41,11 @@ Examples:
   In place of LocalStack: port 4566, the line Ready., /_localstack/health:
     sqs-mock-server --compat localstack --host 0.0.0.0
 
+  HTTPS, with a certificate for localhost that is made at the start:
+    sqs-mock-server --tls true
+    curl -o root.pem http://127.0.0.1:9324/_mock/tls-root
+    AWS_CA_BUNDLE=root.pem aws --endpoint-url https://localhost:9324 sqs list-queues
+
   Health and Prometheus metrics:
     sqs-mock-server healthcheck
     curl http://127.0.0.1:9324/health
@@ -80,6 +85,16 @@ pub(crate) struct Arguments {
         global = true
     )]
     compat: Option<Compat>,
+    /// Also serves HTTPS on the same port. Without --tls-cert, a certificate for localhost is made, and GET /_mock/tls-root
+    /// returns the root to trust [default: false, or true with --tls-cert].
+    #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Network")]
+    tls: Option<bool>,
+    /// The certificate for HTTPS in PEM, with those between it and the root.
+    #[arg(long, value_name = "FILE", help_heading = "Network")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of --tls-cert in PEM.
+    #[arg(long, value_name = "FILE", help_heading = "Network")]
+    tls_key: Option<PathBuf>,
     /// Base of all queue URLs, for servers behind a proxy. By default it is the host that the caller used.
     #[arg(long, value_name = "URL", help_heading = "Network")]
     public_url: Option<String>,
@@ -138,7 +153,7 @@ pub(crate) struct Arguments {
         help_heading = "Behaviour"
     )]
     delivery: Option<DeliveryMode>,
-    /// Creates queues on first use, with default attributes; names that end in .fifo become FIFO queues.
+    /// Creates queues and topics on first use, with default attributes; names that end in .fifo become FIFO ones.
     #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
     auto_create: Option<bool>,
     /// Reports calls that work here but are mistakes on AWS, rejects queue URLs of other regions, and implies

@@ -17,6 +17,13 @@ pub(crate) fn greet(server: &MockSqs, compat: Option<Compat>) -> io::Result<()> 
     let mut out = io::stdout().lock();
     writeln!(out, "sqs-mock-server {} listens on {}\n", env!("CARGO_PKG_VERSION"), server.endpoint_url())?;
     out.write_all(exports(&server.environment()).as_bytes())?;
+    if let Some(https) = server.https_url() {
+        let url = server.endpoint_url();
+        writeln!(
+            out,
+            "\nHTTPS: {https}\n  curl -o root.pem {url}/_mock/tls-root    # for AWS_CA_BUNDLE=root.pem"
+        )?;
+    }
     if let Some(url) = server.s3_endpoint_url() {
         let (directory, buckets) = (server.s3().directory().display(), server.s3().buckets().join(", "));
         writeln!(out, "\nS3 listens on {url}\n  directory: {directory}\n  buckets: {buckets}")?;

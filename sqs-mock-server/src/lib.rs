@@ -44,6 +44,8 @@ pub use crate::control::caller::Secret;
 pub use crate::control::policies::Policies;
 pub use crate::control::{clock, faults};
 pub use crate::http::body::Limits;
+#[cfg(feature = "tls")]
+pub use crate::http::tls::Tls;
 pub use crate::mock::MockSqs;
 pub use crate::mock::builder::MockSqsBuilder;
 pub use crate::mock::queue::{QueueView, Unmet};

@@ -1,8 +1,10 @@
 //! The services of one server.
 
 use std::fmt;
+#[cfg(any(feature = "s3", feature = "tls"))]
+use std::sync::OnceLock;
 #[cfg(feature = "s3")]
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 use crate::control::metrics::Exposition;
 use crate::front::Front;
@@ -27,6 +29,9 @@ pub(crate) struct Services {
     pub(crate) has_console: bool,
     /// Each reset creates it.
     pub(crate) initial: InitialState,
+    /// The certificate that clients must trust, in PEM, if the server has TLS.
+    #[cfg(feature = "tls")]
+    pub(crate) tls_root: OnceLock<Box<str>>,
     /// S3, which its server owns, once it is started.
     #[cfg(feature = "s3")]
     pub(crate) s3: OnceLock<Weak<s3::Content>>,

@@ -181,8 +181,26 @@ pub(crate) const ROUTES: &[Route] = &[
         server::localstack_health,
         "the same for tools of LocalStack, with --compat localstack",
     ),
+    get("/_localstack/info?*", server::localstack_info, "version and edition, with --compat localstack"),
+    get(
+        "/_localstack/init?*",
+        server::localstack_init,
+        "that all scripts are done, with --compat localstack",
+    ),
+    get(
+        "/_localstack/init/{stage}?*",
+        server::localstack_init,
+        "the same for boot, start, ready or shutdown",
+    ),
+    post(
+        "/_localstack/state/reset?*",
+        server::localstack_reset,
+        "as POST /_mock/reset, with --compat localstack",
+    ),
     route(&Method::GET, "/metrics?*", Handler::Metrics, "counters and gauges for Prometheus"),
     get("/_mock", index, "version, seed, default region and account, and this list"),
+    #[cfg(feature = "tls")]
+    get("/_mock/tls-root", server::tls_root, "the certificate that clients of HTTPS must trust, in PEM"),
     get("/_mock/clock", server::show_clock, "the time of the clock"),
     post("/_mock/clock", server::turn, "changes the clock: {advance, now, frozen}"),
     get("/_mock/faults", server::list_faults, "faults and their hits"),

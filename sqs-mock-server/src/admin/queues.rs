@@ -34,7 +34,7 @@ use sqs_client::wire::validate::queue::is_account;
 use crate::admin::{Answered, Refusal, answer_json};
 use crate::admin::{Ask, truth};
 use crate::control::arn::QueueArn;
-use crate::control::caller::Caller;
+use crate::control::caller::{Caller, scheme};
 use crate::http::body::form_text;
 use crate::sqs::engine::inspect::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};
 use crate::sqs::engine::messages::Counts;
@@ -147,7 +147,7 @@ fn queue(ask: &Ask<'_>, arn: &QueueArn) -> Option<Value> {
     let [.., present] = numbers(counts);
     let now = ask.sqs().clock().now();
     let sources = ask.sqs().dead_letter_sources(arn);
-    let base = sqs.base_url(sqs.names().host(ask.head), &arn.region);
+    let base = sqs.base_url(scheme(ask.head), sqs.names().host(ask.head), &arn.region);
     Some(json!({
         "name": arn.name,
         "arn": arn,

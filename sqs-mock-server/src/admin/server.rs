@@ -58,15 +58,57 @@ pub(crate) fn health(ask: &Ask<'_>) -> Answered {
     answer_json(&health)
 }
 
+/// # Errors
+/// The server does not stand in for `LocalStack`.
+fn check_localstack(ask: &Ask<'_>, instead: &str) -> Result<(), Refusal> {
+    let text = || format!("this path needs --compat localstack; {instead} has no condition");
+    if ask.services.is_localstack { Ok(()) } else { Err(Refusal::not_found(text())) }
+}
+
 /// `GET /_localstack/health`.
 pub(crate) fn localstack_health(ask: &Ask<'_>) -> Answered {
+    check_localstack(ask, "GET /health")?;
     let services = ask.services;
-    if !services.is_localstack {
-        return Err(Refusal::not_found("this path needs --compat localstack; GET /health has no condition"));
-    }
     let s3 = if services.has_s3() { "running" } else { "disabled" };
     let states = json!({ "sqs": "running", "sns": "running", "sts": "running", "s3": s3 });
     answer_json(&json!({ "services": states, "edition": "community", "version": env!("CARGO_PKG_VERSION") }))
+}
+
+/// `GET /_localstack/info`, with the members that make sense here.
+pub(crate) fn localstack_info(ask: &Ask<'_>) -> Answered {
+    check_localstack(ask, "GET /_mock")?;
+    answer_json(&json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "edition": "community",
+        "is_license_activated": false,
+        "system": std::env::consts::OS,
+        "server_time_utc": ask.sqs().clock().now().to_string(),
+    }))
+}
+
+/// `GET /_localstack/init` and `GET /_localstack/init/{stage}`: there are no scripts, so all are done. The config file creates queues.
+pub(crate) fn localstack_init(ask: &Ask<'_>) -> Answered {
+    check_localstack(ask, "GET /health")?;
+    let stages = ["BOOT", "START", "READY", "SHUTDOWN"];
+    if ask.name.is_empty() {
+        let completed = stages.map(|stage| (stage.to_owned(), Value::from(stage != "SHUTDOWN")));
+        let completed: serde_json::Map<_, _> = completed.into_iter().collect();
+        return answer_json(&json!({ "completed": completed, "scripts": [] }));
+    }
+    let stage = ask.name.to_ascii_uppercase();
+    if !stages.contains(&stage.as_str()) {
+        return Err(Refusal::not_found(format!(
+            "no stage {:?}; there are boot, start, ready and shutdown",
+            ask.name
+        )));
+    }
+    answer_json(&json!({ "completed": stage != "SHUTDOWN", "scripts": [] }))
+}
+
+/// `POST /_localstack/state/reset`.
+pub(crate) fn localstack_reset(ask: &Ask<'_>) -> Answered {
+    check_localstack(ask, "POST /_mock/reset")?;
+    reset(ask)
 }
 
 /// `POST /_mock/reset`.
@@ -88,6 +130,17 @@ pub(crate) fn forget_findings(ask: &Ask<'_>) -> Answered {
     let (kept, omitted) = ask.sqs().all_findings();
     ask.sqs().forget_findings();
     answer_json(&json!({ "forgotten": kept.len() + omitted.values().sum::<usize>() }))
+}
+
+/// `GET /_mock/tls-root`.
+#[cfg(feature = "tls")]
+pub(crate) fn tls_root(ask: &Ask<'_>) -> Answered {
+    let root = ask.services.tls_root.get();
+    let root = root.ok_or_else(|| Refusal::not_found("this server has no TLS; --tls true starts it"))?;
+    let mut response = http::Response::new(bytes::Bytes::from(root.to_string()));
+    let kind = http::HeaderValue::from_static("application/x-pem-file");
+    response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+    Ok(response)
 }
 
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sqs_mock_server::s3::S3;
-use sqs_mock_server::{ByteSize, Compat, Config, Data, Durability, Secret};
+use sqs_mock_server::{ByteSize, Compat, Config, Data, Durability, Secret, Tls};
 
 use super::Arguments;
 use super::values::{Faults, Quotas};
@@ -52,6 +52,7 @@ impl Arguments {
         set(&mut config.limits.max_connections, self.max_connections);
         set(&mut config.log, self.log.map(Some));
         set(&mut config.log_format, self.log_format);
+        tls(self.tls, self.tls_cert, self.tls_key, &mut config.tls)?;
         data(self.data, self.durability, &mut config.data)?;
         s3(self.with_s3, self.s3_port, self.s3_buckets, &mut config.s3)?;
         if !self.keys.is_empty() {
@@ -66,6 +67,29 @@ impl Arguments {
 /// The values of a repeated flag, if it is given.
 fn given(list: Vec<String>) -> Option<Vec<String>> {
     Some(list).filter(|list| !list.is_empty())
+}
+
+/// Overrides the settings of TLS with flags.
+fn tls(
+    is_on: Option<bool>,
+    cert: Option<PathBuf>,
+    key: Option<PathBuf>,
+    to: &mut Option<Tls>,
+) -> Result<(), String> {
+    match (is_on, cert, key) {
+        (Some(false), None, None) => *to = None,
+        (Some(false), ..) => {
+            return Err("--tls false cannot be combined with --tls-cert and --tls-key".to_owned());
+        }
+        (_, Some(cert), Some(key)) => *to = Some(Tls::files(cert, key)),
+        (_, Some(_), None) => return Err("--tls-cert requires --tls-key".to_owned()),
+        (_, None, Some(_)) => return Err("--tls-key requires --tls-cert".to_owned()),
+        (Some(true), None, None) => {
+            to.get_or_insert_default();
+        }
+        (None, None, None) => {}
+    }
+    Ok(())
 }
 
 /// Overrides the settings of the data directory with flags.

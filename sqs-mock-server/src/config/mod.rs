@@ -101,6 +101,9 @@ pub struct Config {
     pub limits: Limits,
     /// Whether requests must be signed.
     pub auth: Auth,
+    /// [`MockSqsBuilder::tls`](crate::mock::builder::MockSqsBuilder::tls).
+    #[cfg(feature = "tls")]
+    pub tls: Option<crate::http::tls::Tls>,
     /// The access keys that may sign, with their secrets.
     pub keys: BTreeMap<String, Secret>,
     /// [`MockSqsBuilder::allow_host`](crate::mock::builder::MockSqsBuilder::allow_host).

@@ -78,6 +78,15 @@ pub(crate) fn is_trusted(head: &Parts) -> bool {
     head.extensions.get::<Trusted>().is_some()
 }
 
+/// Marks a request that came encrypted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Encrypted;
+
+/// The scheme that the caller used. Queue URLs and links have it.
+pub(crate) fn scheme(head: &Parts) -> &'static str {
+    if head.extensions.get::<Encrypted>().is_some() { "https" } else { "http" }
+}
+
 /// Whether a text can be the name of a region.
 pub(crate) fn is_region(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';

@@ -305,9 +305,9 @@ impl Names {
         caller::host(head).unwrap_or(&self.own_host)
     }
 
-    /// The URL of the server for callers that use this host, without a slash at the end.
-    pub(crate) fn base_url(&self, host: &str) -> String {
-        self.public_url.clone().unwrap_or_else(|| format!("http://{host}"))
+    /// The URL of the server for callers that use this scheme and host, without a slash at the end.
+    pub(crate) fn base_url(&self, scheme: &str, host: &str) -> String {
+        self.public_url.clone().unwrap_or_else(|| format!("{scheme}://{host}"))
     }
 
     /// Rejects pages of other sites, and wrong signatures if signatures are required. Signatures are checked with the

@@ -9,3 +9,8 @@ pub(crate) mod body;
 pub(crate) mod guard;
 pub(crate) mod reply;
 pub(crate) mod server;
+#[cfg(feature = "tls")]
+pub(crate) mod tls;
+#[cfg(not(feature = "tls"))]
+#[path = "tls_off.rs"]
+pub(crate) mod tls;

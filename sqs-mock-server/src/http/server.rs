@@ -10,7 +10,7 @@
 
 use std::error::Error;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,13 +20,16 @@ use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_io_timeout::TimeoutStream;
 
+use crate::control::caller::Encrypted;
 use crate::http::body::Limits;
 use crate::http::reply::Break;
+use crate::http::tls::Acceptor;
 
 /// Read buffer of a connection, which is also the maximum size of a body frame.
 const BUFFER: usize = 128 << 10;
@@ -60,13 +63,19 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves `site` on the connections of `listener`.
-    pub(crate) fn start(listener: TcpListener, site: Arc<impl Site>, limits: Limits) -> Self {
+    /// Serves `site` on the connections of `listener`, also encrypted ones if there is an acceptor.
+    pub(crate) fn start(
+        listener: TcpListener,
+        site: Arc<impl Site>,
+        limits: Limits,
+        tls: Option<Acceptor>,
+    ) -> Self {
         let (stop, stopped) = watch::channel(false);
         let accept_loop = AcceptLoop {
             listener,
             site,
             limits,
+            tls,
             stopped,
             permits: Arc::new(Semaphore::new(limits.max_connections.clamp(1, Semaphore::MAX_PERMITS))),
             connections: JoinSet::new(),
@@ -95,6 +104,7 @@ struct AcceptLoop<S> {
     listener: TcpListener,
     site: Arc<S>,
     limits: Limits,
+    tls: Option<Acceptor>,
     stopped: watch::Receiver<bool>,
     /// One permit per connection. Only the loop waits for permits; connections release them when they end.
     permits: Arc<Semaphore>,
@@ -125,9 +135,10 @@ impl<S: Site> AcceptLoop<S> {
 
     fn spawn(&mut self, stream: TcpStream, permit: OwnedSemaphorePermit) {
         let (site, limits, stopped) = (Arc::clone(&self.site), self.limits, self.stopped.clone());
+        let tls = self.tls.clone();
         self.connections.spawn(async move {
             let open = site.connected();
-            serve(stream, &*site, &limits, stopped).await;
+            serve(stream, &*site, &limits, tls.as_ref(), stopped).await;
             drop((open, permit));
         });
     }
@@ -144,13 +155,39 @@ async fn accept(
     Ok((stream, permit))
 }
 
-async fn serve(stream: TcpStream, site: &impl Site, limits: &Limits, stopped: watch::Receiver<bool>) {
+async fn serve(
+    stream: TcpStream,
+    site: &impl Site,
+    limits: &Limits,
+    tls: Option<&Acceptor>,
+    stopped: watch::Receiver<bool>,
+) {
     let mut stream = TimeoutStream::new(stream);
     // For callers that do not read their responses. It applies only to pending writes, not to idle connections and long
     // polls.
     stream.set_write_timeout(Some(limits.write_timeout));
     let mut stream = pin!(stream);
-    let Err(error) = converse(stream.as_mut(), site, limits, stopped).await else { return };
+    let is_encrypted = match tls {
+        None => false,
+        Some(_) => {
+            let mut stopped = stopped.clone();
+            tokio::select! {
+                wanted = Acceptor::is_wanted(stream.get_ref(), limits.head_timeout) => match wanted {
+                    Ok(is_wanted) => is_wanted,
+                    Err(_) => return,
+                },
+                _ = stopped.changed() => return,
+            }
+        }
+    };
+    let ended = match tls.filter(|_| is_encrypted) {
+        None => converse(stream.as_mut(), site, limits, stopped, false).await,
+        Some(tls) => match tls.accept(stream.as_mut(), limits.head_timeout).await {
+            Ok(stream) => converse(stream, site, limits, stopped, true).await,
+            Err(error) => return tracing::debug!(%error, "a handshake failed"),
+        },
+    };
+    let Err(error) = ended else { return };
     if Break::behind(&error) == Some(Break::Reset) {
         // An error means that the connection is already closed.
         let _ = stream.get_ref().set_zero_linger();
@@ -159,12 +196,18 @@ async fn serve(stream: TcpStream, site: &impl Site, limits: &Limits, stopped: wa
 }
 
 async fn converse(
-    stream: Pin<&mut TimeoutStream<TcpStream>>,
+    stream: impl AsyncRead + AsyncWrite + Unpin,
     site: &impl Site,
     limits: &Limits,
     mut stopped: watch::Receiver<bool>,
+    is_encrypted: bool,
 ) -> hyper::Result<()> {
-    let service = service_fn(|request| site.route(request));
+    let service = service_fn(|mut request: Request<Incoming>| {
+        if is_encrypted {
+            request.extensions_mut().insert(Encrypted);
+        }
+        site.route(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_timeout)

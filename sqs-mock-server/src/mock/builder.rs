@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-#[cfg(feature = "s3")]
+#[cfg(any(feature = "s3", feature = "tls"))]
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
@@ -20,6 +20,8 @@ use crate::front::Front;
 use crate::http::body::Limits;
 use crate::http::guard::{Guard, Names, name_of};
 use crate::http::server::Server;
+#[cfg(feature = "tls")]
+use crate::http::tls::Acceptor;
 use crate::mock::verification::Verification;
 use crate::mock::{IN_PROCESS_URL, MockSqs, queues};
 use crate::query::Query;
@@ -117,11 +119,11 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Creates queues on first use, with default attributes, and as FIFO queues if their name ends in `.fifo`. By
-    /// default requests to unknown queues fail, as on AWS.
+    /// Creates queues and topics on first use, with default attributes, and as FIFO queues and topics if their name ends in `.fifo`. By
+    /// default requests to unknown ones fail, as on AWS.
     ///
-    /// `GetQueueUrl` and every operation with a queue URL except `DeleteQueue` create queues. Requests with invalid
-    /// names still fail, and so do requests to queues deleted less than 60
+    /// `GetQueueUrl` and every operation with a queue URL except `DeleteQueue` create queues. `Publish` and every action with a `TopicArn`
+    /// except `DeleteTopic` create topics. Requests with invalid names still fail, and so do requests to queues deleted less than 60
     /// seconds ago with [`one_minute_rules`](Self::one_minute_rules).
     pub fn auto_create_queues(mut self) -> Self {
         self.config.auto_create = true;
@@ -307,6 +309,27 @@ impl MockSqsBuilder {
         self
     }
 
+    /// Also serves HTTPS, on the port of HTTP. A certificate that is made is valid for `localhost`, the loopback addresses, the
+    /// [host](Self::host) and the [allowed hosts](Self::allow_host); clients must trust [`MockSqs::tls_root`].
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use sqs_mock_server::{MockSqs, Tls};
+    ///
+    /// let server = MockSqs::builder().tls(Tls::default()).start().await?;
+    /// let url = server.https_url().unwrap(); // https://127.0.0.1:41234
+    /// std::fs::write(std::env::temp_dir().join("root.pem"), server.tls_root().unwrap())?; // for AWS_CA_BUNDLE
+    /// # assert!(url.starts_with("https://127.0.0.1:"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: crate::http::tls::Tls) -> Self {
+        self.config.tls = Some(tls);
+        self
+    }
+
     /// Starts the server. It accepts requests when this returns.
     ///
     /// # Errors
@@ -322,6 +345,10 @@ impl MockSqsBuilder {
         let (host, port) = (config.host(), config.port.unwrap_or(0));
         let (listener, url) = listen(host, port).await?;
         let limits = config.limits;
+        #[cfg(feature = "tls")]
+        let (acceptor, root) = load_tls(&config)?;
+        #[cfg(not(feature = "tls"))]
+        let acceptor = None;
         let mut mock = MockSqs::assemble(service, &config, url, self.verification, kept)?;
         #[cfg_attr(not(feature = "s3"), expect(unused_mut, reason = "only S3 changes it"))]
         let mut router = Router::new(Arc::clone(&mock.services), limits);
@@ -330,21 +357,36 @@ impl MockSqsBuilder {
             let listening = listen(host, settings.port.unwrap_or(0)).await;
             let (listener, url) =
                 listening.map_err(|error| io::Error::new(error.kind(), format!("S3: {error}")))?;
-            router.serve_s3(mock.start_s3(settings, listener, url, &config)?);
+            router.serve_s3(mock.start_s3(settings, listener, url, &config, acceptor.clone())?);
         }
-        mock.server = Some(Server::start(listener, Arc::new(router), limits));
+        #[cfg(feature = "tls")]
+        if let Some(root) = root {
+            // Nothing else sets it.
+            let _ = mock.services.tls_root.set(root);
+        }
+        mock.server = Some(Server::start(listener, Arc::new(router), limits, acceptor));
         Ok(mock)
     }
 
-    /// Creates the server without a socket. Host, port, S3 and the connection limits do not apply.
+    /// Creates the server without a socket. Host, port, S3 and the connection limits do not apply; TLS is checked only.
     ///
     /// # Errors
     /// A setting or a queue of the config file is invalid, or the data directory cannot be used.
     pub fn in_process(self) -> io::Result<MockSqs> {
         let config = self.config.checked()?;
+        #[cfg(feature = "tls")]
+        load_tls(&config)?;
         let (service, kept) = MockSqs::service(&config)?;
         MockSqs::assemble(service, &config, IN_PROCESS_URL.to_owned(), self.verification, kept)
     }
+}
+
+/// What accepts encrypted connections, and the root that clients must trust, if the server has TLS.
+#[cfg(feature = "tls")]
+fn load_tls(config: &Config) -> io::Result<(Option<Acceptor>, Option<Box<str>>)> {
+    let hosts = [vec![config.host().to_owned()], config.allow_hosts.clone()].concat();
+    let loaded = config.tls.as_ref().map(|tls| tls.load(&hosts)).transpose()?;
+    Ok(loaded.map(|loaded| (loaded.acceptor, loaded.root)).unzip())
 }
 
 /// A listening socket and its URL.
@@ -407,7 +449,8 @@ impl MockSqs {
         let (sns, sts) = topics(&service, &names, &journal, config, &mut kept);
         crate::mock::topics::create(&sns.actions, config)?;
         let endpoint = Endpoint::new(Arc::clone(&service), Arc::clone(&names), config.queue_url_style);
-        let configured_queues = queues::urls(config, |region| endpoint.base_url(&names.own_host, region));
+        let configured_queues =
+            queues::urls(config, |region| endpoint.base_url("http", &names.own_host, region));
         let services = Services {
             front: Front { names, journal, clock: service.clock().clone() },
             sqs: endpoint,
@@ -416,6 +459,8 @@ impl MockSqs {
             is_localstack: config.compat == Some(Compat::LocalStack),
             has_console: config.console.unwrap_or(true),
             initial: initial_state(config.clone()),
+            #[cfg(feature = "tls")]
+            tls_root: OnceLock::new(),
             #[cfg(feature = "s3")]
             s3: OnceLock::new(),
         };
@@ -459,6 +504,7 @@ fn topics(
         seed,
         journal: Arc::clone(journal),
         published,
+        auto_create: config.auto_create,
         reader,
     });
     #[cfg(feature = "durable")]

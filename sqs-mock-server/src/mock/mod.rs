@@ -108,10 +108,24 @@ impl MockSqs {
         &self.url
     }
 
+    /// The base URL for HTTPS; `None` without [TLS](crate::mock::builder::MockSqsBuilder::tls).
+    #[cfg(feature = "tls")]
+    pub fn https_url(&self) -> Option<String> {
+        let host = self.url.strip_prefix("http://")?;
+        self.tls_root().map(|_| format!("https://{host}"))
+    }
+
+    /// The certificate that clients must trust, in PEM; `None` without [TLS](crate::mock::builder::MockSqsBuilder::tls). If the server has
+    /// files, it is the file of the certificate.
+    #[cfg(feature = "tls")]
+    pub fn tls_root(&self) -> Option<&str> {
+        self.services.tls_root.get().map(|root| &**root)
+    }
+
     /// The URL of the queue with this name in the server's own account, whether it exists or not.
     pub fn queue_url(&self, name: &str) -> String {
         let (sqs, names) = (&self.services.sqs, self.names());
-        format!("{}/{}/{name}", sqs.base_url(&names.own_host, &names.region), names.account)
+        format!("{}/{}/{name}", sqs.base_url("http", &names.own_host, &names.region), names.account)
     }
 
     /// Environment variables that direct an AWS SDK to this server, for example in a child process: the endpoint of each

@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::config::bucket::BucketDefinition;
 use crate::config::file::Problem;
 use crate::control::delivery::{Publisher, Queues};
+use crate::http::tls::Acceptor;
 use crate::mock::MockSqs;
 use crate::mock::queues::duplicates;
 use crate::s3::front::Front;
@@ -42,12 +43,13 @@ impl MockSqs {
         listener: TcpListener,
         url: String,
         config: &Config,
+        tls: Option<Acceptor>,
     ) -> io::Result<Arc<Front>> {
         let (settings, notifications) = initial(settings, config);
         let names = Arc::clone(self.services.sqs.names());
         let topics: Arc<dyn Publisher> = Arc::new(TopicPublisher::new(
             Arc::clone(&self.services.sns.actions),
-            names.base_url(&names.own_host),
+            names.base_url("http", &names.own_host),
         ));
         let queues: Arc<dyn Queues> = Arc::<Service>::clone(&self.service);
         let targets = Targets { queues, topics, account: names.account.clone() };
@@ -56,6 +58,7 @@ impl MockSqs {
             faults: self.service.faults().clone(),
             seed: self.service.seed(),
             limits: config.limits,
+            tls,
             names,
             journal: Arc::clone(&self.services.front.journal),
             targets: Arc::new(targets),

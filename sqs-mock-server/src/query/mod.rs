@@ -20,7 +20,7 @@ use sqs_client::wire::service_error::ErrorCode;
 use sqs_client::wire::sign::VerifyError;
 
 use crate::control::arn::{Resource, TopicArn};
-use crate::control::caller::{is_region, is_trusted};
+use crate::control::caller::{is_region, is_trusted, scheme};
 use crate::control::clock::Clock;
 use crate::control::clock::Timestamp;
 use crate::control::faults::fault::{FailingEntry, Failure, Plan};
@@ -269,7 +269,7 @@ impl<A: Actions> Query<A> {
             account: caller.account.as_ref().map_or(&*self.names.account, AccountId::as_str).to_owned(),
             region: region.to_owned(),
             resource: None,
-            base_url: self.names.base_url(host),
+            base_url: self.names.base_url(scheme(head), host),
             trace_header: trace_header.map(str::to_owned),
             session_token: token.map(str::to_owned),
             is_signed,

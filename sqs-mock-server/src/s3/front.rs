@@ -109,7 +109,8 @@ impl Front {
         }
         if is_of_sqs(&head) {
             let names = &self.host.names;
-            let text = format!("This is the port of S3. SQS is at {}.", names.base_url(&names.own_host));
+            let text =
+                format!("This is the port of S3. SQS is at {}.", names.base_url("http", &names.own_host));
             let wrong = S3Error::with_message(S3ErrorCode::InvalidRequest, text).to_http_response();
             return wrong.unwrap_or_else(|_| status(StatusCode::BAD_REQUEST, String::new()));
         }

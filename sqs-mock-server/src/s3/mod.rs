@@ -58,6 +58,7 @@ use crate::control::seed::Seed;
 use crate::http::body::Limits;
 use crate::http::guard::Names;
 use crate::http::server::Server;
+use crate::http::tls::Acceptor;
 use crate::s3::front::{Front, Metrics};
 pub use crate::s3::inspect::{S3Object, S3Request, S3Upload};
 use crate::s3::notifications::Configuration;
@@ -75,6 +76,7 @@ pub(crate) struct Host {
     pub(crate) faults: Faults,
     pub(crate) seed: Seed,
     pub(crate) limits: Limits,
+    pub(crate) tls: Option<Acceptor>,
     /// Its account owns all buckets.
     pub(crate) names: Arc<Names>,
     pub(crate) journal: Arc<Journal>,
@@ -231,10 +233,10 @@ impl MockS3 {
         let outbox = Outbox::new(host.clock.clone(), host.names.region.clone(), Arc::clone(&host.targets));
         let operations = Operations { store, outbox };
         let front = Arc::new(Front::new(operations.clone(), Arc::clone(&metrics), Arc::clone(&host)));
-        let limits = host.limits;
+        let (limits, tls) = (host.limits, host.tls.clone());
         let content = Content { settings, host, operations, metrics };
         content.create_initial_buckets().map_err(explain)?;
-        let server = Some(Server::start(listener, Arc::clone(&front), limits));
+        let server = Some(Server::start(listener, Arc::clone(&front), limits, tls));
         Ok((Self { url, content: Arc::new(content), server }, front))
     }
 

@@ -23,10 +23,10 @@ use crate::sns::{SharedTopic, Sns, deliveries, engine};
 /// The parts of a tag.
 const TAG: [&str; 2] = ["Key", "Value"];
 
-/// The topic of the parameter `TopicArn`.
+/// The topic of the parameter `TopicArn`, which is created if topics are created on first use.
 pub(crate) fn find(sns: &Sns, call: &Call<'_>) -> Result<Arc<SharedTopic>, QueryError> {
     let text = call.form.required("TopicArn")?;
-    sns.topics.get(&engine::topic("TopicArn", text, call.region)?)
+    sns.get_or_create(&engine::topic("TopicArn", text, call.region)?)
 }
 
 pub(crate) fn create(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
@@ -37,6 +37,24 @@ pub(crate) fn create(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 }
 
 impl Sns {
+    /// A topic. If topics are created on first use, it is created with default attributes; a name that ends in `.fifo` makes a FIFO topic.
+    ///
+    /// # Errors
+    /// `NotFound`, or those of `CreateTopic`.
+    pub(crate) fn get_or_create(&self, arn: &TopicArn) -> Result<Arc<SharedTopic>, QueryError> {
+        let found = self.topics.get(arn);
+        if found.is_ok() || !self.auto_create {
+            return found;
+        }
+        let fifo = [("FifoTopic", "true")];
+        let attributes = if arn.is_fifo() { &fifo[..] } else { &[] };
+        match self.create_topic((&arn.region, &arn.account), &arn.name, attributes, &[]) {
+            // Another request may have created it meanwhile.
+            Ok(_) | Err(NotCreated::Different(_)) => self.topics.get(arn),
+            Err(NotCreated::Refused(error)) => Err(error),
+        }
+    }
+
     /// Creates a topic in a region and an account, unless it exists with these attributes and tags.
     ///
     /// # Errors

@@ -59,6 +59,8 @@ pub(crate) struct Sns {
     published: Arc<PublishedLog>,
     /// How often topics or subscriptions may have changed.
     changes: Arc<AtomicU64>,
+    /// Whether topics are created on first use.
+    auto_create: bool,
     clock: Clock,
     /// Held only to draw an id or a token.
     ids: Arc<Mutex<fastrand::Rng>>,
@@ -75,6 +77,7 @@ pub(crate) struct Start {
     pub(crate) journal: Arc<Journal>,
     /// How many published messages it shows.
     pub(crate) published: usize,
+    pub(crate) auto_create: bool,
     /// Gets its changes.
     pub(crate) reader: Option<Arc<dyn TopicReader>>,
 }
@@ -90,11 +93,11 @@ pub(crate) struct Restored {
 impl Sns {
     /// A service without topics.
     pub(crate) fn new(start: Start) -> Self {
-        let Start { queues, clock, seed, journal, published, reader } = start;
+        let Start { queues, clock, seed, journal, published, auto_create, reader } = start;
         let ids = Arc::new(Mutex::new(seed.generator("ids of topics")));
         let deliveries = Deliveries::new(Arc::clone(&queues), clock.clone(), journal, reader.clone());
         let (topics, published) = (Arc::new(Topics::new(reader)), Arc::new(PublishedLog::new(published)));
-        Self { topics, queues, deliveries, published, changes: Arc::default(), clock, ids }
+        Self { topics, queues, deliveries, published, changes: Arc::default(), auto_create, clock, ids }
     }
 
     /// Removes all topics, and the deliveries that wait.

@@ -23,7 +23,7 @@ pub(crate) async fn one(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError
     if target.split(':').nth(5).is_some_and(|resource| resource.starts_with("endpoint/")) {
         return Err(invalid("TargetArn Reason: No endpoint found for the target arn specified"));
     }
-    let topic = sns.topics.get(&engine::topic("TopicArn", target, call.region)?)?;
+    let topic = sns.get_or_create(&engine::topic("TopicArn", target, call.region)?)?;
     let message = Message::new(Place::default().draft(call.form)?)?;
     let Progress { receipts, notes } = Publish::one(sns, call.origin, topic, message)?.run().await?;
     let receipt = receipts.first().copied();
@@ -44,7 +44,7 @@ pub(crate) async fn publish(
     draft: Draft<'_>,
 ) -> Result<Receipt, QueryError> {
     Actions::check_store(sns)?;
-    let (topic, message) = (sns.topics.get(topic)?, Message::new(draft)?);
+    let (topic, message) = (sns.get_or_create(topic)?, Message::new(draft)?);
     let origin = Origin { base_url, trace_header: None };
     let published = Publish::one(sns, origin, topic, message)?.run().await;
     sns.changed();
@@ -346,6 +346,7 @@ mod tests {
             seed: Seed(1),
             journal: Arc::new(Journal::new(0)),
             published: 100,
+            auto_create: false,
             reader: None,
         });
         let arn = TopicArn::new("us-east-1", ACCOUNT, name);

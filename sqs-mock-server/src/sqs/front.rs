@@ -14,7 +14,7 @@ use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
 use sqs_client::wire::sign::VerifyError;
 
 use crate::control::arn::{QueueArn, Resource};
-use crate::control::caller::{Caller, is_trusted};
+use crate::control::caller::{Caller, is_trusted, scheme};
 use crate::control::clock::Timestamp;
 use crate::control::faults::fault::{Damage, FailingEntry, Failure, Plan};
 use crate::control::faults::{Request, Rule};
@@ -50,11 +50,11 @@ impl Endpoint {
         Self { service, names, queue_url_style, metrics: Metrics::new() }
     }
 
-    /// The base of queue URLs in a region, for callers that use this host.
-    pub(crate) fn base_url(&self, host: &str, region: &str) -> String {
+    /// The base of queue URLs in a region, for callers that use this scheme and host.
+    pub(crate) fn base_url(&self, scheme: &str, host: &str, region: &str) -> String {
         match &self.names.public_url {
             Some(url) => url.clone(),
-            None => self.queue_url_style.base(host, region),
+            None => self.queue_url_style.base(scheme, host, region),
         }
     }
 
@@ -71,11 +71,11 @@ impl Endpoint {
             account: caller.account.as_ref().map_or(&*self.names.account, AccountId::as_str).to_owned(),
             region: region.to_owned(),
             is_default_region: named.is_none(),
-            base_url: self.base_url(host, region),
+            base_url: self.base_url(scheme(head), host, region),
             public_url: self.names.public_url.clone(),
             is_query,
             entry_without_id: None,
-            request_url: path.map(|path| format!("http://{host}{path}")),
+            request_url: path.map(|path| format!("{}://{host}{path}", scheme(head))),
             trace_header: trace_header.map(str::to_owned),
             failing: Vec::new(),
             is_trusted: is_trusted(head),

@@ -35,20 +35,20 @@ impl QueueUrlStyle {
     ///
     /// Subdomains need a domain: `localhost` replaces loopback addresses, and other addresses stay unchanged, without a
     /// region.
-    pub(crate) fn base(self, host: &str, region: &str) -> String {
+    pub(crate) fn base(self, scheme: &str, host: &str, region: &str) -> String {
         if self == Self::Path {
-            return format!("http://{host}");
+            return format!("{scheme}://{host}");
         }
         let bare = Styled::of(host).map_or(host, |styled| styled.rest);
         let (domain, port) = split_port(bare);
         let domain = match domain.trim_matches(['[', ']']).parse::<IpAddr>() {
             Ok(address) if address.is_loopback() => "localhost",
-            Ok(_) => return format!("http://{host}"),
+            Ok(_) => return format!("{scheme}://{host}"),
             Err(_) => domain,
         };
         match self {
-            Self::Legacy => format!("http://{region}.queue.{domain}{port}"),
-            _ => format!("http://sqs.{region}.{domain}{port}"),
+            Self::Legacy => format!("{scheme}://{region}.queue.{domain}{port}"),
+            _ => format!("{scheme}://sqs.{region}.{domain}{port}"),
         }
     }
 }
@@ -224,7 +224,7 @@ mod queue_url_tests {
             (Legacy, "localhost:9324", "http://eu-west-1.queue.localhost:9324"),
             (Legacy, "queue.amazonaws.com", "http://eu-west-1.queue.amazonaws.com"),
         ] {
-            assert_eq!(style.base(host, "eu-west-1"), base, "{style:?} {host}");
+            assert_eq!(style.base("http", host, "eu-west-1"), base, "{style:?} {host}");
         }
     }
 

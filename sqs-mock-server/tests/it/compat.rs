@@ -46,5 +46,36 @@ async fn without_the_setting_the_error_names_the_flag() {
     let server = MockSqs::start().await;
     let mut wire = Wire::connect(&server).await;
     assert!(wire.get(HEALTH).await.error(404).contains("--compat localstack"));
-    assert!(wire.get("/_localstack/init").await.error(404).contains("unknown path"));
+    for path in ["/_localstack/info", "/_localstack/init", "/_localstack/init/ready"] {
+        assert!(wire.get(path).await.error(404).contains("--compat localstack"), "{path}");
+    }
+    let reset = wire.exchange("POST /_localstack/state/reset", "", b"").await;
+    assert!(reset.error(404).contains("POST /_mock/reset"));
+    assert!(wire.get("/_localstack/plugins").await.error(404).contains("unknown path"));
+}
+
+#[tokio::test]
+async fn paths_of_localstack_tell_that_it_is_ready_and_reset_the_server() {
+    let server = MockSqs::builder().compat(Compat::LocalStack).start().await.unwrap();
+    let mut wire = Wire::connect(&server).await;
+    let info = wire.get("/_localstack/info").await.content(200);
+    assert_eq!(
+        (&info["edition"], &info["version"]),
+        (&json!("community"), &json!(env!("CARGO_PKG_VERSION")))
+    );
+    let init = wire.get("/_localstack/init").await.content(200);
+    let completed = json!({ "BOOT": true, "START": true, "READY": true, "SHUTDOWN": false });
+    assert_eq!(init, json!({ "completed": completed, "scripts": [] }));
+    let ready = wire.get("/_localstack/init/ready").await.content(200);
+    assert_eq!(ready, json!({ "completed": true, "scripts": [] }));
+    assert!(
+        wire.get("/_localstack/init/lunch")
+            .await
+            .error(404)
+            .contains("there are boot, start, ready and shutdown")
+    );
+    server.client().create_queue().queue_name("q").send().await.unwrap();
+    let reset = wire.exchange("POST /_localstack/state/reset", "", b"").await;
+    assert_eq!(reset.content(200), json!({ "reset": true }));
+    assert!(!server.queue("q").exists());
 }

@@ -57,6 +57,8 @@ mod session;
 mod signatures;
 mod sns;
 mod strict;
+#[cfg(feature = "tls")]
+mod tls;
 mod verification;
 mod waiting;
 mod wire;

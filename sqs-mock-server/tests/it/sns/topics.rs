@@ -179,3 +179,21 @@ async fn attributes_count_in_the_memory_limit_until_they_are_removed() {
     let metrics = sns.wire.get("/metrics").await;
     assert!(metrics.text().contains("\nsqs_mock_stored_bytes 0\n"), "{}", metrics.text());
 }
+
+#[tokio::test]
+async fn topics_are_created_on_first_use_if_asked() {
+    let mut sns = Sns::with(MockSqs::builder().auto_create_queues()).await;
+    sns.ask("DeleteTopic", &[("TopicArn", &topic_arn("a"))]).await;
+    assert!(!sns.server.topic("a").exists());
+    sns.subscribe_queue(&topic_arn("a"), "q", &[RAW]).await;
+    sns.ask("Publish", &[("TopicArn", &topic_arn("a")), ("Message", "tea")]).await;
+    assert_eq!(sns.server.queue("q").bodies(), ["tea"]);
+    sns.server.topic("b").publish("milk").send().await.unwrap();
+    assert_eq!(sns.server.topic("b").published()[0].message, "milk");
+    let fifo = topic_arn("c.fifo");
+    let attributes = sns.ask("GetTopicAttributes", &[("TopicArn", &fifo)]).await;
+    assert!(attributes.text().contains("<key>FifoTopic</key><value>true</value>"), "{}", attributes.text());
+    let (status, code, _) =
+        sns.refusal("Publish", &[("TopicArn", &topic_arn("a b")), ("Message", "tea")]).await;
+    assert_eq!((status, &*code), (400, "InvalidParameter"));
+}

@@ -1,0 +1,125 @@
+//! HTTPS on the port of HTTP.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rcgen::{CertificateParams, KeyPair};
+use sqs_client::transport::TlsConfig;
+use sqs_client::{Client, Config};
+use sqs_mock_server::faults::Fault;
+use sqs_mock_server::{Limits, MockSqs, MockSqsBuilder, Tls};
+use tempfile::TempDir;
+
+use crate::wire::{Wire, still_answers};
+
+/// A client that trusts only the root of the server, over real sockets.
+fn client(server: &MockSqs, url: &str) -> Client {
+    let tls = TlsConfig::no_roots().add_root_pem(server.tls_root().unwrap());
+    let config = Config::builder().tls_config(tls).endpoint_url(url);
+    let config = config.region(sqs_client::config::Region::new("us-east-1"));
+    let credentials = sqs_client::config::Credentials::new("test", "test", None, None, "test");
+    Client::from_conf(config.credentials_provider(credentials).build())
+}
+
+/// A certificate for localhost and another key, in files.
+fn files() -> (TempDir, PathBuf, PathBuf, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let key = KeyPair::generate().unwrap();
+    let cert = CertificateParams::new(["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    let file = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let (cert, key) = (file("cert.pem", &cert.pem()), file("key.pem", &key.serialize_pem()));
+    let other = file("other.pem", &KeyPair::generate().unwrap().serialize_pem());
+    (directory, cert, key, other)
+}
+
+#[tokio::test]
+async fn server_speaks_https_and_http_on_one_port() {
+    let server = MockSqs::builder().tls(Tls::default()).start().await.unwrap();
+    let https = server.https_url().unwrap();
+    for url in [https.clone(), https.replace("127.0.0.1", "localhost")] {
+        let client = client(&server, &url);
+        let queue = client.create_queue().queue_name("q").send().await.unwrap().queue_url.unwrap();
+        assert_eq!(queue, format!("{url}/000000000000/q"), "the scheme is that of the caller");
+        client.send_message().queue_url(&queue).message_body("tea").send().await.unwrap();
+    }
+    assert_eq!(server.queue("q").bodies(), ["tea", "tea"]);
+    let answer = Wire::connect(&server).await.json("GetQueueUrl", r#"{"QueueName":"q"}"#).await;
+    assert!(answer.text().contains(r#"{"QueueUrl":"http://"#), "{}", answer.text());
+    let root = Wire::connect(&server).await.get("/_mock/tls-root").await;
+    assert_eq!(root.text(), server.tls_root().unwrap());
+}
+
+#[tokio::test]
+async fn certificate_names_the_allowed_hosts() {
+    let server = MockSqs::builder().tls(Tls::default()).allow_host("sqs.example.com").start().await.unwrap();
+    let https = server.https_url().unwrap();
+    assert!(client(&server, &https).list_queues().send().await.is_ok());
+    // Another root.
+    let other = MockSqs::builder().tls(Tls::default()).start().await.unwrap();
+    let error = client(&other, &https).list_queues().send().await.unwrap_err();
+    assert!(format!("{error:?}").contains("UnknownIssuer"), "{error:?}");
+}
+
+#[tokio::test]
+async fn certificate_of_files_is_served() {
+    let (_directory, cert, key, _) = files();
+    let server = MockSqs::builder().tls(Tls::files(&cert, &key)).start().await.unwrap();
+    assert_eq!(server.tls_root().unwrap(), std::fs::read_to_string(&cert).unwrap());
+    let url = server.https_url().unwrap().replace("127.0.0.1", "localhost");
+    assert!(client(&server, &url).list_queues().send().await.is_ok());
+}
+
+#[tokio::test]
+async fn wrong_files_are_named_with_what_is_expected() {
+    let (directory, cert, key, other) = files();
+    let absent = directory.path().join("absent.pem");
+    let refused = |tls| async { MockSqs::builder().tls(tls).start().await.unwrap_err() };
+    for (tls, text) in [
+        (Tls::files(&absent, &key), "absent.pem: "),
+        (Tls::files(&cert, &absent), "absent.pem: "),
+        (Tls::files(&key, &key), "key.pem: no certificate in PEM"),
+        (Tls::files(&cert, &cert), "cert.pem: no private key in PEM"),
+        (Tls::files(&cert, &other), "certificate and key cannot be used: "),
+    ] {
+        let error = refused(tls).await;
+        assert!(error.kind() == ErrorKind::InvalidInput && error.to_string().contains(text), "{error}");
+    }
+    let half = MockSqsBuilder::from_toml("[tls]\ncert = 'cert.pem'").unwrap().start().await.unwrap_err();
+    assert_eq!(half.to_string(), "tls: cert requires key");
+}
+
+/// Nothing, garbage, and a request where a handshake was expected.
+#[tokio::test]
+async fn connection_without_a_handshake_delays_no_other() {
+    let mut limits = Limits::default();
+    limits.head_timeout = Duration::from_millis(50);
+    let server = MockSqs::builder().tls(Tls::default()).limits(limits).start().await.unwrap();
+    let mut silent = Wire::connect(&server).await;
+    let mut garbage = Wire::connect(&server).await;
+    garbage.write(b"\x16\x03\x01\xff\xffgarbage").await.unwrap();
+    let mut half = Wire::connect(&server).await;
+    half.write(b"\x16").await.unwrap();
+    for wire in [&mut silent, &mut garbage, &mut half] {
+        assert!(wire.answer().await.is_none_or(|answer| answer.status != 200));
+    }
+    still_answers(&server).await;
+    let https = server.https_url().unwrap();
+    assert!(client(&server, &https).list_queues().send().await.is_ok());
+    let _silent = Wire::connect(&server).await;
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn fault_resets_an_encrypted_connection() {
+    let server = MockSqs::builder().tls(Tls::default()).start().await.unwrap();
+    let client = client(&server, &server.https_url().unwrap());
+    client.create_queue().queue_name("q").send().await.unwrap();
+    let hits = server.faults().inject(Fault::reset_before().times(1));
+    assert!(client.list_queues().send().await.is_ok(), "it is retried");
+    assert_eq!(hits.hits(), 1);
+}
