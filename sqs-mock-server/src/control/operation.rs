@@ -136,14 +136,17 @@ actions! {
     S3Action {
         AbortMultipartUpload
         CompleteMultipartUpload
+        CopyObject
         CreateBucket
         CreateMultipartUpload
         DeleteBucket
         DeleteObject
+        DeleteObjectTagging
         DeleteObjects
         GetBucketLocation
         GetBucketNotificationConfiguration
         GetObject
+        GetObjectTagging
         HeadBucket
         HeadObject
         ListBuckets
@@ -151,7 +154,9 @@ actions! {
         PostObject
         PutBucketNotificationConfiguration
         PutObject
+        PutObjectTagging
         UploadPart
+        UploadPartCopy
     }
 }
 

@@ -121,6 +121,11 @@ impl RequestContext {
         extensions.get::<Arc<Self>>().cloned().unwrap_or_default()
     }
 
+    /// Adds an element, such as `ArgumentName`, to the error that the operation returns.
+    fn add_error_element(&self, name: &str, value: &str) {
+        self.error_elements.lock().push((name.to_owned(), value.to_owned()));
+    }
+
     /// The header `x-amz-id-2` of the response.
     fn host_id(&self) -> String {
         base64_simd::STANDARD.encode_to_string(&self.id)

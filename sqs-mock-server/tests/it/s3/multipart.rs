@@ -8,7 +8,7 @@ use aws_sdk_s3::types::{
 
 use super::{BUCKET, bytes, client, get, put, refusal, server};
 
-const PART: usize = 5 << 20;
+pub(super) const PART: usize = 5 << 20;
 
 /// Uploads one part, with the default checksum of the SDK.
 pub(super) async fn upload(client: &Client, key: &str, id: &str, number: i32, body: &[u8]) -> CompletedPart {
@@ -31,7 +31,13 @@ async fn upload_with(
         .build()
 }
 
-async fn begin(client: &Client, key: &str) -> String {
+/// Completes an upload of these parts.
+pub(super) async fn complete(client: &Client, key: &str, id: &str, completed: &[CompletedPart]) {
+    let complete = client.complete_multipart_upload().bucket(BUCKET).key(key).upload_id(id);
+    complete.multipart_upload(parts(completed)).send().await.unwrap();
+}
+
+pub(super) async fn begin(client: &Client, key: &str) -> String {
     let begun =
         client.create_multipart_upload().bucket(BUCKET).key(key).metadata("m", "1").send().await.unwrap();
     begun.upload_id.unwrap()
