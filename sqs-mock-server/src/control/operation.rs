@@ -150,7 +150,9 @@ actions! {
         HeadBucket
         HeadObject
         ListBuckets
+        ListObjects
         ListObjectsV2
+        ListParts
         PostObject
         PutBucketNotificationConfiguration
         PutObject

@@ -225,7 +225,8 @@ const TAGGING_VERSION: &str = "2.3";
 /// The user in events, since the server does not know users. Both ids are those of the examples of AWS.
 const PRINCIPAL_ID: &str = "AWS:AIDAJDPLRKLG7UEXAMPLE";
 
-const OWNER_ID: &str = "A3NL1KOZZKExample";
+/// The owner of all buckets and objects.
+pub(crate) const OWNER_ID: &str = "A3NL1KOZZKExample";
 
 /// The address of callers in events: the server is local.
 const SOURCE_IP: &str = "127.0.0.1";

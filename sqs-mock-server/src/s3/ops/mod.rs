@@ -121,7 +121,9 @@ operations! {
     head_bucket: HeadBucketInput -> HeadBucketOutput;
     head_object: HeadObjectInput -> HeadObjectOutput, has_headers;
     list_buckets: ListBucketsInput -> ListBucketsOutput;
+    list_objects: ListObjectsInput -> ListObjectsOutput;
     list_objects_v2: ListObjectsV2Input -> ListObjectsV2Output;
+    list_parts: ListPartsInput -> ListPartsOutput;
     put_bucket_notification_configuration: PutBucketNotificationConfigurationInput
         -> PutBucketNotificationConfigurationOutput;
     put_object: PutObjectInput -> PutObjectOutput, waits;

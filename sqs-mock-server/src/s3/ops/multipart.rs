@@ -4,16 +4,18 @@ use s3s::crypto::{Checksum as _, Md5};
 use s3s::dto::{
     AbortMultipartUploadInput, AbortMultipartUploadOutput, ChecksumAlgorithm, ChecksumType,
     CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CompletedPart, CreateMultipartUploadInput,
-    CreateMultipartUploadOutput, ETag, UploadPartInput, UploadPartOutput,
+    CreateMultipartUploadOutput, ETag, Initiator, ListPartsInput, ListPartsOutput, Part as Row, StorageClass,
+    UploadPartInput, UploadPartOutput,
 };
 use s3s::{S3Error, S3Request, S3Result, s3_error};
 use std::collections::BTreeMap;
 
 use crate::s3::RequestContext;
 use crate::s3::body::ExpectedChecksum;
-use crate::s3::notifications::COMPLETE;
+use crate::s3::notifications::{COMPLETE, OWNER_ID};
+use crate::s3::ops::list::{owner, page_size};
 use crate::s3::ops::objects::check_write;
-use crate::s3::ops::{Operations, move_fields, refused, tags};
+use crate::s3::ops::{Operations, move_fields, refused, tags, timestamp};
 use crate::s3::store::object::{
     Algorithm, Attributes, Hashes, Object, Part, StoredChecksum, Upload, Written, hex,
 };
@@ -48,14 +50,14 @@ impl Operations {
             whole,
             parts: BTreeMap::new(),
         };
+        let kind = upload.checksum_type();
         bucket.begin(upload).map_err(refused)?;
-        let kind = if whole { ChecksumType::FULL_OBJECT } else { ChecksumType::COMPOSITE };
         Ok(CreateMultipartUploadOutput {
             bucket: Some(input.bucket),
             key: Some(key),
             upload_id: Some(id),
             checksum_algorithm: algorithm.map(|algorithm| ChecksumAlgorithm::from_static(algorithm.name())),
-            checksum_type: algorithm.map(|_| ChecksumType::from_static(kind)),
+            checksum_type: algorithm.map(|_| kind),
             ..CreateMultipartUploadOutput::default()
         })
     }
@@ -80,6 +82,44 @@ impl Operations {
         move_fields!(checksum => output; checksums);
         bucket.add_part(&input.upload_id, input.part_number, part)?;
         Ok(output)
+    }
+
+    pub(crate) fn list_parts(&self, request: S3Request<ListPartsInput>) -> S3Result<ListPartsOutput> {
+        let input = request.input;
+        let (max_parts, limit) = page_size("max-parts", input.max_parts)?;
+        let marker = input.part_number_marker.unwrap_or(0);
+        if marker < 0 {
+            let most = i32::MAX;
+            let text = format!("Argument part-number-marker must be an integer between 0 and {most}");
+            return Err(s3_error!(InvalidArgument, "{text}"));
+        }
+        let bucket = self.bucket(&input.bucket)?;
+        let listed = |upload: &Upload| {
+            let mut rest = upload.parts.range(marker.saturating_add(1)..);
+            let parts: Vec<_> = rest.by_ref().take(limit).map(|(number, part)| row(*number, part)).collect();
+            let last = parts.last().and_then(|part| part.part_number);
+            let class = upload.attributes.storage_class.clone();
+            ListPartsOutput {
+                checksum_algorithm: upload.algorithm.map(|one| ChecksumAlgorithm::from_static(one.name())),
+                checksum_type: upload.algorithm.map(|_| upload.checksum_type()),
+                is_truncated: Some(limit > 0 && rest.next().is_some()),
+                next_part_number_marker: Some(last.unwrap_or(0)),
+                parts: Some(parts),
+                storage_class: Some(class.unwrap_or(StorageClass::from_static(StorageClass::STANDARD))),
+                ..ListPartsOutput::default()
+            }
+        };
+        let page = bucket.upload(&input.upload_id, &input.key, listed)?;
+        Ok(ListPartsOutput {
+            bucket: Some(input.bucket),
+            initiator: Some(Initiator { display_name: None, id: Some(OWNER_ID.to_owned()) }),
+            key: Some(input.key),
+            max_parts: Some(max_parts),
+            owner: Some(owner()),
+            part_number_marker: Some(marker),
+            upload_id: Some(input.upload_id),
+            ..page
+        })
     }
 
     pub(crate) fn abort_multipart_upload(
@@ -137,6 +177,20 @@ impl Operations {
         move_fields!(checksum => output; checksums);
         Ok(output)
     }
+}
+
+/// A part in a listing.
+fn row(number: i32, part: &Part) -> Row {
+    let checksum = StoredChecksum::fields(part.written.checksum.as_ref());
+    let mut row = Row {
+        part_number: Some(number),
+        e_tag: Some(ETag::Strong(hex(part.written.md5))),
+        last_modified: Some(timestamp(part.modified)),
+        size: i64::try_from(part.written.segment.size).ok(),
+        ..Row::default()
+    };
+    move_fields!(checksum => row; checksums);
+    row
 }
 
 /// The algorithm that a request names.

@@ -163,6 +163,17 @@ pub(crate) struct Upload {
     pub(crate) parts: BTreeMap<i32, Part>,
 }
 
+impl Upload {
+    /// The type of the checksum of the object, if it has one.
+    pub(crate) fn checksum_type(&self) -> ChecksumType {
+        ChecksumType::from_static(if self.whole {
+            ChecksumType::FULL_OBJECT
+        } else {
+            ChecksumType::COMPOSITE
+        })
+    }
+}
+
 /// A part of an upload.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {

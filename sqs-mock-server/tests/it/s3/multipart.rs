@@ -234,3 +234,31 @@ async fn second_upload_of_a_part_replaces_the_first() {
     let data = server.s3().directory().join("buckets/payloads/data");
     assert_eq!(std::fs::read_dir(data).unwrap().count(), 1);
 }
+
+#[tokio::test]
+async fn parts_are_listed_in_pages() {
+    let server = server().await;
+    let client = client(&server);
+    let id = begin(&client, "a").await;
+    for number in [7, 2, 5] {
+        upload(&client, "a", &id, number, &bytes(usize::try_from(number).unwrap())).await;
+    }
+    let list = || client.list_parts().bucket(BUCKET).key("a").upload_id(&id);
+    let all = list().send().await.unwrap();
+    let rows: Vec<_> =
+        all.parts().iter().map(|part| (part.part_number().unwrap(), part.size().unwrap())).collect();
+    assert_eq!((rows, all.is_truncated()), (vec![(2, 2), (5, 5), (7, 7)], Some(false)));
+    let first = &all.parts()[0];
+    assert!(first.e_tag().is_some() && first.last_modified().is_some() && first.checksum_crc32().is_some());
+    let page = list().max_parts(2).send().await.unwrap();
+    assert_eq!(
+        (page.parts().len(), page.is_truncated(), page.next_part_number_marker()),
+        (2, Some(true), Some("5"))
+    );
+    let rest = list().part_number_marker("5").send().await.unwrap();
+    assert_eq!((rest.parts()[0].part_number(), rest.is_truncated()), (Some(7), Some(false)));
+    assert_eq!((rest.part_number_marker(), rest.upload_id()), (Some("5"), Some(id.as_str())));
+    assert_eq!(refusal(list().max_parts(-1).send().await), (400, "InvalidArgument".to_owned()));
+    let unknown = client.list_parts().bucket(BUCKET).key("b").upload_id(&id).send().await;
+    assert_eq!(refusal(unknown), (404, "NoSuchUpload".to_owned()));
+}
