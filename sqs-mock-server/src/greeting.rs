@@ -17,8 +17,12 @@ pub(crate) fn greet(server: &MockSqs, compat: Option<Compat>) -> io::Result<()> 
     let mut out = io::stdout().lock();
     writeln!(out, "sqs-mock-server {} listens on {}\n", env!("CARGO_PKG_VERSION"), server.endpoint_url())?;
     out.write_all(exports(&server.environment()).as_bytes())?;
-    if let Some(url) = server.s3_endpoint_url() {
-        let (directory, buckets) = (server.s3().directory().display(), server.s3().buckets().join(", "));
+    let s3 = server.s3_endpoint_url().map(|url| (url, server.s3().buckets().join(", ")));
+    // Otherwise there is nothing to say.
+    if let Some((url, buckets)) =
+        s3.filter(|(url, buckets)| *url != server.endpoint_url() || !buckets.is_empty())
+    {
+        let directory = server.s3().directory().display();
         writeln!(out, "\nS3 listens on {url}\n  directory: {directory}\n  buckets: {buckets}")?;
     }
     if let Some(data) = server.data() {

@@ -319,6 +319,7 @@ fn unsatisfiable_part() -> S3Error {
 
 /// The conditions of a read, or of the source of a copy.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "the names of the headers, and of s3s")]
 pub(crate) struct Conditions {
     pub(crate) if_match: Option<ETagCondition>,
     pub(crate) if_none_match: Option<ETagCondition>,

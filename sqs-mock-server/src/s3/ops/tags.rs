@@ -43,7 +43,8 @@ impl Operations {
         &self,
         request: S3Request<GetObjectTaggingInput>,
     ) -> S3Result<GetObjectTaggingOutput> {
-        let object = self.object(&request.input.bucket, &request.input.key)?;
+        let GetObjectTaggingInput { bucket, key, .. } = request.input;
+        let object = self.object(&bucket, &key)?;
         let tags =
             object.tags.iter().map(|(key, value)| Tag { key: Some(key.clone()), value: Some(value.clone()) });
         Ok(GetObjectTaggingOutput { tag_set: tags.collect(), version_id: None })
