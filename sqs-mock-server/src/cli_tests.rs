@@ -86,7 +86,7 @@ fn directory_of_s3_decides_about_its_port_and_bucket() {
     let s3 = |flags: &[&str], file: &str| merged(flags, file).s3.unwrap();
     let on_demand = || S3::temporary().on_demand();
     assert_eq!(s3(&["--s3-bucket=a,b"], ""), on_demand().bucket("a").bucket("b"));
-    assert_eq!(s3(&["--s3-port=1"], "[s3]\nbuckets = ['a']"), on_demand().port(1).bucket("a"));
+    assert_eq!(s3(&["--s3-port=1"], "[s3]\nbuckets = ['abc']"), on_demand().port(1).bucket("abc"));
     assert_eq!(s3(&["--with-s3=d"], ""), S3::in_dir("d").port(9325));
     assert_eq!(s3(&[], "[s3]\ndirectory = 'd'\nport = 1"), S3::in_dir("d").port(1));
     assert_eq!(s3(&["--data=d"], ""), S3::in_dir("d/s3").on_demand());

@@ -24,9 +24,7 @@ use crate::s3::ops::multipart::{algorithm_of, check_part_number};
 use crate::s3::ops::objects::{Conditions, check_write, failed, key_too_long};
 use crate::s3::ops::{Operations, move_fields, refused, tags, timestamp};
 use crate::s3::store::bucket::Bucket;
-use crate::s3::store::object::{
-    Attributes, Hashes, Object, Part, Segment, StoredChecksum, Written, hex, read,
-};
+use crate::s3::store::object::{Hashes, Object, Part, Segment, StoredChecksum, Written, hex, read};
 
 /// The largest source of a copy in bytes: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html>.
 const MAX_SOURCE: u64 = 5 << 30;
@@ -78,18 +76,14 @@ impl Operations {
         } else {
             source.tags.clone()
         };
-        // The storage class and the encryption are never those of the source.
-        let mut attributes = Attributes::default();
-        move_fields!(input => attributes; storage_class server_side_encryption ssekms_key_id);
+        let mut attributes = source.attributes.clone();
         if replaces_metadata {
             move_fields!(input => attributes; metadata cache_control content_disposition content_encoding
                 content_language content_type);
             attributes.remove_chunks();
-        } else {
-            let stored = source.attributes.clone();
-            move_fields!(stored => attributes; metadata cache_control content_disposition content_encoding
-                content_language content_type);
         }
+        // Never those of the source.
+        move_fields!(input => attributes; storage_class server_side_encryption ssekms_key_id);
         let copied = copy_data(&source, &bucket).await.map_err(refused)?;
         let algorithm = algorithm.or(source.checksum.as_ref().map(|checksum| checksum.algorithm));
         let has_hashes = source.checksum.as_ref().map(|checksum| checksum.algorithm) == algorithm;

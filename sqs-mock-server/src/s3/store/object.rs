@@ -94,16 +94,7 @@ impl Segment {
     pub(crate) fn copy_to(&self, directory: &Path) -> io::Result<Self> {
         let source = &self.data.path;
         let linked = create_unique(directory, |path| fs::hard_link(source, path));
-        let path = match linked {
-            Ok(((), path)) => path,
-            Err(_) => {
-                create_unique(directory, |path| {
-                    fs::File::create_new(path)?;
-                    fs::copy(source, path).inspect_err(|_| drop(fs::remove_file(path)))
-                })?
-                .1
-            }
-        };
+        let ((), path) = linked.or_else(|_| copy_file(source, directory))?;
         Ok(Self::new(path, self.size))
     }
 
@@ -112,6 +103,14 @@ impl Segment {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Self { file, size, data: Arc::new(DataFile { path, is_temporary: true.into() }) }
     }
+}
+
+/// Copies a file into a directory.
+fn copy_file(source: &Path, directory: &Path) -> io::Result<((), PathBuf)> {
+    create_unique(directory, |path| {
+        fs::File::create_new(path)?;
+        fs::copy(source, path).map(drop).inspect_err(|_| drop(fs::remove_file(path)))
+    })
 }
 
 /// Creates a file with a random name.
@@ -387,5 +386,32 @@ impl Hashes {
             self.md5.finalize(),
             self.algorithm.zip(value).map(|(algorithm, value)| StoredChecksum { algorithm, value }),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copy_of_a_data_file_is_independent_of_it_with_and_without_links() {
+        let directory = tempfile::tempdir().unwrap();
+        let (source, target) = (directory.path().join("source"), directory.path().join("target"));
+        fs::create_dir(&target).unwrap();
+        fs::write(&source, "tea").unwrap();
+        let segment = Segment::new(source.clone(), 3);
+        let linked = segment.copy_to(&target).unwrap();
+        let ((), copied) = copy_file(&source, &target).unwrap();
+        // No record refers to it.
+        drop(segment);
+        assert!(!source.exists());
+        for path in [&linked.data.path, &copied] {
+            assert_eq!(fs::read_to_string(path).unwrap(), "tea");
+        }
+        assert!(target.join(&linked.file).exists());
+        drop(linked);
+        assert_eq!(fs::read_dir(&target).unwrap().count(), 1);
+        copy_file(&source, &target).unwrap_err();
+        assert_eq!(fs::read_dir(&target).unwrap().count(), 1, "a failed copy leaves no file");
     }
 }
