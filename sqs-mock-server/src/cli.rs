@@ -22,6 +22,9 @@ Examples:
     export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
     aws --endpoint-url http://127.0.0.1:9324 sqs create-queue --queue-name orders
 
+  S3 is on the same port:
+    aws --endpoint-url http://127.0.0.1:9324 s3 mb s3://payloads
+
   With settings and queues from a file (docs/config-file.md of the project has an example):
     sqs-mock-server --config sqs.toml --check-config
     sqs-mock-server --config sqs.toml
@@ -58,7 +61,7 @@ is that of its caller. Signatures are verified only with --auth sigv4.
 
 The first ctrl-c or SIGTERM stops gracefully, the second one immediately.";
 
-/// Amazon SQS and SNS on your machine: full queue semantics, topics, and events of S3. Nothing else to install.
+/// Amazon SQS, SNS and S3 on your machine: full queue semantics, topics, buckets and their events. Nothing else to install.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
@@ -178,15 +181,21 @@ pub(crate) struct Arguments {
     /// What stored changes survive [default: process].
     #[arg(long, value_name = "MODE", value_parser = word::<Durability>(&DURABILITIES), help_heading = "Data")]
     durability: Option<Durability>,
-    /// Also starts S3, with objects in this directory. The directory is created if it is missing.
+    /// Keeps the objects of S3 in this directory, which is created if it is missing. By default they are in `s3` in the
+    /// directory of --data, or else in a temporary directory, which ends with the process.
     #[arg(long, value_name = "DIR", help_heading = "S3")]
     with_s3: Option<PathBuf>,
-    /// Port of S3; 0 takes a free port and prints it [default: 9325].
+    /// A port for S3 only, which needs neither a signature nor a host `s3.*`; 0 takes a free port and prints it [default:
+    /// 9325 with --with-s3, otherwise none].
     #[arg(long, value_name = "PORT", help_heading = "S3")]
     s3_port: Option<u16>,
-    /// An initial bucket. Repeat the flag for more buckets, or separate them by commas [default: payloads].
+    /// An initial bucket. Repeat the flag for more buckets, or separate them by commas [default: payloads with --with-s3,
+    /// otherwise none].
     #[arg(long = "s3-bucket", value_name = "NAME", value_delimiter = ',', help_heading = "S3")]
     s3_buckets: Vec<String>,
+    /// Does not serve S3.
+    #[arg(long, help_heading = "S3")]
+    no_s3: bool,
     /// How many of the latest requests are recorded; 0 records none. GET /_mock/requests shows 100 of them, or up to
     /// 1000 with limit=, and earlier ones with skip= [default: 1000].
     #[arg(long, value_name = "COUNT", help_heading = "Behaviour")]

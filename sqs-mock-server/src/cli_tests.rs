@@ -1,6 +1,7 @@
 //! Precedence of flags, file and defaults.
 
 use clap::FromArgMatches as _;
+use sqs_mock_server::s3::S3;
 use sqs_mock_server::{Config, Secret};
 
 use super::apply::PORT;
@@ -59,7 +60,9 @@ fn every_flag_overrides_the_file() {
 
 #[test]
 fn settings_of_the_file_apply_without_flags() {
-    assert_eq!(shown(&merged(&[], FILE)), shown(&Config::parse(FILE, "sqs.toml").unwrap()));
+    let mut expected = Config::parse(FILE, "sqs.toml").unwrap();
+    expected.s3 = Some(S3::temporary().on_demand());
+    assert_eq!(shown(&merged(&[], FILE)), shown(&expected));
 }
 
 #[test]
@@ -76,6 +79,20 @@ fn port_and_key_have_other_defaults_in_the_binary() {
     let file = merged(&[], "");
     assert_eq!(file.port, Some(PORT));
     assert_eq!(file.keys, [("test".to_owned(), Secret::from("test"))].into());
+}
+
+#[test]
+fn directory_of_s3_decides_about_its_port_and_bucket() {
+    let s3 = |flags: &[&str], file: &str| merged(flags, file).s3.unwrap();
+    let on_demand = || S3::temporary().on_demand();
+    assert_eq!(s3(&["--s3-bucket=a,b"], ""), on_demand().bucket("a").bucket("b"));
+    assert_eq!(s3(&["--s3-port=1"], "[s3]\nbuckets = ['abc']"), on_demand().port(1).bucket("abc"));
+    assert_eq!(s3(&["--with-s3=d"], ""), S3::in_dir("d").port(9325));
+    assert_eq!(s3(&[], "[s3]\ndirectory = 'd'\nport = 1"), S3::in_dir("d").port(1));
+    assert_eq!(s3(&["--data=d"], ""), S3::in_dir("d/s3").on_demand());
+    assert_eq!(s3(&["--data=d", "--with-s3=e"], ""), S3::in_dir("e").port(9325));
+    assert!(!s3(&["--no-s3"], "").enabled && !s3(&[], "[s3]\nenabled = false").enabled);
+    assert!(s3(&["--with-s3=d"], "[s3]\nenabled = false").enabled);
 }
 
 #[test]

@@ -24,8 +24,12 @@ pub(crate) fn greet(server: &MockSqs, compat: Option<Compat>) -> io::Result<()> 
             "\nHTTPS: {https}\n  curl -o root.pem {url}/_mock/tls-root    # for AWS_CA_BUNDLE=root.pem"
         )?;
     }
-    if let Some(url) = server.s3_endpoint_url() {
-        let (directory, buckets) = (server.s3().directory().display(), server.s3().buckets().join(", "));
+    let s3 = server.s3_endpoint_url().map(|url| (url, server.s3().buckets().join(", ")));
+    // Otherwise there is nothing to say.
+    if let Some((url, buckets)) =
+        s3.filter(|(url, buckets)| *url != server.endpoint_url() || !buckets.is_empty())
+    {
+        let directory = server.s3().directory().display();
         writeln!(out, "\nS3 listens on {url}\n  directory: {directory}\n  buckets: {buckets}")?;
     }
     if let Some(data) = server.data() {

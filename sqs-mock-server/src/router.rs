@@ -35,7 +35,7 @@ use crate::http::reply::{Break, Outgoing, Reply};
 use crate::http::server::Site;
 #[cfg(feature = "s3")]
 use crate::s3::front::Front;
-use crate::services::Services;
+use crate::services::{S3_IS_OFF, Services};
 
 /// Serves the connections of a server.
 pub(crate) struct Router {
@@ -191,7 +191,7 @@ impl Foreign {
         // A client without a socket cannot reach S3.
         let s3 = (has_s3 && !is_s3).then_some(&ServiceName::S3);
         let served: Vec<_> = SERVED.iter().chain(s3).map(|service| service.as_str()).collect();
-        let hint = if is_s3 && !has_s3 { " Start it with --with-s3 DIR for S3." } else { "" };
+        let hint = if is_s3 && !has_s3 { format!(" {S3_IS_OFF}.") } else { String::new() };
         format!("This server has no service {service}; it has {}.{hint}", served.join(", "))
     }
 
@@ -220,7 +220,7 @@ pub(crate) fn of(head: &Parts, body: &[u8]) -> Destination {
     }
 }
 
-/// Whether a request is for S3.
+/// Whether a request is for S3: by its signature, or by its host if the signature names no service.
 #[cfg(feature = "s3")]
 pub(crate) fn is_s3(head: &Parts) -> bool {
     if has_target(head) {
@@ -233,9 +233,21 @@ pub(crate) fn is_s3(head: &Parts) -> bool {
     let in_url = credential_in_url(head);
     match in_url.as_deref().and_then(scope) {
         Some(scope) => scope == s3,
+        None if has_old_signature(head) => true,
         // `s3.<domain>` or `<bucket>.s3.<domain>`.
         None => host_of(head).split('.').take(2).any(|label| label == s3),
     }
+}
+
+/// Whether a request has a signature of version 2 for S3, in a header or in a presigned URL. That of other services is in
+/// the query of an action.
+#[cfg(feature = "s3")]
+fn has_old_signature(head: &Parts) -> bool {
+    let in_header =
+        head.headers.get(AUTHORIZATION).is_some_and(|value| value.as_bytes().starts_with(b"AWS "));
+    let query = head.uri.query().unwrap_or_default().as_bytes();
+    let has = |name| parameter(query, name).is_some();
+    in_header || has("AWSAccessKeyId") && has("Signature") && has("Expires") && !has("Action")
 }
 
 fn has_target(head: &Parts) -> bool {

@@ -42,7 +42,11 @@ fn scope_of_a_service_that_the_server_does_not_have_is_unknown() {
     let text = Foreign::Name("s3".to_owned()).refusal(false);
     assert!(text.contains("\"s3\"") && text.contains("it has sqs"), "{text}");
     assert!(Foreign::Name("dynamodb".to_owned()).refusal(true).ends_with(", s3."));
-    assert!(Foreign::Name("s3".to_owned()).refusal(false).ends_with(" Start it with --with-s3 DIR for S3."));
+    assert!(
+        Foreign::Name("s3".to_owned())
+            .refusal(false)
+            .contains(" S3 is off; the binary serves it without --no-s3")
+    );
     let text = Foreign::Version("2010-05-08".to_owned()).refusal(false);
     assert!(
         text.starts_with("This server has no service with the API version \"2010-05-08\"; it has sqs"),
@@ -99,6 +103,9 @@ fn scope_or_host_names_s3() {
         ("/b/k?X-Amz-Credential=k%2Fd%2Fr%2Fs3%2Faws4_request", vec![], true),
         ("/?X-Amz-Credential=k%2Fd%2Fr%2Fsqs%2Faws4_request", vec![("host", "s3.localhost")], false),
         ("/b/k", vec![("host", "s3.localhost:9324")], true),
+        ("/b/k", vec![("authorization", "AWS test:c2lnbmF0dXJl")], true),
+        ("/b/k?AWSAccessKeyId=k&Signature=s&Expires=9", vec![], true),
+        ("/?Action=ListQueues&AWSAccessKeyId=k&Signature=s&Expires=9", vec![], false),
         ("/k", vec![("host", "b.s3.eu-west-1.amazonaws.com")], true),
         ("/b/k", vec![("host", "localhost:9324")], false),
         ("/b/k", vec![], false),

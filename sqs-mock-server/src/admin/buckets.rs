@@ -8,12 +8,13 @@ use serde_json::json;
 use crate::admin::Ask;
 use crate::admin::{Answered, Refusal, answer_json};
 use crate::s3::Content;
+use crate::services::S3_IS_OFF;
 
 /// The most bytes of an object that are shown.
 const MAX_SHOWN: u64 = 256 << 10;
 
 fn s3(ask: &Ask<'_>) -> Result<Arc<Content>, Refusal> {
-    let off = || Refusal::not_found("this server has no S3; --with-s3 DIR starts it");
+    let off = || Refusal::not_found(S3_IS_OFF);
     ask.services.s3().ok_or_else(off)
 }
 

@@ -38,6 +38,7 @@ use crate::control::faults::InjectedFault;
 use crate::control::faults::fault::Fault;
 use crate::control::journal::Record;
 use crate::control::operation::{Operation, ServiceName};
+use crate::services::S3_IS_OFF;
 use crate::sqs::journal::RecordedRequest;
 
 /// `GET /health`; status 503 while changes cannot be stored. Unknown parameters are accepted: some load balancers add their own.
@@ -372,9 +373,7 @@ fn show_request(record: &Arc<Record>) -> Value {
 /// Parses the name of a service that this server runs.
 fn service(ask: &Ask<'_>, name: &str) -> Result<ServiceName, Refusal> {
     match ServiceName::ALL.into_iter().find(|service| service.as_str() == name) {
-        Some(ServiceName::S3) if !ask.services.has_s3() => {
-            Err(Refusal::not_found("this server has no S3; --with-s3 DIR starts it"))
-        }
+        Some(ServiceName::S3) if !ask.services.has_s3() => Err(Refusal::not_found(S3_IS_OFF)),
         Some(service) => Ok(service),
         None => {
             let all = ServiceName::ALL.map(ServiceName::as_str).join(", ");

@@ -10,15 +10,17 @@ use super::values::{Faults, Quotas};
 
 /// The port of ElasticMQ, which many projects have configured.
 pub(crate) const PORT: u16 = 9324;
-/// The port of S3.
+/// The port of S3, if its objects have a directory of their own.
 pub(super) const S3_PORT: u16 = 9325;
+/// The directory of the objects in the data directory.
+const S3_IN_DATA: &str = "s3";
 
 impl Arguments {
     /// Overrides the settings of a file with those of flags and environment. Faults add up: those of the file come
     /// first.
     ///
     /// # Errors
-    /// A key is malformed (the text does not show it), or settings of S3 are given without a directory.
+    /// A key is malformed (the text does not show it), or flags contradict each other.
     pub(crate) fn apply(self, config: &mut Config) -> Result<(), String> {
         fn set<T>(to: &mut T, from: Option<T>) {
             if let Some(value) = from {
@@ -54,7 +56,13 @@ impl Arguments {
         set(&mut config.log_format, self.log_format);
         tls(self.tls, self.tls_cert, self.tls_key, &mut config.tls)?;
         data(self.data, self.durability, &mut config.data)?;
-        s3(self.with_s3, self.s3_port, self.s3_buckets, &mut config.s3)?;
+        let flags = S3Flags {
+            directory: self.with_s3,
+            port: self.s3_port,
+            buckets: self.s3_buckets,
+            off: self.no_s3,
+        };
+        flags.apply(config.data.as_ref(), &mut config.s3)?;
         if !self.keys.is_empty() {
             config.keys = self.keys.iter().map(|text| key(text)).collect::<Result<_, _>>()?;
         } else if config.keys.is_empty() {
@@ -112,27 +120,35 @@ fn data(
     }
 }
 
-/// Overrides the settings of S3 with flags.
-fn s3(
+/// The flags of S3.
+struct S3Flags {
     directory: Option<PathBuf>,
     port: Option<u16>,
     buckets: Vec<String>,
-    settings: &mut Option<S3>,
-) -> Result<(), String> {
-    if directory.is_some() {
-        settings.get_or_insert_with(S3::temporary).directory = directory;
-    }
-    match settings {
-        Some(settings) => {
-            settings.port = port.or(settings.port).or(Some(S3_PORT));
-            settings.buckets = given(buckets).unwrap_or_else(|| std::mem::take(&mut settings.buckets));
+    off: bool,
+}
+
+impl S3Flags {
+    /// Overrides the settings of S3, which is on by default.
+    fn apply(self, data: Option<&Data>, settings: &mut Option<S3>) -> Result<(), String> {
+        let are_given = self.directory.is_some() || self.port.is_some() || !self.buckets.is_empty();
+        if self.off && are_given {
+            return Err("--no-s3 cannot be combined with --with-s3, --s3-port and --s3-bucket".to_owned());
         }
-        None if port.is_some() || !buckets.is_empty() => {
-            return Err("--s3-port and --s3-bucket require --with-s3 DIR".to_owned());
-        }
-        None => {}
+        let mut s3 = settings.take().unwrap_or_else(S3::temporary);
+        s3.enabled = !self.off && (s3.enabled || are_given);
+        s3.directory = self.directory.or(s3.directory);
+        s3.port = self.port.or(s3.port);
+        s3.buckets = given(self.buckets).unwrap_or(s3.buckets);
+        *settings = Some(if s3.directory.is_some() {
+            s3.port = s3.port.or(Some(S3_PORT));
+            s3
+        } else {
+            s3.directory = data.map(|data| data.directory.join(S3_IN_DATA));
+            s3.on_demand()
+        });
+        Ok(())
     }
-    Ok(())
 }
 
 fn key(text: &str) -> Result<(String, Secret), String> {

@@ -104,7 +104,7 @@ const isOff = (state, area) => state !== null && state[area] === null;
 
 /** The view of a service that the server does not run. @type {ViewFunction} */
 function absent(root) {
-  root.append(h("h1", { tabindex: "-1" }, "This server does not run this service"), h("p", null, "For buckets, start it with --with-s3 DIR."));
+  root.append(h("h1", { tabindex: "-1" }, "This server does not run this service"), h("p", null, "For buckets, start it without --no-s3."));
   return { update() {}, close() {} };
 }
 

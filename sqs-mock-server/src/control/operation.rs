@@ -139,22 +139,29 @@ actions! {
     S3Action {
         AbortMultipartUpload
         CompleteMultipartUpload
+        CopyObject
         CreateBucket
         CreateMultipartUpload
         DeleteBucket
         DeleteObject
+        DeleteObjectTagging
         DeleteObjects
         GetBucketLocation
         GetBucketNotificationConfiguration
         GetObject
+        GetObjectTagging
         HeadBucket
         HeadObject
         ListBuckets
+        ListObjects
         ListObjectsV2
+        ListParts
         PostObject
         PutBucketNotificationConfiguration
         PutObject
+        PutObjectTagging
         UploadPart
+        UploadPartCopy
     }
 }
 

@@ -353,10 +353,15 @@ impl MockSqsBuilder {
         #[cfg_attr(not(feature = "s3"), expect(unused_mut, reason = "only S3 changes it"))]
         let mut router = Router::new(Arc::clone(&mock.services), limits);
         #[cfg(feature = "s3")]
-        if let Some(settings) = config.s3.clone() {
-            let listening = listen(host, settings.port.unwrap_or(0)).await;
-            let (listener, url) =
-                listening.map_err(|error| io::Error::new(error.kind(), format!("S3: {error}")))?;
+        if let Some(settings) = config.s3.clone().filter(|s3| s3.enabled) {
+            let (listener, url) = match settings.own_port() {
+                Some(port) => {
+                    let explain = |error: io::Error| io::Error::new(error.kind(), format!("S3: {error}"));
+                    let (listener, url) = listen(host, port).await.map_err(explain)?;
+                    (Some(listener), url)
+                }
+                None => (None, mock.url.clone()),
+            };
             router.serve_s3(mock.start_s3(settings, listener, url, &config, acceptor.clone())?);
         }
         #[cfg(feature = "tls")]

@@ -40,7 +40,7 @@ impl MockSqs {
     pub(crate) fn start_s3(
         &mut self,
         settings: S3,
-        listener: TcpListener,
+        listener: Option<TcpListener>,
         url: String,
         config: &Config,
         tls: Option<Acceptor>,
@@ -93,8 +93,8 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     let names = buckets().map(|(path, bucket)| (path.as_str(), &bucket.name));
     let mut found = duplicates("bucket", names, &config.source);
     for (path, bucket) in buckets() {
-        if config.s3.is_none() {
-            found.push(Problem::new(path, "S3 is off; [s3] or --with-s3 DIR starts it"));
+        if config.s3.as_ref().is_none_or(|s3| !s3.enabled) {
+            found.push(Problem::new(path, crate::services::S3_IS_OFF));
         }
         let text = configuration(bucket, config).err();
         found.extend(text.map(|text| Problem::new(format!("{path}.notifications"), text)));

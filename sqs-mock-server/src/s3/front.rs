@@ -46,6 +46,7 @@ use crate::http::body::Limits;
 use crate::http::reply::{Break, Live, foreign, may_have_a_body};
 use crate::http::server::Site;
 use crate::s3::ops::Operations;
+use crate::s3::ops::copy::check_source;
 use crate::s3::ops::objects::{MAX_KEY, check_key};
 use crate::s3::outbox::{Outbox, Unanswered};
 use crate::s3::store::Store;
@@ -285,8 +286,12 @@ impl S3Access for Gate {
         let info = request.info.get_or_init(|| info);
         let names = &self.host.names;
         let is_anonymous = names.keys.is_some() && context.credentials().is_none();
-        let owner = context.headers().get("x-amz-expected-bucket-owner");
-        if is_anonymous || owner.is_some_and(|owner| owner.as_bytes() != names.account.as_bytes()) {
+        let is_of_another = |header| {
+            let owner = context.headers().get(header);
+            owner.is_some_and(|owner| owner.as_bytes() != names.account.as_bytes())
+        };
+        let owners = ["x-amz-expected-bucket-owner", "x-amz-source-expected-bucket-owner"];
+        if is_anonymous || owners.into_iter().any(is_of_another) {
             return Err(s3_error!(AccessDenied, "Access Denied"));
         }
         if let (Some(keys), Some(credentials)) = (&names.keys, context.credentials()) {
@@ -320,7 +325,7 @@ impl S3Access for Gate {
         if action.is_none() {
             return Err(s3_error!(NotImplemented, "This server does not implement {}.", info.operation));
         }
-        Ok(())
+        check_source(&request, context.headers())
     }
 }
 

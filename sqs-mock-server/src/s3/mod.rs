@@ -41,7 +41,7 @@ use http::Extensions;
 use hyper::body::Incoming;
 use parking_lot::Mutex;
 use s3s::path::check_bucket_name;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -123,6 +123,11 @@ impl RequestContext {
         extensions.get::<Arc<Self>>().cloned().unwrap_or_default()
     }
 
+    /// Adds an element, such as `ArgumentName`, to the error that the operation returns.
+    fn add_error_element(&self, name: &str, value: &str) {
+        self.error_elements.lock().push((name.to_owned(), value.to_owned()));
+    }
+
     /// The header `x-amz-id-2` of the response.
     fn host_id(&self) -> String {
         base64_simd::STANDARD.encode_to_string(&self.id)
@@ -145,30 +150,46 @@ pub(crate) const DEFAULT_BUCKET: &str = "payloads";
 #[non_exhaustive]
 #[must_use]
 pub struct S3 {
-    /// Where objects are kept; `None` is a temporary directory. Config files must name one.
-    #[serde(deserialize_with = "named")]
+    /// Whether S3 is served. The default is `true`.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+    /// Where objects are kept. The default is a temporary directory; for the binary, `s3` in the data directory if it has
+    /// one.
     pub directory: Option<PathBuf>,
-    /// Port to listen on; 0 takes a free one. The default is 0, and 9325 for the binary.
+    /// Port to listen on; 0 takes a free one. The default is 0. The binary listens on 9325 if a directory is set, otherwise
+    /// only on the port of SQS.
     pub port: Option<u16>,
-    /// Initial buckets. If there are none, a bucket named `payloads` is created.
+    /// Initial buckets. If there are none, a bucket named `payloads` is created, unless S3 is
+    /// [on demand](Self::on_demand).
     #[serde(default)]
     pub buckets: Vec<String>,
+    /// Whether defaults that nobody may need are left out.
+    #[serde(skip)]
+    pub(crate) is_on_demand: bool,
 }
 
-fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
-    PathBuf::deserialize(deserializer).map(Some)
+fn yes() -> bool {
+    true
 }
 
 impl S3 {
     /// Keeps objects in this directory and creates it if it is missing. A later server with the same directory has the
     /// same objects. Two servers must not use one directory at the same time.
     pub fn in_dir(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: Some(directory.into()), port: None, buckets: Vec::new() }
+        Self { directory: Some(directory.into()), ..Self::temporary() }
     }
 
-    /// Keeps objects in a temporary directory, which is removed when the server stops.
+    /// Keeps objects in a temporary directory, which is removed when the server stops. A later server removes that of a
+    /// process that was killed.
     pub fn temporary() -> Self {
-        Self { directory: None, port: None, buckets: Vec::new() }
+        Self { enabled: true, directory: None, port: None, buckets: Vec::new(), is_on_demand: false }
+    }
+
+    /// Serves S3 on the port of SQS only, unless [`port`](Self::port) sets one, and without an initial bucket, unless
+    /// [`bucket`](Self::bucket) adds one. The first bucket creates the directory. So S3 costs nothing until it is used.
+    pub fn on_demand(mut self) -> Self {
+        self.is_on_demand = true;
+        self
     }
 
     /// Sets the port, on the host of the SQS server. The default, 0, takes a free port.
@@ -183,9 +204,14 @@ impl S3 {
         self
     }
 
+    /// The port to listen on; `None` if S3 is only on the port of SQS.
+    pub(crate) fn own_port(&self) -> Option<u16> {
+        if self.is_on_demand { self.port } else { Some(self.port.unwrap_or(0)) }
+    }
+
     /// The names of the initial buckets.
     pub(crate) fn buckets(&self) -> Vec<&str> {
-        if self.buckets.is_empty() {
+        if self.buckets.is_empty() && !self.is_on_demand {
             vec![DEFAULT_BUCKET]
         } else {
             self.buckets.iter().map(String::as_str).collect()
@@ -215,11 +241,11 @@ pub struct MockS3 {
 }
 
 impl MockS3 {
-    /// Opens the directory, creates the initial buckets, and serves connections of `listener`. The front also answers
-    /// requests of other connections.
+    /// Opens the directory, creates the initial buckets, and serves connections of `listener`, if there is one. The front
+    /// also answers requests of other connections.
     pub(crate) fn start(
         settings: S3,
-        listener: TcpListener,
+        listener: Option<TcpListener>,
         url: String,
         host: Host,
     ) -> io::Result<(Self, Arc<Front>)> {
@@ -236,7 +262,7 @@ impl MockS3 {
         let (limits, tls) = (host.limits, host.tls.clone());
         let content = Content { settings, host, operations, metrics };
         content.create_initial_buckets().map_err(explain)?;
-        let server = Some(Server::start(listener, Arc::clone(&front), limits, tls));
+        let server = listener.map(|listener| Server::start(listener, Arc::clone(&front), limits, tls));
         Ok((Self { url, content: Arc::new(content), server }, front))
     }
 
@@ -263,17 +289,17 @@ impl MockS3 {
 
 /// Address, directory and journal.
 impl MockS3 {
-    /// The base URL, such as `http://127.0.0.1:41235`, without a trailing slash.
+    /// The base URL, such as `http://127.0.0.1:41235`, without a trailing slash. Without a port of its own, it is that of SQS.
     pub fn endpoint_url(&self) -> &str {
         &self.url
     }
 
-    /// The directory of the objects.
+    /// The directory of the objects, which exists once there is a bucket.
     pub fn directory(&self) -> &Path {
         &self.content.operations.store.root
     }
 
-    /// The first of the initial buckets.
+    /// The first of the initial buckets; empty if there are none.
     pub fn default_bucket(&self) -> &str {
         self.content.settings.buckets().first().copied().unwrap_or_default()
     }

@@ -181,8 +181,22 @@ pub(crate) const SELECTABLE: [&str; 31] = [
 pub(crate) struct Change<'a> {
     /// The name of its event in messages: one of those below.
     pub(crate) name: &'static str,
-    /// Size in bytes and `ETag` without quotes; `None` after a delete.
-    pub(crate) object: Option<(u64, &'a str)>,
+    pub(crate) object: Changed<'a>,
+}
+
+/// The object of an event, after the change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Changed<'a> {
+    /// Size in bytes, and `ETag` without quotes.
+    Stored {
+        size: u64,
+        etag: &'a str,
+    },
+    /// Only its tags are new.
+    Tags {
+        etag: &'a str,
+    },
+    Deleted,
 }
 
 /// The names of the events that this server causes.
@@ -191,17 +205,28 @@ pub(crate) const PUT: &str = "ObjectCreated:Put";
 /// By a form of a web page.
 pub(crate) const POST: &str = "ObjectCreated:Post";
 
+pub(crate) const COPY: &str = "ObjectCreated:Copy";
+
 pub(crate) const COMPLETE: &str = "ObjectCreated:CompleteMultipartUpload";
 
 pub(crate) const DELETE: &str = "ObjectRemoved:Delete";
 
+pub(crate) const TAGGING_PUT: &str = "ObjectTagging:Put";
+
+pub(crate) const TAGGING_DELETE: &str = "ObjectTagging:Delete";
+
 /// The version of the structure of events.
 const EVENT_VERSION: &str = "2.6";
+
+/// That of events about tags:
+/// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-content-structure.html>.
+const TAGGING_VERSION: &str = "2.3";
 
 /// The user in events, since the server does not know users. Both ids are those of the examples of AWS.
 const PRINCIPAL_ID: &str = "AWS:AIDAJDPLRKLG7UEXAMPLE";
 
-const OWNER_ID: &str = "A3NL1KOZZKExample";
+/// The owner of all buckets and objects.
+pub(crate) const OWNER_ID: &str = "A3NL1KOZZKExample";
 
 /// The address of callers in events: the server is local.
 const SOURCE_IP: &str = "127.0.0.1";
@@ -252,17 +277,19 @@ impl Event<'_> {
             ("arn", text(bucket_arn(self.region, self.bucket))),
         ]);
         let (key, sequencer) = (text(encode_key(self.key)), text(format!("{:018X}", self.sequence)));
-        let changed = match self.change.object {
-            Some((size, etag)) => object([
-                ("key", key),
-                ("size", size.to_string()),
-                ("eTag", text(etag)),
-                ("sequencer", sequencer),
-            ]),
-            None => object([("key", key), ("sequencer", sequencer)]),
+        let (version, changed) = match self.change.object {
+            Changed::Stored { size, etag } => {
+                let etag = ("eTag", text(etag));
+                (
+                    EVENT_VERSION,
+                    object([("key", key), ("size", size.to_string()), etag, ("sequencer", sequencer)]),
+                )
+            }
+            Changed::Tags { etag } => (TAGGING_VERSION, object([("key", key), ("eTag", text(etag))])),
+            Changed::Deleted => (EVENT_VERSION, object([("key", key), ("sequencer", sequencer)])),
         };
         let record = object([
-            ("eventVersion", text(EVENT_VERSION)),
+            ("eventVersion", text(version)),
             ("eventSource", text("aws:s3")),
             ("awsRegion", text(self.region)),
             ("eventTime", text(self.time.to_string())),

@@ -240,7 +240,7 @@ fn test_message_has_no_records() {
 }
 
 fn deleted() -> Change<'static> {
-    Change { name: DELETE, object: None }
+    Change { name: DELETE, object: Changed::Deleted }
 }
 
 fn event<'a>(change: Change<'a>, key: &'a str) -> Event<'a> {
@@ -259,7 +259,10 @@ fn event<'a>(change: Change<'a>, key: &'a str) -> Event<'a> {
 
 #[test]
 fn event_has_the_members_of_recorded_events_in_their_order() {
-    let put = Change { name: PUT, object: Some((1024, "d41d8cd98f00b204e9800998ecf8427e")) };
+    let put = Change {
+        name: PUT,
+        object: Changed::Stored { size: 1024, etag: "d41d8cd98f00b204e9800998ecf8427e" },
+    };
     let expected = [
         r#"{"Records":[{"eventVersion":"2.6","eventSource":"aws:s3","awsRegion":"us-east-1","#,
         r#""eventTime":"1970-01-01T00:00:00.000Z","eventName":"ObjectCreated:Put","#,

@@ -4,7 +4,7 @@ use crate::control::arn::QueueArn;
 use crate::control::clock::Timestamp;
 use crate::control::delivery::{Announcement, Delivery, Publisher, Queues, Source, Undelivered};
 use crate::control::policies::Why;
-use crate::s3::notifications::{PUT, RequestedRule, TargetKind};
+use crate::s3::notifications::{Changed, PUT, RequestedRule, TargetKind};
 
 /// Queues that record what they get.
 #[derive(Debug, Default)]
@@ -97,7 +97,7 @@ impl Rig {
     }
 
     fn send(&self, request: &Unanswered, key: &str) {
-        let change = Change { name: PUT, object: Some((1, "x")) };
+        let change = Change { name: PUT, object: Changed::Stored { size: 1, etag: "x" } };
         self.outbox.send(&request.context, ("photos", "us-east-1"), &self.configuration, key, change);
     }
 }

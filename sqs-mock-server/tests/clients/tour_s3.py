@@ -86,6 +86,24 @@ def large_body_is_uploaded_in_parts():
     s3.delete_object(Bucket=BUCKET, Key="big")
 
 
+def objects_are_copied_with_metadata_and_tags():
+    s3.put_object(Bucket=BUCKET, Key="a b", Body=b"tea", Metadata={"m": "1"}, Tagging="shop=x")
+    source = {"Bucket": BUCKET, "Key": "a b"}
+    s3.copy_object(Bucket=BUCKET, Key="c", CopySource=source)
+    equal(s3.head_object(Bucket=BUCKET, Key="c")["Metadata"], {"m": "1"})
+    equal(s3.get_object_tagging(Bucket=BUCKET, Key="c")["TagSet"], [{"Key": "shop", "Value": "x"}])
+    rejected("InvalidRequest", s3.copy_object, Bucket=BUCKET, Key="a b", CopySource=source)
+    body = bytes(range(251)) * 50_000
+    s3.put_object(Bucket=BUCKET, Key="big", Body=body)
+    # In parts.
+    s3.copy({"Bucket": BUCKET, "Key": "big"}, BUCKET, "copy")
+    assert s3.head_object(Bucket=BUCKET, Key="copy")["ETag"].endswith('-2"')
+    equal(s3.get_object(Bucket=BUCKET, Key="copy")["Body"].read(), body)
+    equal([row["Key"] for row in s3.list_objects(Bucket=BUCKET)["Contents"]], ["a b", "big", "c", "copy"])
+    for key in keys():
+        s3.delete_object(Bucket=BUCKET, Key=key)
+
+
 def throttled_and_lost_requests_are_retried():
     fault(effect="throttle", actions=["PutObject"], times=1)
     fault(effect="reset_after", actions=["PutObject"], times=1)
@@ -135,6 +153,7 @@ TOUR = [
     presigned_url_keeps_metadata_and_checksum,
     keys_with_special_characters_are_listed_and_deleted,
     large_body_is_uploaded_in_parts,
+    objects_are_copied_with_metadata_and_tags,
     throttled_and_lost_requests_are_retried,
     port_of_sqs_has_the_same_objects,
     extended_client_sends_and_receives_through_s3,

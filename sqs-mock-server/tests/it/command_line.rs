@@ -59,7 +59,7 @@ fn start_prints_the_endpoint_and_environment_variables() {
     let mut server = Running::start(binary().args(["--port", "0", "--region", "eu-west-1"]));
     let endpoint = server.endpoint();
     assert!(endpoint.starts_with("http://127.0.0.1:"), "{endpoint}");
-    let lines: Vec<String> = (0..7).map(|_| server.line()).collect();
+    let lines: Vec<String> = (0..8).map(|_| server.line()).collect();
     let expected = [
         String::new(),
         format!("export AWS_ENDPOINT_URL_SQS={endpoint}"),
@@ -68,6 +68,7 @@ fn start_prints_the_endpoint_and_environment_variables() {
         "export AWS_REGION=eu-west-1".to_owned(),
         "export AWS_ACCESS_KEY_ID=test".to_owned(),
         "export AWS_SECRET_ACCESS_KEY=test".to_owned(),
+        format!("export AWS_ENDPOINT_URL_S3={endpoint}"),
     ];
     assert_eq!(lines, expected);
     let answer = ask(&endpoint, "GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
@@ -78,8 +79,8 @@ fn start_prints_the_endpoint_and_environment_variables() {
 fn compatible_server_prints_that_it_is_ready() {
     let mut server = Running::start(binary().args(["--port", "0", "--compat", "localstack"]));
     let endpoint = server.endpoint();
-    let lines: Vec<String> = (0..9).map(|_| server.line()).collect();
-    assert_eq!(lines[7..], ["", "Ready."]);
+    let lines: Vec<String> = (0..10).map(|_| server.line()).collect();
+    assert_eq!(lines[8..], ["", "Ready."]);
     let answer = ask(&endpoint, "GET /_localstack/health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
 }
@@ -89,9 +90,9 @@ fn topics_of_a_config_file_are_listed_at_the_start() {
     let config = std::env::temp_dir().join(format!("topics-{}.toml", std::process::id()));
     std::fs::write(&config, "[[topics]]\nname = 'shop'").unwrap();
     let mut server = Running::start(binary().args(["--port", "0"]).arg("--config").arg(&config));
-    let lines: Vec<String> = (0..11).map(|_| server.line()).collect();
+    let lines: Vec<String> = (0..12).map(|_| server.line()).collect();
     std::fs::remove_file(config).unwrap();
-    assert_eq!(lines[8..], ["", "Topics:", "  arn:aws:sns:us-east-1:000000000000:shop"]);
+    assert_eq!(lines[9..], ["", "Topics:", "  arn:aws:sns:us-east-1:000000000000:shop"]);
 }
 
 #[test]
@@ -330,9 +331,8 @@ fn each_flag_has_an_environment_variable() {
         flags.filter(|(_, flag)| !flag.starts_with("help") && !flag.starts_with("version")).collect();
     let variables = help.matches("[env: SQS_MOCK_").count();
     // Other texts mention flags only within a line or after the name of the binary.
-    let flags = flags
-        .iter()
-        .filter(|(_, flag)| !flag.contains("sqs create-queue") && !flag.starts_with("auth sigv4"));
+    let flags =
+        flags.iter().filter(|(_, flag)| !flag.starts_with("endpoint-url") && !flag.starts_with("auth sigv4"));
     assert_eq!(flags.count(), variables, "{help}");
 }
 

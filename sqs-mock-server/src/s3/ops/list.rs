@@ -1,13 +1,17 @@
-//! `ListObjectsV2`, and pages of sorted keys with prefixes and delimiters.
+//! `ListObjects`, `ListObjectsV2`, and pages of sorted keys with prefixes and delimiters.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use base64_simd::URL_SAFE_NO_PAD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use s3s::dto::{CommonPrefix, ETag, EncodingType, ListObjectsV2Input, ListObjectsV2Output, Object as Row};
+use s3s::dto::{
+    CommonPrefix, ETag, EncodingType, ListObjectsInput, ListObjectsOutput, ListObjectsV2Input,
+    ListObjectsV2Output, Object as Row, Owner,
+};
 use s3s::{S3Request, S3Result, s3_error};
 
+use crate::s3::notifications::OWNER_ID;
 use crate::s3::ops::{Operations, timestamp};
 use crate::s3::store::object::{Object, StoredChecksum};
 
@@ -78,16 +82,42 @@ impl Query<'_> {
 }
 
 impl Operations {
+    pub(crate) fn list_objects(&self, request: S3Request<ListObjectsInput>) -> S3Result<ListObjectsOutput> {
+        let input = request.input;
+        let shown = encoder(input.encoding_type.as_ref());
+        let (max_keys, limit) = page_size("maxKeys", input.max_keys)?;
+        let query = Query {
+            prefix: input.prefix.as_deref().unwrap_or_default(),
+            delimiter: input.delimiter.as_deref().filter(|delimiter| !delimiter.is_empty()),
+            after: input.marker.as_deref(),
+            limit,
+        };
+        let page = self.bucket(&input.bucket)?.objects(|all| query.page(all));
+        let rows = page.rows.iter().map(|object| row(object, shown(&object.key), Some(owner())));
+        let prefixes = page.prefixes.iter().map(|prefix| CommonPrefix { prefix: shown(prefix) });
+        Ok(ListObjectsOutput {
+            max_keys: Some(max_keys),
+            is_truncated: Some(page.next.is_some()),
+            // Without a delimiter, callers take the last key.
+            next_marker: page.next.as_deref().filter(|_| query.delimiter.is_some()).and_then(shown),
+            contents: Some(rows.collect()),
+            common_prefixes: Some(prefixes.collect()),
+            delimiter: query.delimiter.and_then(shown),
+            prefix: shown(query.prefix),
+            marker: shown(query.after.unwrap_or_default()),
+            encoding_type: input.encoding_type,
+            name: Some(input.bucket),
+            ..ListObjectsOutput::default()
+        })
+    }
+
     pub(crate) fn list_objects_v2(
         &self,
         request: S3Request<ListObjectsV2Input>,
     ) -> S3Result<ListObjectsV2Output> {
         let input = request.input;
-        let is_encoded = input.encoding_type.as_ref().is_some_and(|kind| kind.as_str() == EncodingType::URL);
-        let shown = |text: &str| Some(if is_encoded { url_encoded(text) } else { text.to_owned() });
-        let max_keys = input.max_keys.unwrap_or(MAX_KEYS).min(MAX_KEYS);
-        let negative =
-            |_| s3_error!(InvalidArgument, "Argument maxKeys must be an integer between 0 and 2147483647");
+        let shown = encoder(input.encoding_type.as_ref());
+        let (max_keys, limit) = page_size("maxKeys", input.max_keys)?;
         let unknown = || s3_error!(InvalidArgument, "The continuation token provided is incorrect");
         let resumed = input.continuation_token.as_deref().map(|token| of_token(token).ok_or_else(unknown));
         let resumed = resumed.transpose()?;
@@ -95,15 +125,18 @@ impl Operations {
             prefix: input.prefix.as_deref().unwrap_or_default(),
             delimiter: input.delimiter.as_deref(),
             after: resumed.as_deref().or(input.start_after.as_deref()),
-            limit: usize::try_from(max_keys).map_err(negative)?,
+            limit,
         };
+        let owner = input.fetch_owner.unwrap_or(false).then(owner);
         let page = self.bucket(&input.bucket)?.objects(|all| query.page(all));
         Ok(ListObjectsV2Output {
             key_count: i32::try_from(page.rows.len() + page.prefixes.len()).ok(),
             max_keys: Some(max_keys),
             is_truncated: Some(page.next.is_some()),
             next_continuation_token: page.next.as_deref().map(token),
-            contents: Some(page.rows.iter().map(|object| row(object, shown(&object.key))).collect()),
+            contents: Some(
+                page.rows.iter().map(|object| row(object, shown(&object.key), owner.clone())).collect(),
+            ),
             common_prefixes: Some(
                 page.prefixes.iter().map(|prefix| CommonPrefix { prefix: shown(prefix) }).collect(),
             ),
@@ -118,12 +151,32 @@ impl Operations {
     }
 }
 
+/// The longest page of a request, as it is shown and as a number of rows. The error calls the parameter `name`.
+pub(crate) fn page_size(name: &str, wanted: Option<i32>) -> S3Result<(i32, usize)> {
+    let shown = wanted.unwrap_or(MAX_KEYS).min(MAX_KEYS);
+    let negative =
+        |_| s3_error!(InvalidArgument, "Argument {name} must be an integer between 0 and {}", i32::MAX);
+    Ok((shown, usize::try_from(shown).map_err(negative)?))
+}
+
+/// Encodes the texts of a listing if the request wants it.
+fn encoder(kind: Option<&EncodingType>) -> impl Fn(&str) -> Option<String> + Copy + use<> {
+    let is_encoded = kind.is_some_and(|kind| kind.as_str() == EncodingType::URL);
+    move |text| Some(if is_encoded { url_encoded(text) } else { text.to_owned() })
+}
+
+/// The owner of all objects.
+pub(crate) fn owner() -> Owner {
+    Owner { display_name: None, id: Some(OWNER_ID.to_owned()) }
+}
+
 /// An object in a listing.
-fn row(object: &Object, key: Option<String>) -> Row {
+fn row(object: &Object, key: Option<String>, owner: Option<Owner>) -> Row {
     let class = object.attributes.storage_class.as_ref().map_or("STANDARD", |class| class.as_str());
     let checksum = object.checksum.as_ref();
     Row {
         key,
+        owner,
         e_tag: Some(ETag::Strong(object.etag.clone())),
         last_modified: Some(timestamp(object.modified)),
         size: i64::try_from(object.size()).ok(),

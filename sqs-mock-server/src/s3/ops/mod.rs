@@ -4,10 +4,12 @@
 //! s3s: HTTP, signatures, XML -> Gate (faults, owner) -> one method of `Operations` -> store
 //! ```
 
+pub(crate) mod copy;
 pub(crate) mod list;
 pub(crate) mod multipart;
 pub(crate) mod notifications;
 pub(crate) mod objects;
+pub(crate) mod tags;
 
 use std::io;
 use std::sync::Arc;
@@ -83,17 +85,18 @@ macro_rules! move_fields {
 }
 pub(crate) use move_fields;
 
-/// Implements each listed method of the [`S3`] trait with the method of the same name. `waits` marks async methods.
-/// The gate refuses other operations.
+/// Implements each listed method of the [`S3`] trait with the method of the same name. `waits` marks async methods,
+/// `has_headers` those that return a whole response. The gate refuses other operations.
 macro_rules! operations {
-    (@call $call:expr) => { $call };
-    (@call $call:expr, $waits:ident) => { $call.await };
-    ($( $method:ident: $input:ident -> $output:ident $(, $waits:ident)?; )*) => {
+    (@call $call:expr) => { $call.map(S3Response::new) };
+    (@call $call:expr, waits) => { $call.await.map(S3Response::new) };
+    (@call $call:expr, has_headers) => { $call };
+    ($( $method:ident: $input:ident -> $output:ident $(, $kind:ident)?; )*) => {
         #[async_trait::async_trait]
         impl S3 for Operations {
             $(
                 async fn $method(&self, request: S3Request<$input>) -> S3Result<S3Response<$output>> {
-                    operations!(@call self.$method(request) $(, $waits)?).map(S3Response::new)
+                    operations!(@call self.$method(request) $(, $kind)?)
                 }
             )*
         }
@@ -103,23 +106,30 @@ macro_rules! operations {
 operations! {
     abort_multipart_upload: AbortMultipartUploadInput -> AbortMultipartUploadOutput;
     complete_multipart_upload: CompleteMultipartUploadInput -> CompleteMultipartUploadOutput, waits;
+    copy_object: CopyObjectInput -> CopyObjectOutput, waits;
     create_bucket: CreateBucketInput -> CreateBucketOutput;
     create_multipart_upload: CreateMultipartUploadInput -> CreateMultipartUploadOutput;
     delete_bucket: DeleteBucketInput -> DeleteBucketOutput;
     delete_object: DeleteObjectInput -> DeleteObjectOutput;
+    delete_object_tagging: DeleteObjectTaggingInput -> DeleteObjectTaggingOutput;
     delete_objects: DeleteObjectsInput -> DeleteObjectsOutput;
     get_bucket_location: GetBucketLocationInput -> GetBucketLocationOutput;
     get_bucket_notification_configuration: GetBucketNotificationConfigurationInput
         -> GetBucketNotificationConfigurationOutput;
     get_object: GetObjectInput -> GetObjectOutput;
+    get_object_tagging: GetObjectTaggingInput -> GetObjectTaggingOutput;
     head_bucket: HeadBucketInput -> HeadBucketOutput;
-    head_object: HeadObjectInput -> HeadObjectOutput;
+    head_object: HeadObjectInput -> HeadObjectOutput, has_headers;
     list_buckets: ListBucketsInput -> ListBucketsOutput;
+    list_objects: ListObjectsInput -> ListObjectsOutput;
     list_objects_v2: ListObjectsV2Input -> ListObjectsV2Output;
+    list_parts: ListPartsInput -> ListPartsOutput;
     put_bucket_notification_configuration: PutBucketNotificationConfigurationInput
         -> PutBucketNotificationConfigurationOutput;
     put_object: PutObjectInput -> PutObjectOutput, waits;
+    put_object_tagging: PutObjectTaggingInput -> PutObjectTaggingOutput;
     upload_part: UploadPartInput -> UploadPartOutput, waits;
+    upload_part_copy: UploadPartCopyInput -> UploadPartCopyOutput, waits;
 }
 
 #[expect(
@@ -140,7 +150,7 @@ impl Operations {
         if let Some(location) = &location
             && (location == FIRST_REGION || !is_region(region_of(location)))
         {
-            context.error_elements.lock().push(("LocationConstraint".to_owned(), location.clone()));
+            context.add_error_element("LocationConstraint", location);
             let text = "The specified location-constraint is not valid";
             return Err(s3_error!(InvalidLocationConstraint, "{text}"));
         }

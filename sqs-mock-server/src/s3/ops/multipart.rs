@@ -1,25 +1,23 @@
 //! Multipart uploads.
 
-use std::collections::BTreeMap;
-use std::io;
-use std::pin::pin;
-
-use futures_util::TryStreamExt as _;
 use s3s::crypto::{Checksum as _, Md5};
 use s3s::dto::{
     AbortMultipartUploadInput, AbortMultipartUploadOutput, ChecksumAlgorithm, ChecksumType,
     CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CompletedPart, CreateMultipartUploadInput,
-    CreateMultipartUploadOutput, ETag, UploadPartInput, UploadPartOutput,
+    CreateMultipartUploadOutput, ETag, Initiator, ListPartsInput, ListPartsOutput, Part as Row, StorageClass,
+    UploadPartInput, UploadPartOutput,
 };
 use s3s::{S3Error, S3Request, S3Result, s3_error};
+use std::collections::BTreeMap;
 
 use crate::s3::RequestContext;
 use crate::s3::body::ExpectedChecksum;
-use crate::s3::notifications::COMPLETE;
+use crate::s3::notifications::{COMPLETE, OWNER_ID};
+use crate::s3::ops::list::{owner, page_size};
 use crate::s3::ops::objects::check_write;
-use crate::s3::ops::{Operations, move_fields, refused};
+use crate::s3::ops::{Operations, move_fields, refused, tags, timestamp};
 use crate::s3::store::object::{
-    Algorithm, Attributes, Hashes, Object, StoredChecksum, Upload, Written, hex, read,
+    Algorithm, Attributes, Hashes, Object, Part, StoredChecksum, Upload, Written, hex,
 };
 
 /// Valid part numbers: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>.
@@ -30,13 +28,11 @@ impl Operations {
         &self,
         request: S3Request<CreateMultipartUploadInput>,
     ) -> S3Result<CreateMultipartUploadOutput> {
+        let context = RequestContext::of(&request.extensions);
         let input = request.input;
         let bucket = self.bucket(&input.bucket)?;
-        let algorithm = input.checksum_algorithm.as_ref().map(|name| {
-            let unknown = || s3_error!(InvalidRequest, "Checksum algorithm provided is unsupported.");
-            Algorithm::from_name(name.as_str()).ok_or_else(unknown)
-        });
-        let algorithm = algorithm.transpose()?;
+        let tags = tags::of_header(&context, input.tagging.as_deref())?;
+        let algorithm = algorithm_of(input.checksum_algorithm.as_ref())?;
         let asked = input.checksum_type.is_some_and(|kind| kind.as_str() == ChecksumType::FULL_OBJECT);
         // S3 has no composite checksums with this algorithm.
         let whole = asked || algorithm == Some(Algorithm::Crc64Nvme);
@@ -49,18 +45,19 @@ impl Operations {
             key: key.clone(),
             initiated: self.now(),
             attributes,
+            tags,
             algorithm,
             whole,
             parts: BTreeMap::new(),
         };
+        let kind = upload.checksum_type();
         bucket.begin(upload).map_err(refused)?;
-        let kind = if whole { ChecksumType::FULL_OBJECT } else { ChecksumType::COMPOSITE };
         Ok(CreateMultipartUploadOutput {
             bucket: Some(input.bucket),
             key: Some(key),
             upload_id: Some(id),
             checksum_algorithm: algorithm.map(|algorithm| ChecksumAlgorithm::from_static(algorithm.name())),
-            checksum_type: algorithm.map(|_| ChecksumType::from_static(kind)),
+            checksum_type: algorithm.map(|_| kind),
             ..CreateMultipartUploadOutput::default()
         })
     }
@@ -71,21 +68,58 @@ impl Operations {
     ) -> S3Result<UploadPartOutput> {
         let body = request.input.body.take();
         let input = &request.input;
-        if !NUMBERS.contains(&input.part_number) {
-            let text = "Part number must be an integer between 1 and 10000, inclusive";
-            return Err(s3_error!(InvalidArgument, "{text}"));
-        }
+        check_part_number(input.part_number)?;
         let bucket = self.bucket(&input.bucket)?;
         let algorithm = bucket.upload(&input.upload_id, &input.key, |upload| upload.algorithm)?;
         let expected = ExpectedChecksum::of(&request, algorithm)?;
         check_algorithm(algorithm, expected.algorithm)?;
-        let part = expected.store(&bucket, body).await?;
-        let mut output =
-            UploadPartOutput { e_tag: Some(ETag::Strong(hex(part.md5))), ..UploadPartOutput::default() };
-        let checksum = StoredChecksum::fields(part.checksum.as_ref());
+        let part = Part { written: expected.store(&bucket, body).await?, modified: self.now() };
+        let mut output = UploadPartOutput {
+            e_tag: Some(ETag::Strong(hex(part.written.md5))),
+            ..UploadPartOutput::default()
+        };
+        let checksum = StoredChecksum::fields(part.written.checksum.as_ref());
         move_fields!(checksum => output; checksums);
         bucket.add_part(&input.upload_id, input.part_number, part)?;
         Ok(output)
+    }
+
+    pub(crate) fn list_parts(&self, request: S3Request<ListPartsInput>) -> S3Result<ListPartsOutput> {
+        let input = request.input;
+        let (max_parts, limit) = page_size("max-parts", input.max_parts)?;
+        let marker = input.part_number_marker.unwrap_or(0);
+        if marker < 0 {
+            let most = i32::MAX;
+            let text = format!("Argument part-number-marker must be an integer between 0 and {most}");
+            return Err(s3_error!(InvalidArgument, "{text}"));
+        }
+        let bucket = self.bucket(&input.bucket)?;
+        let listed = |upload: &Upload| {
+            let mut rest = upload.parts.range(marker.saturating_add(1)..);
+            let parts: Vec<_> = rest.by_ref().take(limit).map(|(number, part)| row(*number, part)).collect();
+            let last = parts.last().and_then(|part| part.part_number);
+            let class = upload.attributes.storage_class.clone();
+            ListPartsOutput {
+                checksum_algorithm: upload.algorithm.map(|one| ChecksumAlgorithm::from_static(one.name())),
+                checksum_type: upload.algorithm.map(|_| upload.checksum_type()),
+                is_truncated: Some(limit > 0 && rest.next().is_some()),
+                next_part_number_marker: Some(last.unwrap_or(0)),
+                parts: Some(parts),
+                storage_class: Some(class.unwrap_or(StorageClass::from_static(StorageClass::STANDARD))),
+                ..ListPartsOutput::default()
+            }
+        };
+        let page = bucket.upload(&input.upload_id, &input.key, listed)?;
+        Ok(ListPartsOutput {
+            bucket: Some(input.bucket),
+            initiator: Some(Initiator { display_name: None, id: Some(OWNER_ID.to_owned()) }),
+            key: Some(input.key),
+            max_parts: Some(max_parts),
+            owner: Some(owner()),
+            part_number_marker: Some(marker),
+            upload_id: Some(input.upload_id),
+            ..page
+        })
     }
 
     pub(crate) fn abort_multipart_upload(
@@ -117,7 +151,7 @@ impl Operations {
         }
         if let Some(algorithm) = upload.algorithm {
             object.checksum = if upload.whole {
-                Some(checksum_of(&object, algorithm).await.map_err(refused)?)
+                Hashes::of(&object, Some(algorithm)).await.map_err(refused)?.1
             } else {
                 StoredChecksum::of_checksums(algorithm, parts.iter().map(|part| part.checksum.as_ref()))
             };
@@ -143,6 +177,41 @@ impl Operations {
         move_fields!(checksum => output; checksums);
         Ok(output)
     }
+}
+
+/// A part in a listing.
+fn row(number: i32, part: &Part) -> Row {
+    let checksum = StoredChecksum::fields(part.written.checksum.as_ref());
+    let mut row = Row {
+        part_number: Some(number),
+        e_tag: Some(ETag::Strong(hex(part.written.md5))),
+        last_modified: Some(timestamp(part.modified)),
+        size: i64::try_from(part.written.segment.size).ok(),
+        ..Row::default()
+    };
+    move_fields!(checksum => row; checksums);
+    row
+}
+
+/// The algorithm that a request names.
+pub(crate) fn algorithm_of(name: Option<&ChecksumAlgorithm>) -> S3Result<Option<Algorithm>> {
+    let Some(name) = name else { return Ok(None) };
+    let unknown = || {
+        let allowed = Algorithm::ALL.map(Algorithm::name).join(", ");
+        s3_error!(
+            InvalidRequest,
+            "Checksum algorithm provided is unsupported. Please try again with any of the valid types: [{allowed}]"
+        )
+    };
+    Algorithm::from_name(name.as_str()).map(Some).ok_or_else(unknown)
+}
+
+pub(crate) fn check_part_number(number: i32) -> S3Result<()> {
+    if NUMBERS.contains(&number) {
+        return Ok(());
+    }
+    let (first, last) = NUMBERS.into_inner();
+    Err(s3_error!(InvalidArgument, "Part number must be an integer between {first} and {last}, inclusive"))
 }
 
 /// Checks that a part has the checksum algorithm of its upload, if both have one.
@@ -173,7 +242,7 @@ fn found_parts<'u>(upload: &'u Upload, wanted: &[CompletedPart]) -> S3Result<Vec
     for (number, part) in (1..).zip(wanted) {
         let has_etag =
             |found: &&Written| part.e_tag.as_ref().is_none_or(|etag| etag.value() == hex(found.md5));
-        let found = part.part_number.and_then(|number| upload.parts.get(&number));
+        let found = part.part_number.and_then(|number| upload.parts.get(&number)).map(|part| &part.written);
         let found = found.filter(has_etag).ok_or_else(invalid_part)?;
         check_checksum(upload, part, found)?;
         if number < wanted.len() && found.segment.size < MIN_PART {
@@ -231,19 +300,9 @@ fn assembled(upload: &Upload, parts: &[&Written]) -> Object {
         etag: format!("{}-{}", hex(md5.finalize()), parts.len()),
         modified: upload.initiated,
         attributes: upload.attributes.clone(),
+        tags: upload.tags.clone(),
         checksum: None,
         segments: parts.iter().map(|part| part.segment.clone()).collect(),
         multipart: true,
     }
-}
-
-/// Reads all bytes to compute their checksum.
-async fn checksum_of(object: &Object, algorithm: Algorithm) -> io::Result<StoredChecksum> {
-    let mut hashes = Hashes::new(Some(algorithm));
-    let mut chunks = pin!(read(object, 0..object.size()));
-    while let Some(chunk) = chunks.try_next().await? {
-        hashes.update(&chunk);
-    }
-    let (_, checksum) = hashes.finish();
-    checksum.ok_or_else(|| io::Error::other("no checksum was computed"))
 }

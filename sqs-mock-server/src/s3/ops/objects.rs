@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::{io, ops};
 
-use http::{HeaderValue, Method};
+use http::{HeaderName, HeaderValue, Method};
 use s3s::dto::{
     ChecksumMode, DeleteObjectInput, DeleteObjectOutput, DeleteObjectsInput, DeleteObjectsOutput,
     DeletedObject, ETag, ETagCondition, Error, GetObjectInput, GetObjectOutput, HeadObjectInput,
     HeadObjectOutput, ObjectIdentifier, PutObjectInput, PutObjectOutput, Range, StreamingBlob, Timestamp,
 };
-use s3s::{S3Error, S3ErrorCode, S3Request, S3Result, s3_error};
+use s3s::{S3Error, S3ErrorCode, S3Request, S3Response, S3Result, s3_error};
 
 use crate::s3::RequestContext;
 use crate::s3::body::ExpectedChecksum;
-use crate::s3::notifications::{Change, Configuration, DELETE, MALFORMED_XML, POST, PUT};
-use crate::s3::ops::{Operations, move_fields, no_such_key, refused, timestamp};
+use crate::s3::notifications::{Change, Changed, Configuration, DELETE, MALFORMED_XML, POST, PUT};
+use crate::s3::ops::{Operations, move_fields, no_such_key, refused, tags, timestamp};
 use crate::s3::store::bucket::Bucket;
 use crate::s3::store::object::{Attributes, Object, StoredChecksum, hex, read};
 
@@ -44,6 +44,7 @@ impl Operations {
         };
         // Checked before the body is read, and again under the lock when the object is stored.
         check(bucket.object(&input.key).as_deref())?;
+        let tags = tags::of_header(context, input.tagging.as_deref())?;
         let written = expected.store(&bucket, input.body).await?;
         let mut attributes = Attributes::default();
         move_fields!(input => attributes; attributes);
@@ -53,6 +54,7 @@ impl Operations {
             etag: hex(written.md5),
             modified: self.now(),
             attributes,
+            tags,
             checksum: written.checksum,
             segments: vec![written.segment],
             multipart: false,
@@ -82,7 +84,8 @@ impl Operations {
         event: &'static str,
     ) -> S3Result<Arc<Object>> {
         let announce = |rules: &Configuration, object: &Object| {
-            let change = Change { name: event, object: Some((object.size(), &object.etag)) };
+            let object_now = Changed::Stored { size: object.size(), etag: &object.etag };
+            let change = Change { name: event, object: object_now };
             self.outbox.send(context, (&bucket.name, self.region(bucket)), rules, &object.key, change);
         };
         bucket.put(object, upload, check, announce).map_err(refused)
@@ -100,7 +103,7 @@ impl Operations {
             Some(_) => check_write(before, if_match, None),
             None => Ok(()),
         };
-        let change = Change { name: DELETE, object: None };
+        let change = Change { name: DELETE, object: Changed::Deleted };
         let place = (bucket.name.as_str(), self.region(bucket));
         bucket.delete(key, check, |rules| self.outbox.send(context, place, rules, key, change))
     }
@@ -154,7 +157,13 @@ impl Operations {
 
     fn read_object(&self, input: GetObjectInput) -> S3Result<GetObjectOutput> {
         let object = self.object(&input.bucket, &input.key)?;
-        check_read(&object, &input)?;
+        let mut conditions = Conditions::default();
+        move_fields!(input => conditions; if_match if_none_match if_modified_since if_unmodified_since);
+        match conditions.unmet(&object) {
+            Some(Unmet::Match | Unmet::UnmodifiedSince) => return Err(failed()),
+            Some(Unmet::NoneMatch | Unmet::ModifiedSince) => return Err(S3ErrorCode::NotModified.into()),
+            None => {}
+        }
         let span = selected(&object, input.range, input.part_number)?;
         let is_whole = input.range.is_none() && input.part_number.is_none();
         let last = span.end.saturating_sub(1);
@@ -173,6 +182,7 @@ impl Operations {
             e_tag: Some(ETag::Strong(object.etag.clone())),
             last_modified: Some(timestamp(object.modified)),
             parts_count: parts.and_then(|parts| i32::try_from(parts).ok()),
+            tag_count: i32::try_from(object.tags.len()).ok().filter(|count| *count > 0),
             ..GetObjectOutput::default()
         };
         move_fields!(attributes => output; attributes);
@@ -182,7 +192,10 @@ impl Operations {
     }
 
     /// Answers like `GetObject`, without the body.
-    pub(crate) fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<HeadObjectOutput> {
+    pub(crate) fn head_object(
+        &self,
+        request: S3Request<HeadObjectInput>,
+    ) -> S3Result<S3Response<HeadObjectOutput>> {
         let (head, mut get) = (request.input, GetObjectInput::default());
         check_overrides(&head)?;
         move_fields!(head => get; bucket key range part_number checksum_mode if_match if_none_match if_modified_since
@@ -199,9 +212,17 @@ impl Operations {
         output.content_language = head.response_content_language.or(output.content_language);
         output.content_type = head.response_content_type.or(output.content_type);
         output.expires = head.response_expires;
-        Ok(output)
+        let mut response = S3Response::new(output);
+        // The output of s3s has no field for it.
+        if let Some(count) = found.tag_count {
+            response.headers.insert(TAG_COUNT, HeaderValue::from(count));
+        }
+        Ok(response)
     }
 }
+
+/// The header with the number of tags.
+const TAG_COUNT: HeaderName = HeaderName::from_static("x-amz-tagging-count");
 
 /// Checks values that replace headers, which s3s does only for `GetObject`.
 fn check_overrides(head: &HeadObjectInput) -> S3Result<()> {
@@ -228,13 +249,12 @@ pub(crate) fn check_key(context: &RequestContext, key: &str) -> S3Result<()> {
     if key.len() <= MAX_KEY {
         return Ok(());
     }
-    let elements = [("Size", key.len()), ("MaxSizeAllowed", MAX_KEY)];
-    let elements = elements.map(|(name, bytes)| (name.to_owned(), bytes.to_string()));
-    context.error_elements.lock().extend(elements);
+    context.add_error_element("Size", &key.len().to_string());
+    context.add_error_element("MaxSizeAllowed", &MAX_KEY.to_string());
     Err(key_too_long())
 }
 
-fn key_too_long() -> S3Error {
+pub(crate) fn key_too_long() -> S3Error {
     s3_error!(KeyTooLongError, "Your key is too long")
 }
 
@@ -276,7 +296,9 @@ fn selected(object: &Object, range: Option<Range>, part: Option<i32>) -> S3Resul
             let unsatisfiable = |_| s3_error!(InvalidRange, "The requested range is not satisfiable");
             range.check(object.size()).map_err(unsatisfiable)
         }
-        (None, Some(wanted)) => {
+        // A copy of an object of several parts has one, in several files.
+        (None, Some(1)) if !object.multipart => Ok(0..object.size()),
+        (None, Some(wanted)) if object.multipart => {
             let mut start = 0;
             for (number, segment) in (1..).zip(&object.segments) {
                 if number == wanted {
@@ -284,25 +306,63 @@ fn selected(object: &Object, range: Option<Range>, part: Option<i32>) -> S3Resul
                 }
                 start += segment.size;
             }
-            Err(s3_error!(InvalidRange, "The requested partnumber is not satisfiable"))
+            Err(unsatisfiable_part())
         }
+        (None, Some(_)) => Err(unsatisfiable_part()),
         (None, None) => Ok(0..object.size()),
     }
 }
 
-/// Checks the conditions of a read in the order of RFC 9110, section 13.2.2.
-fn check_read(object: &Object, input: &GetObjectInput) -> S3Result<()> {
-    // HTTP dates have a resolution of one second.
-    let modified = timestamp(object.modified / 1000 * 1000);
-    let is_after = |time: &Timestamp| modified > *time;
-    match (&input.if_match, &input.if_unmodified_since) {
-        (Some(wanted), _) if !is_met(wanted, object) => return Err(failed()),
-        (None, Some(time)) if is_after(time) => return Err(failed()),
-        _ => {}
+fn unsatisfiable_part() -> S3Error {
+    s3_error!(InvalidRange, "The requested partnumber is not satisfiable")
+}
+
+/// The conditions of a read, or of the source of a copy.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "the names of the headers, and of s3s")]
+pub(crate) struct Conditions {
+    pub(crate) if_match: Option<ETagCondition>,
+    pub(crate) if_none_match: Option<ETagCondition>,
+    pub(crate) if_modified_since: Option<Timestamp>,
+    pub(crate) if_unmodified_since: Option<Timestamp>,
+}
+
+/// A condition of a read that does not hold.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Unmet {
+    Match,
+    NoneMatch,
+    ModifiedSince,
+    UnmodifiedSince,
+}
+
+impl Unmet {
+    /// The header of the condition.
+    pub(crate) fn header(self) -> &'static str {
+        match self {
+            Self::Match => "If-Match",
+            Self::NoneMatch => "If-None-Match",
+            Self::ModifiedSince => "If-Modified-Since",
+            Self::UnmodifiedSince => "If-Unmodified-Since",
+        }
     }
-    match (&input.if_none_match, &input.if_modified_since) {
-        (Some(unwanted), _) if is_met(unwanted, object) => Err(S3ErrorCode::NotModified.into()),
-        (None, Some(time)) if !is_after(time) => Err(S3ErrorCode::NotModified.into()),
-        _ => Ok(()),
+}
+
+impl Conditions {
+    /// The first condition that does not hold, in the order of RFC 9110, section 13.2.2.
+    pub(crate) fn unmet(&self, object: &Object) -> Option<Unmet> {
+        // HTTP dates have a resolution of one second.
+        let modified = timestamp(object.modified / 1000 * 1000);
+        let is_after = |time: &Timestamp| modified > *time;
+        match (&self.if_match, &self.if_unmodified_since) {
+            (Some(wanted), _) if !is_met(wanted, object) => return Some(Unmet::Match),
+            (None, Some(time)) if is_after(time) => return Some(Unmet::UnmodifiedSince),
+            _ => {}
+        }
+        match (&self.if_none_match, &self.if_modified_since) {
+            (Some(unwanted), _) if is_met(unwanted, object) => Some(Unmet::NoneMatch),
+            (None, Some(time)) if !is_after(time) => Some(Unmet::ModifiedSince),
+            _ => None,
+        }
     }
 }

@@ -17,7 +17,7 @@ use crate::s3::outbox::Outbox;
 use crate::s3::outbox::tests::targets;
 use crate::s3::store::Store;
 use crate::s3::store::bucket::MAX_UPLOADS;
-use crate::s3::store::object::Hashes;
+use crate::s3::store::object::{Hashes, Part};
 
 const BUCKET: &str = "payloads";
 
@@ -150,5 +150,5 @@ async fn part_for_an_upload_of_a_deleted_bucket_is_rejected() {
     let bucket = operations.bucket(BUCKET).unwrap();
     let written = bucket.data_writer().unwrap().finish(Hashes::new(None)).await.unwrap();
     operations.store.remove(&bucket).unwrap();
-    assert!(bucket.add_part(&id, 2, written).is_err());
+    assert!(bucket.add_part(&id, 2, Part { written, modified: 0 }).is_err());
 }

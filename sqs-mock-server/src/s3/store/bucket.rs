@@ -9,7 +9,7 @@ use parking_lot::{Mutex, MutexGuard};
 use s3s::{S3Error, S3Result, s3_error};
 
 use crate::s3::notifications::Configuration;
-use crate::s3::store::object::{DataWriter, Object, Upload, Written};
+use crate::s3::store::object::{DataWriter, Object, Part, Tags, Upload};
 use crate::s3::store::{self, Contents};
 
 /// A bucket. Its methods that write files return errors of S3 as [`io::Error::other`].
@@ -132,7 +132,12 @@ impl Bucket {
 
     /// Creates a data file for the body of a request.
     pub(crate) fn data_writer(&self) -> io::Result<DataWriter> {
-        DataWriter::create(&self.root.join("data"))
+        DataWriter::create(&self.data_directory())
+    }
+
+    /// The directory of the data files.
+    pub(crate) fn data_directory(&self) -> PathBuf {
+        self.root.join("data")
     }
 
     /// Stores an object in place of an older one, unless `check` rejects the older one, and ends the upload that it comes
@@ -161,6 +166,23 @@ impl Bucket {
         done(&state.notifications, &object);
         upload.and_then(|id| state.uploads.remove(id));
         Ok(object)
+    }
+
+    /// Replaces the tags of an object; `false` if it does not exist. `done` is called under the lock.
+    pub(crate) fn set_tags(
+        &self,
+        key: &str,
+        tags: Tags,
+        done: impl FnOnce(&Configuration, &Object),
+    ) -> io::Result<bool> {
+        let mut state = self.open()?;
+        let Some(before) = state.objects.get(key) else { return Ok(false) };
+        // It shares the data files with the object before, and its readers.
+        let object = Object { tags, ..Object::clone(before) };
+        store::write(&store::object_file(&self.root, key), &object)?;
+        done(&state.notifications, &object);
+        state.objects.insert(key.to_owned(), Arc::new(object));
+        Ok(true)
     }
 
     /// Deletes an object, unless `check` rejects it; `false` if it does not exist. `done` is called under the lock, also
@@ -213,7 +235,7 @@ impl Bucket {
     }
 
     /// Adds a part or replaces the part of the same number.
-    pub(crate) fn add_part(&self, id: &str, number: i32, part: Written) -> S3Result<()> {
+    pub(crate) fn add_part(&self, id: &str, number: i32, part: Part) -> S3Result<()> {
         let mut state = self.state.lock();
         let upload = state.uploads.get_mut(id).ok_or_else(no_such_upload)?;
         upload.parts.insert(number, part);

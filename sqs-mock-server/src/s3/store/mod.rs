@@ -13,6 +13,7 @@
 
 pub(crate) mod bucket;
 pub(crate) mod object;
+mod temporary;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,6 @@ use s3s::crypto::{Checksum as _, Sha256};
 use s3s::path::check_bucket_name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tempfile::TempDir;
 
 use crate::control::arn::with_partitions;
 use crate::control::seed;
@@ -33,33 +33,39 @@ use crate::control::seed::Seed;
 use crate::s3::notifications::{Configuration, Rule};
 use crate::s3::store::bucket::Bucket;
 use crate::s3::store::object::{DataFile, Object, hex};
+use crate::s3::store::temporary::Temporary;
 
 /// All buckets of a directory.
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) root: PathBuf,
-    /// Removes the directory on drop.
-    temporary: Option<TempDir>,
+    /// Removes the directory on drop. The first bucket creates it.
+    temporary: Option<Temporary>,
     /// Locked before the lock of a bucket, never while one is held.
     buckets: RwLock<BTreeMap<String, Arc<Bucket>>>,
     ids: Mutex<Rng>,
 }
 
 impl Store {
-    /// Opens a directory and creates it if it is missing. `None` is a temporary directory, which the drop removes.
+    /// Opens a directory, which may be missing until the first bucket creates it. `None` is a temporary directory, which
+    /// the drop removes.
     ///
     /// # Errors
     /// The directory cannot be read or written, or a file in it is damaged.
     pub(crate) fn open(directory: Option<&Path>, seed: Seed) -> io::Result<Self> {
-        let (root, temporary) = match directory {
-            Some(directory) => (directory.to_owned(), None),
-            None => TempDir::with_prefix("sqs-mock-s3-").map(|made| (made.path().to_owned(), Some(made)))?,
+        let (root, temporary) = if let Some(directory) = directory {
+            (directory.to_owned(), None)
+        } else {
+            let temporary = Temporary::new();
+            (temporary.path.clone(), Some(temporary))
         };
         let ids = Mutex::new(seed.generator("ids of S3"));
-        let buckets = root.join("buckets");
-        fs::create_dir_all(&buckets)?;
+        let entries = match fs::read_dir(root.join("buckets")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            entries => Some(entries?),
+        };
         let mut all = BTreeMap::new();
-        for entry in fs::read_dir(&buckets)? {
+        for entry in entries.into_iter().flatten() {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if entry.file_type()?.is_dir() && check_bucket_name(&name) {
@@ -90,6 +96,9 @@ impl Store {
         let mut buckets = self.buckets.write();
         if buckets.contains_key(name) {
             return Ok(false);
+        }
+        if let Some(temporary) = &self.temporary {
+            temporary.create()?;
         }
         let bucket = Bucket::create(name, location, self.root.join("buckets").join(name), now)?;
         buckets.insert(name.to_owned(), Arc::new(bucket));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io};
@@ -44,6 +45,9 @@ impl Attributes {
     }
 }
 
+/// Tags of an object, each a key and a value.
+pub(crate) type Tags = BTreeMap<String, String>;
+
 /// An object; its JSON is the record on disk.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Object {
@@ -52,6 +56,9 @@ pub(crate) struct Object {
     /// In milliseconds since the epoch.
     pub(crate) modified: u64,
     pub(crate) attributes: Attributes,
+    /// Records of earlier versions have none.
+    #[serde(default)]
+    pub(crate) tags: Tags,
     pub(crate) checksum: Option<StoredChecksum>,
     pub(crate) segments: Vec<Segment>,
     /// Whether the object is the result of a multipart upload.
@@ -79,6 +86,40 @@ pub(crate) struct Segment {
     pub(crate) size: u64,
     #[serde(skip)]
     pub(crate) data: Arc<DataFile>,
+}
+
+impl Segment {
+    /// Makes a data file with the same bytes in another directory: a hard link, since both files stay as they are. File
+    /// systems without links get a copy, which some of them make without copying bytes. Blocks.
+    pub(crate) fn copy_to(&self, directory: &Path) -> io::Result<Self> {
+        let source = &self.data.path;
+        let linked = create_unique(directory, |path| fs::hard_link(source, path));
+        let ((), path) = linked.or_else(|_| copy_file(source, directory))?;
+        Ok(Self::new(path, self.size))
+    }
+
+    /// A data file that no record refers to yet.
+    fn new(path: PathBuf, size: u64) -> Self {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self { file, size, data: Arc::new(DataFile { path, is_temporary: true.into() }) }
+    }
+}
+
+/// Copies a file into a directory.
+fn copy_file(source: &Path, directory: &Path) -> io::Result<((), PathBuf)> {
+    create_unique(directory, |path| {
+        fs::File::create_new(path)?;
+        fs::copy(source, path).map(drop).inspect_err(|_| drop(fs::remove_file(path)))
+    })
+}
+
+/// Creates a file with a random name.
+fn create_unique<T>(
+    directory: &Path,
+    create: impl FnMut(&Path) -> io::Result<T>,
+) -> io::Result<(T, PathBuf)> {
+    let created = tempfile::Builder::new().prefix("").rand_bytes(20).make_in(directory, create)?;
+    Ok(created.keep()?)
 }
 
 /// A data file. A reader holds it until it is done.
@@ -114,10 +155,30 @@ pub(crate) struct Upload {
     /// In milliseconds since the epoch.
     pub(crate) initiated: u64,
     pub(crate) attributes: Attributes,
+    pub(crate) tags: Tags,
     pub(crate) algorithm: Option<Algorithm>,
     /// Whether the checksum covers the whole object; otherwise it is a composite of the checksums of the parts.
     pub(crate) whole: bool,
-    pub(crate) parts: BTreeMap<i32, Written>,
+    pub(crate) parts: BTreeMap<i32, Part>,
+}
+
+impl Upload {
+    /// The type of the checksum of the object, if it has one.
+    pub(crate) fn checksum_type(&self) -> ChecksumType {
+        ChecksumType::from_static(if self.whole {
+            ChecksumType::FULL_OBJECT
+        } else {
+            ChecksumType::COMPOSITE
+        })
+    }
+}
+
+/// A part of an upload.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) written: Written,
+    /// In milliseconds since the epoch.
+    pub(crate) modified: u64,
 }
 
 /// Bytes per read.
@@ -133,15 +194,10 @@ pub(crate) struct DataWriter {
 impl DataWriter {
     /// Creates an empty file with a random name.
     pub(crate) fn create(directory: &Path) -> io::Result<Self> {
-        let mut names = tempfile::Builder::new();
-        let created =
-            names.prefix("").rand_bytes(20).make_in(directory, |path| fs::File::create_new(path))?;
-        let (file, path) = created.keep()?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let data = Arc::new(DataFile { path, is_temporary: true.into() });
+        let (file, path) = create_unique(directory, |path| fs::File::create_new(path))?;
         let mut file = File::from_std(file);
         file.set_max_buf_size(1 << 20);
-        Ok(Self { segment: Segment { file: name, size: 0, data }, file })
+        Ok(Self { segment: Segment::new(path, 0), file })
     }
 
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -300,6 +356,22 @@ impl Hashes {
         Self { md5: Md5::new(), algorithm, hasher }
     }
 
+    /// Reads all bytes of an object.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub(crate) async fn of(
+        object: &Object,
+        algorithm: Option<Algorithm>,
+    ) -> io::Result<([u8; 16], Option<StoredChecksum>)> {
+        let mut hashes = Self::new(algorithm);
+        let mut chunks = pin!(read(object, 0..object.size()));
+        while let Some(chunk) = chunks.try_next().await? {
+            hashes.update(&chunk);
+        }
+        Ok(hashes.finish())
+    }
+
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.md5.update(bytes);
         self.hasher.update(bytes);
@@ -314,5 +386,32 @@ impl Hashes {
             self.md5.finalize(),
             self.algorithm.zip(value).map(|(algorithm, value)| StoredChecksum { algorithm, value }),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copy_of_a_data_file_is_independent_of_it_with_and_without_links() {
+        let directory = tempfile::tempdir().unwrap();
+        let (source, target) = (directory.path().join("source"), directory.path().join("target"));
+        fs::create_dir(&target).unwrap();
+        fs::write(&source, "tea").unwrap();
+        let segment = Segment::new(source.clone(), 3);
+        let linked = segment.copy_to(&target).unwrap();
+        let ((), copied) = copy_file(&source, &target).unwrap();
+        // No record refers to it.
+        drop(segment);
+        assert!(!source.exists());
+        for path in [&linked.data.path, &copied] {
+            assert_eq!(fs::read_to_string(path).unwrap(), "tea");
+        }
+        assert!(target.join(&linked.file).exists());
+        drop(linked);
+        assert_eq!(fs::read_dir(&target).unwrap().count(), 1);
+        copy_file(&source, &target).unwrap_err();
+        assert_eq!(fs::read_dir(&target).unwrap().count(), 1, "a failed copy leaves no file");
     }
 }

@@ -143,10 +143,7 @@ fn rules_that_s3_refuses_are_rejected_when_the_server_starts() {
             "[s3]\ndirectory = 'd'\n[[buckets]]\nname = 'abc'\n[[buckets]]\nname = 'abc'".to_owned(),
             "config:6:8: buckets[1].name: duplicate bucket name; first defined at config:4:8",
         ),
-        (
-            "[[buckets]]\nname = 'abc'".to_owned(),
-            "config:1:1: buckets[0]: S3 is off; [s3] or --with-s3 DIR starts it",
-        ),
+        ("[[buckets]]\nname = 'abc'".to_owned(), "config:1:1: buckets[0]: S3 is off; "),
     ] {
         let error = MockSqsBuilder::from_toml(&text).unwrap().in_process().unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}\n{expected}");

@@ -20,7 +20,7 @@ use super::notifications::{EVERYTHING, configure, exchange, queue_arn, rule};
 use super::{BUCKET, bytes, client, put, refusal, server};
 
 /// A server whose bucket announces everything in the queue `events`.
-async fn announcing() -> (MockSqs, Client) {
+pub(super) async fn announcing() -> (MockSqs, Client) {
     let server = server().await;
     server.client().create_queue().queue_name("events").send().await.unwrap();
     announce(&server, &rule("Queue", &queue_arn("events"), EVERYTHING, "")).await;
@@ -35,7 +35,7 @@ async fn announce(server: &MockSqs, rules: &str) {
 }
 
 /// Waits for this number of events in the queue `events`, and returns all that it has, in their order.
-async fn events(server: &MockSqs, count: usize) -> Vec<Value> {
+pub(super) async fn events(server: &MockSqs, count: usize) -> Vec<Value> {
     let messages = server.queue("events").expect_messages(count).await.unwrap();
     messages.iter().map(|message| serde_json::from_str(message.body()).unwrap()).collect()
 }
@@ -53,7 +53,7 @@ async fn hold_back_the_body_of_a_delete(server: &MockSqs) -> TcpStream {
 }
 
 /// Name and object of an event.
-fn brief(event: &Value) -> (&str, Value) {
+pub(super) fn brief(event: &Value) -> (&str, Value) {
     let record = &event["Records"][0];
     let mut object = record["s3"]["object"].clone();
     object.as_object_mut().unwrap().remove("sequencer");

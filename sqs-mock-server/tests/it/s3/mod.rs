@@ -5,6 +5,7 @@ mod binary;
 mod browsers;
 mod bucket_settings;
 mod conditions;
+mod copies;
 mod events;
 mod events_over_topics;
 mod faults;
@@ -16,6 +17,7 @@ mod notifications;
 mod objects;
 mod shared_port;
 mod signatures;
+mod tags;
 mod wire;
 
 use std::fmt::Debug;

@@ -8,7 +8,7 @@ use aws_sdk_s3::types::{
 
 use super::{BUCKET, bytes, client, get, put, refusal, server};
 
-const PART: usize = 5 << 20;
+pub(super) const PART: usize = 5 << 20;
 
 /// Uploads one part, with the default checksum of the SDK.
 pub(super) async fn upload(client: &Client, key: &str, id: &str, number: i32, body: &[u8]) -> CompletedPart {
@@ -31,7 +31,13 @@ async fn upload_with(
         .build()
 }
 
-async fn begin(client: &Client, key: &str) -> String {
+/// Completes an upload of these parts.
+pub(super) async fn complete(client: &Client, key: &str, id: &str, completed: &[CompletedPart]) {
+    let complete = client.complete_multipart_upload().bucket(BUCKET).key(key).upload_id(id);
+    complete.multipart_upload(parts(completed)).send().await.unwrap();
+}
+
+pub(super) async fn begin(client: &Client, key: &str) -> String {
     let begun =
         client.create_multipart_upload().bucket(BUCKET).key(key).metadata("m", "1").send().await.unwrap();
     begun.upload_id.unwrap()
@@ -227,4 +233,32 @@ async fn second_upload_of_a_part_replaces_the_first() {
     assert_eq!(get(&client, "a").await, b"second");
     let data = server.s3().directory().join("buckets/payloads/data");
     assert_eq!(std::fs::read_dir(data).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn parts_are_listed_in_pages() {
+    let server = server().await;
+    let client = client(&server);
+    let id = begin(&client, "a").await;
+    for number in [7, 2, 5] {
+        upload(&client, "a", &id, number, &bytes(usize::try_from(number).unwrap())).await;
+    }
+    let list = || client.list_parts().bucket(BUCKET).key("a").upload_id(&id);
+    let all = list().send().await.unwrap();
+    let rows: Vec<_> =
+        all.parts().iter().map(|part| (part.part_number().unwrap(), part.size().unwrap())).collect();
+    assert_eq!((rows, all.is_truncated()), (vec![(2, 2), (5, 5), (7, 7)], Some(false)));
+    let first = &all.parts()[0];
+    assert!(first.e_tag().is_some() && first.last_modified().is_some() && first.checksum_crc32().is_some());
+    let page = list().max_parts(2).send().await.unwrap();
+    assert_eq!(
+        (page.parts().len(), page.is_truncated(), page.next_part_number_marker()),
+        (2, Some(true), Some("5"))
+    );
+    let rest = list().part_number_marker("5").send().await.unwrap();
+    assert_eq!((rest.parts()[0].part_number(), rest.is_truncated()), (Some(7), Some(false)));
+    assert_eq!((rest.part_number_marker(), rest.upload_id()), (Some("5"), Some(id.as_str())));
+    assert_eq!(refusal(list().max_parts(-1).send().await), (400, "InvalidArgument".to_owned()));
+    let unknown = client.list_parts().bucket(BUCKET).key("b").upload_id(&id).send().await;
+    assert_eq!(refusal(unknown), (404, "NoSuchUpload".to_owned()));
 }

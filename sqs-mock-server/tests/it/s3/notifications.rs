@@ -11,7 +11,7 @@ use super::{BUCKET, server};
 use crate::wire::{Wire, ask};
 
 /// All changes that this server announces.
-pub(super) const EVERYTHING: &[&str] = &["s3:ObjectCreated:*", "s3:ObjectRemoved:*"];
+pub(super) const EVERYTHING: &[&str] = &["s3:ObjectCreated:*", "s3:ObjectRemoved:*", "s3:ObjectTagging:*"];
 const CREATED: &[&str] = &["s3:ObjectCreated:*"];
 const UNABLE: &str = "Unable to validate the following destination configurations";
 const SKIP: &str = "x-amz-skip-destination-validation: true\r\n";

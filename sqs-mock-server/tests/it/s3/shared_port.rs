@@ -159,3 +159,15 @@ async fn buckets_and_objects_are_listed_over_http() {
     let error = wire.get(&format!("/_mock/objects/content?bucket={BUCKET}&key=none")).await.error(404);
     assert_eq!(error, format!("bucket {BUCKET:?} has no object \"none\""));
 }
+
+#[tokio::test]
+async fn presigned_url_of_version_2_needs_no_host_of_s3() {
+    let server = server().await;
+    server.s3().put(BUCKET, "a", "tea").await.unwrap();
+    let signature = "AWSAccessKeyId=test&Signature=c2lnbmF0dXJl&Expires=1999999999";
+    let got = exchange(server.endpoint_url(), &format!("GET /payloads/a?{signature}"), "", "").await;
+    assert!(got.starts_with("HTTP/1.1 200") && got.ends_with("tea"), "{got}");
+    let listed =
+        exchange(server.endpoint_url(), &format!("GET /?Action=ListQueues&{signature}"), "", "").await;
+    assert!(listed.contains("<ListQueuesResponse"), "{listed}");
+}

@@ -134,9 +134,9 @@ async fn errors_have_the_texts_and_elements_of_s3() {
         // XML cannot represent the key.
         ("GET /payloads/a%01", 404, "<Message>The specified key does not exist.</Message>"),
         (
-            "GET /payloads/a?tagging",
+            "GET /payloads/a?torrent",
             501,
-            "<Code>NotImplemented</Code><Message>This server does not implement GetObjectTagging.</Message>",
+            "<Code>NotImplemented</Code><Message>This server does not implement GetObjectTorrent.</Message>",
         ),
         (
             "PATCH /payloads/a",
