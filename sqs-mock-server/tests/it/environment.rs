@@ -57,7 +57,7 @@ fn error_names_the_variable_of_an_invalid_value() {
 #[test]
 fn unknown_variable_causes_a_warning() {
     let (output, stderr) = checked(&[("SQS_MOCK_KEY", "a:b"), ("SQS_MOCK_PORT", "0")], &["--check-config"]);
-    let expected = "warning: the environment variable SQS_MOCK_KEY is unknown and ignored; did you mean SQS_MOCK_KEYS?\n";
+    let expected = "warning: the environment variable SQS_MOCK_KEY is unknown and ignored; did you mean SQS_MOCK_TLS_KEY or SQS_MOCK_KEYS?\n";
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), expected));
 }
 

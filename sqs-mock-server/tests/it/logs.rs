@@ -85,7 +85,7 @@ fn failed_requests_of_sns_and_sts_are_events_with_fields() {
     let paths = [
         &sns(&format!("Action=GetTopicAttributes&TopicArn={topic}")),
         &sns("Action=CreateTopic&Name=a"),
-        "/?Version=2011-06-15&Action=AssumeRole",
+        "/?Version=2011-06-15&Action=GetSessionToken",
     ];
     let events = json_lines(&log_of(&["--log", "debug", "--log-format", "json"], &paths));
     let requests: Vec<_> = events.iter().filter(|event| event["message"] == "request").collect();
