@@ -44,8 +44,8 @@ Examples:
   In place of LocalStack: port 4566, the line Ready., /_localstack/health:
     sqs-mock-server --compat localstack --host 0.0.0.0
 
-  HTTPS, with a certificate for localhost that is made at the start:
-    sqs-mock-server --tls true
+  HTTPS, with a generated certificate for localhost:
+    sqs-mock-server --tls
     curl -o root.pem http://127.0.0.1:9324/_mock/tls-root
     AWS_CA_BUNDLE=root.pem aws --endpoint-url https://localhost:9324 sqs list-queues
 
@@ -88,11 +88,11 @@ pub(crate) struct Arguments {
         global = true
     )]
     compat: Option<Compat>,
-    /// Also serves HTTPS on the same port. Without --tls-cert, a certificate for localhost is made, and GET /_mock/tls-root
-    /// returns the root to trust [default: false, or true with --tls-cert].
+    /// Also serves HTTPS on the same port, by default with a generated certificate for localhost. GET /_mock/tls-root returns
+    /// the root to trust [default: false, or true with --tls-cert].
     #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Network")]
     tls: Option<bool>,
-    /// The certificate for HTTPS in PEM, with those between it and the root.
+    /// The certificate for HTTPS in PEM, with intermediate ones.
     #[arg(long, value_name = "FILE", help_heading = "Network")]
     tls_cert: Option<PathBuf>,
     /// The private key of --tls-cert in PEM.
@@ -117,7 +117,7 @@ pub(crate) struct Arguments {
     /// separate them by commas. By default web pages can neither change nor read anything.
     #[arg(long = "cors-origin", value_name = "ORIGIN", value_delimiter = ',', help_heading = "Browsers")]
     cors_origins: Vec<String>,
-    /// Token that /_mock and /_aws require: `Authorization: Bearer <TOKEN>`.
+    /// Token that /_mock, /_aws and /_localstack require: `Authorization: Bearer <TOKEN>`.
     #[arg(long, value_name = "TOKEN", hide_env_values = true, help_heading = "Browsers")]
     admin_token: Option<String>,
     /// Does not serve the page at /_mock/console/.
@@ -182,7 +182,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MODE", value_parser = word::<Durability>(&DURABILITIES), help_heading = "Data")]
     durability: Option<Durability>,
     /// Keeps the objects of S3 in this directory, which is created if it is missing. By default they are in `s3` in the
-    /// directory of --data, or else in a temporary directory, which ends with the process.
+    /// directory of --data, or else in a temporary directory, which is deleted when the process exits.
     #[arg(long, value_name = "DIR", help_heading = "S3")]
     with_s3: Option<PathBuf>,
     /// A port for S3 only, which needs neither a signature nor a host `s3.*`; 0 takes a free port and prints it [default:

@@ -92,6 +92,7 @@ impl Site for Router {
         #[cfg(feature = "s3")]
         if let Some(front) = &self.s3
             && is_s3(&head)
+            && !is_admin_of_s3_host(&head)
         {
             // Boxed, so that the future of SQS requests stays small.
             let response = Box::pin(front.route(Request::from_parts(head, incoming))).await?;
@@ -237,6 +238,12 @@ pub(crate) fn is_s3(head: &Parts) -> bool {
         // `s3.<domain>` or `<bucket>.s3.<domain>`.
         None => host_of(head).split('.').take(2).any(|label| label == s3),
     }
+}
+
+/// Whether a request is for the admin API, although its host is `s3.<domain>`: no name of a bucket begins as its paths do.
+#[cfg(feature = "s3")]
+fn is_admin_of_s3_host(head: &Parts) -> bool {
+    head.uri.path().starts_with("/_") && admin::owns(head.uri.path()) && host_of(head).starts_with("s3.")
 }
 
 /// Whether a request has a signature of version 2 for S3, in a header or in a presigned URL. That of other services is in

@@ -17,8 +17,8 @@ use crate::sqs::front::Endpoint;
 use crate::sts::Sts;
 
 /// Why a server does not serve S3, and what turns it on.
-pub(crate) const S3_IS_OFF: &str = "S3 is off; the binary serves it without --no-s3, an embedded server with \
-                                    MockSqs::builder().s3(..), a config file with [s3]";
+pub(crate) const S3_IS_OFF: &str = "S3 is off; the binary serves it without --no-s3 and without [s3] enabled = false, an \
+                                    embedded server with MockSqs::builder().s3(..) or [s3] in its config file";
 
 /// SQS, SNS and STS with what they share, and S3 if it is started.
 #[derive(Debug)]

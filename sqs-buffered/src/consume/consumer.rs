@@ -234,6 +234,7 @@ impl<H: Execute> Consumer<H> {
             is_paused: self.is_paused(),
             since_start: shared.started.get().map(Instant::elapsed),
             last_receive: shared.observer.since_last_receive(),
+            last_asked: shared.observer.since_last_asked(),
             is_full: shared.credits.is_full(),
             running_handlers: shared.running_handlers.load(Relaxed),
             held: stats.held,
@@ -357,6 +358,8 @@ pub struct Health {
     pub since_start: Option<Duration>,
     /// The time since SQS has answered a receive; `None` before the first answer. It grows while all places are taken.
     pub last_receive: Option<Duration>,
+    /// The time since a receive began while no other was running, for example after all places were taken; `None` before the first.
+    pub last_asked: Option<Duration>,
     /// Whether messages are in all places, so that nothing is received.
     pub is_full: bool,
     /// Running handlers, or batches.
@@ -369,10 +372,12 @@ pub struct Health {
 
 impl Health {
     /// Whether the consumer runs, and SQS has answered a receive within this time, or there is a reason why it was not asked: a pause, a
-    /// shutdown, or messages in all places. In the beginning, it has this time for its first receive.
+    /// shutdown, or messages in all places. In the beginning, and after such a reason, it has this time for the next receive. So the time
+    /// must exceed that of a receive: its [wait time](ConsumerBuilder::wait_time), 20 s by default, and its
+    /// [attempt timeout](ConsumerBuilder::attempt_timeout), 10 s.
     pub fn is_live(&self, within: Duration) -> bool {
         let has_reason = self.is_paused || self.is_stopping || self.is_full;
-        let last = self.last_receive.or(self.since_start);
+        let last = self.last_receive.into_iter().chain(self.last_asked).min().or(self.since_start);
         self.is_running && (has_reason || last.is_some_and(|last| last <= within))
     }
 }

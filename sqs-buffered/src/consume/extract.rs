@@ -356,7 +356,7 @@ impl<S: Sync> FromMessage<S> for Attempt {
 /// The body of a message, deserialized from JSON.
 ///
 /// If the body is not valid JSON for `T`, the handler fails with an error such as
-/// ``the body is not JSON for Order: missing field `id` at line 1 column 2``. If the body is an envelope of SNS, EventBridge or S3, the error
+/// ``the JSON of the body does not fit Order: missing field `id` at line 1 column 2``. If the body is an envelope of SNS, EventBridge or S3, the error
 /// says so.
 ///
 /// ```
@@ -381,7 +381,12 @@ impl<S: Sync, T: DeserializeOwned + Send> FromMessage<S> for Json<T> {
         let value = serde_json::from_str(body);
         value.map(Self).map_err(|error| {
             let name = without_paths(type_name::<T>());
-            InvalidBody(format!("the body is not JSON for {name}: {error}{}", found(body))).into()
+            let problem = if error.is_data() {
+                "the JSON of the body does not fit"
+            } else {
+                "the body is not JSON for"
+            };
+            InvalidBody(format!("{problem} {name}: {error}{}", found(body))).into()
         })
     }
 }
@@ -415,7 +420,7 @@ mod tests {
     async fn error_of_invalid_json_names_the_type_and_the_position() {
         assert_eq!(read(Some(r#"{"x":7}"#)).await, Ok(Order { x: 7 }));
         let text = read::<Order>(Some("{}")).await.unwrap_err();
-        assert_eq!(text, "the body is not JSON for Order: missing field `x` at line 1 column 2");
+        assert_eq!(text, "the JSON of the body does not fit Order: missing field `x` at line 1 column 2");
         let text = read::<Vec<Order>>(Some("tea")).await.unwrap_err();
         assert_eq!(text, "the body is not JSON for Vec<Order>: expected ident at line 1 column 2");
         assert_eq!(read::<Order>(None).await.unwrap_err(), "the message has no body");

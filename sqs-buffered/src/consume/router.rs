@@ -173,6 +173,10 @@ impl Key {
                 "; the body is an SNS notification, which has the message attributes: route with \
                  Router::by_pointer(\"/MessageAttributes/{name}/Value\") to handlers of `Sns<..>`, or enable raw message delivery"
             ),
+            // SNS with raw message delivery.
+            (Self::Pointer(pointer), None) if pointer.starts_with("/MessageAttributes/") => {
+                "; the body is no SNS notification: with raw message delivery, route with Router::by_attribute".to_owned()
+            }
             (Self::Attribute(_), Some(Envelope::EventBridge)) => {
                 "; the body is an event of EventBridge: route with \
                  Router::by_pointer(\"/detail-type\") to handlers of `EventBridge<..>`"
@@ -281,6 +285,9 @@ mod tests {
             let Outcome::DeadLetter(reason) = outcome(&router, None, body).await else { panic!() };
             assert!(reason.contains(&format!("Router::by_pointer({pointer:?})")), "{reason}");
         }
+        let raw = Router::by_pointer("/MessageAttributes/type/Value").route("created", created);
+        let Outcome::DeadLetter(reason) = outcome(&raw, Some("created"), "{}").await else { panic!() };
+        assert!(reason.ends_with("with raw message delivery, route with Router::by_attribute"), "{reason}");
     }
 
     #[tokio::test]

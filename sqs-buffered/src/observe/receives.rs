@@ -193,6 +193,8 @@ pub(crate) struct Observer {
     is_outage: AtomicBool,
     /// When SQS last answered a receive.
     last_receive: Mutex<Option<Instant>>,
+    /// When a receive last began while no other was running.
+    last_asked: Mutex<Option<Instant>>,
     /// When all messages that were given back are visible again.
     hidden_until: Mutex<Option<Instant>>,
 }
@@ -206,6 +208,7 @@ impl Observer {
             hook,
             is_outage: AtomicBool::new(false),
             last_receive: Mutex::default(),
+            last_asked: Mutex::default(),
             hidden_until: Mutex::default(),
         }
     }
@@ -219,6 +222,16 @@ impl Observer {
     /// The time since SQS has answered a receive.
     pub(crate) fn since_last_receive(&self) -> Option<Duration> {
         self.last_receive.lock().map(|at| at.elapsed())
+    }
+
+    /// A receive begins, and no other is running.
+    pub(crate) fn asks(&self) {
+        *self.last_asked.lock() = Some(Instant::now());
+    }
+
+    /// The time since a receive began while no other was running.
+    pub(crate) fn since_last_asked(&self) -> Option<Duration> {
+        self.last_asked.lock().map(|at| at.elapsed())
     }
 
     /// Whether a message that was given back is still hidden.

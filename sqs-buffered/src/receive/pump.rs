@@ -326,6 +326,9 @@ impl<H: Execute> Pump<H> {
     fn begin(&self, receives: &mut JoinSet<Ended>, asked: Reservation) {
         let (source, terms, stop) = (self.source.clone(), self.terms, self.stop.clone());
         let (observer, is_proven) = (Arc::clone(&self.observer), Arc::clone(&self.is_proven));
+        if receives.is_empty() {
+            observer.asks();
+        }
         let span = span(&source.url);
         let receive = async move {
             let result =

@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn invalid_setting_is_named_with_its_value_and_what_is_allowed() {
         type Change = fn(&mut Settings);
-        let table: [(Change, &str); 7] = [
+        let table: [(Change, &str); 8] = [
             (
                 |settings| settings.attempt_timeout = Duration::ZERO,
                 "attempt_timeout is zero, allowed is more than zero",

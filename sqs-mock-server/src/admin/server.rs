@@ -62,7 +62,7 @@ pub(crate) fn health(ask: &Ask<'_>) -> Answered {
 /// # Errors
 /// The server does not stand in for `LocalStack`.
 fn check_localstack(ask: &Ask<'_>, instead: &str) -> Result<(), Refusal> {
-    let text = || format!("this path needs --compat localstack; {instead} has no condition");
+    let text = || format!("this path needs --compat localstack; {instead} always works");
     if ask.services.is_localstack { Ok(()) } else { Err(Refusal::not_found(text())) }
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn forget_findings(ask: &Ask<'_>) -> Answered {
 #[cfg(feature = "tls")]
 pub(crate) fn tls_root(ask: &Ask<'_>) -> Answered {
     let root = ask.services.tls_root.get();
-    let root = root.ok_or_else(|| Refusal::not_found("this server has no TLS; --tls true starts it"))?;
+    let root = root.ok_or_else(|| Refusal::not_found("this server has no TLS; --tls starts it"))?;
     let mut response = http::Response::new(bytes::Bytes::from(root.to_string()));
     let kind = http::HeaderValue::from_static("application/x-pem-file");
     response.headers_mut().insert(http::header::CONTENT_TYPE, kind);

@@ -87,7 +87,7 @@ fn tls(
     match (is_on, cert, key) {
         (Some(false), None, None) => *to = None,
         (Some(false), ..) => {
-            return Err("--tls false cannot be combined with --tls-cert and --tls-key".to_owned());
+            return Err("--tls=false cannot be combined with --tls-cert and --tls-key".to_owned());
         }
         (_, Some(cert), Some(key)) => *to = Some(Tls::files(cert, key)),
         (_, Some(_), None) => return Err("--tls-cert requires --tls-key".to_owned()),

@@ -68,7 +68,7 @@ pub struct Config {
     pub public_url: Option<String>,
     /// How queue URLs name the region.
     pub queue_url_style: QueueUrlStyle,
-    /// [`MockSqsBuilder::auto_create_queues`](crate::mock::builder::MockSqsBuilder::auto_create_queues).
+    /// [`MockSqsBuilder::auto_create`](crate::mock::builder::MockSqsBuilder::auto_create).
     pub auto_create: bool,
     /// [`MockSqsBuilder::one_minute_rules`](crate::mock::builder::MockSqsBuilder::one_minute_rules). The default is that of
     /// [`relaxed_timing`](Self::relaxed_timing), negated.

@@ -32,8 +32,8 @@ pub(crate) const DEFAULT_CAPACITY: usize = 1000;
 /// The maximum total size of the records; the latest record alone may exceed it.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Parameters of signature versions 4 and 2.
-const SECRETS: [&[u8]; 3] = [b"Signature", b"SecurityToken", b"AWSAccessKeyId"];
+/// Parameters of signature versions 4 and 2, and the token of an identity provider.
+const SECRETS: [&[u8]; 4] = [b"Signature", b"SecurityToken", b"AWSAccessKeyId", b"WebIdentityToken"];
 
 const SECRET_PREFIX: &[u8] = b"X-Amz-";
 

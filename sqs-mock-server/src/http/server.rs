@@ -182,10 +182,17 @@ async fn serve(
     };
     let ended = match tls.filter(|_| is_encrypted) {
         None => converse(stream.as_mut(), site, limits, stopped, false).await,
-        Some(tls) => match tls.accept(stream.as_mut(), limits.head_timeout).await {
-            Ok(stream) => converse(stream, site, limits, stopped, true).await,
-            Err(error) => return tracing::debug!(%error, "a handshake failed"),
-        },
+        Some(tls) => {
+            let mut stopping = stopped.clone();
+            let accepted = tokio::select! {
+                accepted = tls.accept(stream.as_mut(), limits.head_timeout) => accepted,
+                _ = stopping.changed() => return,
+            };
+            match accepted {
+                Ok(stream) => converse(stream, site, limits, stopped, true).await,
+                Err(error) => return tracing::debug!(%error, "a handshake failed"),
+            }
+        }
     };
     let Err(error) = ended else { return };
     if Break::behind(&error) == Some(Break::Reset) {

@@ -29,50 +29,51 @@ use tokio_rustls::server::TlsStream;
 /// The first byte of a connection that begins with a handshake. No request of HTTP begins with it.
 const HANDSHAKE: u8 = 0x16;
 
-/// The names of every certificate that is made.
-const NAMES: [&str; 6] = [
-    "localhost",
-    "*.localhost",
-    "127.0.0.1",
-    "::1",
-    "localhost.localstack.cloud",
-    "*.localhost.localstack.cloud",
-];
+/// The start and the end of a certificate in PEM.
+const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
+const END: &str = "-----END CERTIFICATE-----";
+
+/// The addresses in every generated certificate.
+const ADDRESSES: [&str; 2] = ["127.0.0.1", "::1"];
+
+/// The domains in every generated certificate, with their subdomains.
+const DOMAINS: [&str; 2] = ["localhost", "localhost.localstack.cloud"];
 
 /// The certificate of a server that also speaks TLS.
 ///
 /// ```
 /// use sqs_mock_server::Tls;
 ///
-/// let made = Tls::default(); // for localhost, made at the start
+/// let generated = Tls::default(); // for localhost
 /// let own = Tls::files("cert.pem", "key.pem");
 /// ```
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
-    /// The file with the certificate, and those between it and the root, in PEM.
+    /// The file with the certificate, and intermediate ones, in PEM.
     pub(crate) cert: Option<PathBuf>,
     /// The file with its private key in PEM.
     pub(crate) key: Option<PathBuf>,
 }
 
 impl Tls {
-    /// A certificate and its private key, in PEM. The file of the certificate may also have those between it and the root.
+    /// A certificate and its private key, in PEM. The file of the certificate may also have intermediate ones.
     pub fn files(cert: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
         Self { cert: Some(cert.into()), key: Some(key.into()) }
     }
 
-    /// Reads the files, or makes a certificate for these hosts, beside those of this machine.
+    /// Reads the files, or generates a certificate for these hosts, beside those of this machine. Queue URLs may name the region in their
+    /// host.
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`]: a file is missing or has no certificate or key, or the two do not belong together.
-    pub(crate) fn load(&self, hosts: &[String]) -> io::Result<Loaded> {
+    pub(crate) fn load(&self, hosts: &[String], region: &str) -> io::Result<Loaded> {
         let (chain, key, root) = match (&self.cert, &self.key) {
-            (None, None) => {
-                made(hosts).map_err(|error| invalid(format!("cannot make a certificate: {error}")))?
-            }
+            (None, None) => generated(hosts, region)
+                .map_err(|error| invalid(format!("cannot generate a certificate: {error}")))?,
             (Some(cert), Some(key)) => {
                 let text = fs::read_to_string(cert).map_err(|error| unreadable(cert, &error))?;
+                let text = certificates(&text);
                 let chain = CertificateDer::pem_slice_iter(text.as_bytes()).collect::<Result<Vec<_>, _>>();
                 let chain = chain.ok().filter(|chain| !chain.is_empty());
                 let chain =
@@ -95,6 +96,12 @@ impl Tls {
     }
 }
 
+/// The certificates of a file, which may have a private key, too: everybody may read them.
+fn certificates(text: &str) -> String {
+    let blocks = text.split(BEGIN).skip(1).filter_map(|block| block.split_once(END));
+    blocks.map(|(block, _)| format!("{BEGIN}{block}{END}\n")).collect()
+}
+
 fn invalid(text: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, text)
 }
@@ -104,8 +111,9 @@ fn unreadable(file: &Path, error: &io::Error) -> io::Error {
 }
 
 /// A certificate, its key, and the root in PEM that clients must trust. The key of the root is forgotten, so that it signs no other.
-fn made(
+fn generated(
     hosts: &[String],
+    region: &str,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>, String), rcgen::Error> {
     let mut root = CertificateParams::default();
     root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -115,8 +123,13 @@ fn made(
         .push(DnType::CommonName, format!("sqs-mock-server, a root for tests, {:016x}", fastrand::u64(..)));
     let root_key = KeyPair::generate()?;
     let pem = root.self_signed(&root_key)?.pem();
-    let names =
-        NAMES.into_iter().map(str::to_owned).chain(hosts.iter().filter(|host| is_name(host)).cloned());
+    // A wildcard covers one label.
+    let of_domain = |domain: &str| {
+        let starts = ["", "*.", "s3.", "*.s3.", &format!("sqs.{region}."), &format!("{region}.queue.")];
+        starts.map(|start| format!("{start}{domain}"))
+    };
+    let hosts = hosts.iter().filter(|host| is_name(host)).cloned();
+    let names = DOMAINS.into_iter().flat_map(of_domain).chain(ADDRESSES.map(str::to_owned)).chain(hosts);
     let mut params = CertificateParams::new(names.collect::<Vec<_>>())?;
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     params.distinguished_name.push(DnType::CommonName, "sqs-mock-server");

@@ -122,10 +122,10 @@ impl MockSqsBuilder {
     /// Creates queues and topics on first use, with default attributes, and as FIFO queues and topics if their name ends in `.fifo`. By
     /// default requests to unknown ones fail, as on AWS.
     ///
-    /// `GetQueueUrl` and every operation with a queue URL except `DeleteQueue` create queues. `Publish` and every action with a `TopicArn`
-    /// except `DeleteTopic` create topics. Requests with invalid names still fail, and so do requests to queues deleted less than 60
+    /// `GetQueueUrl` and every operation with a queue URL except `DeleteQueue` create queues. `Publish`, `PublishBatch` and
+    /// `Subscribe` create topics. Requests with invalid names still fail, and so do requests to queues deleted less than 60
     /// seconds ago with [`one_minute_rules`](Self::one_minute_rules).
-    pub fn auto_create_queues(mut self) -> Self {
+    pub fn auto_create(mut self) -> Self {
         self.config.auto_create = true;
         self
     }
@@ -227,7 +227,7 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Requires this token on `/_mock` and `/_aws`, in the header `Authorization: Bearer <token>` or
+    /// Requires this token on `/_mock`, `/_aws` and `/_localstack`, in the header `Authorization: Bearer <token>` or
     /// `x-sqs-mock-token`.
     pub fn admin_token(mut self, token: impl Into<String>) -> Self {
         self.config.admin_token = Some(Secret::from(token));
@@ -309,8 +309,9 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Also serves HTTPS, on the port of HTTP. A certificate that is made is valid for `localhost`, the loopback addresses, the
-    /// [host](Self::host) and the [allowed hosts](Self::allow_host); clients must trust [`MockSqs::tls_root`].
+    /// Also serves HTTPS, on the port of HTTP. A generated certificate is valid for `localhost` and its subdomains, the loopback addresses,
+    /// the [host](Self::host), the host of the [public URL](Self::public_url) and the [allowed hosts](Self::allow_host). Clients must trust
+    /// [`MockSqs::tls_root`].
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -389,8 +390,11 @@ impl MockSqsBuilder {
 /// What accepts encrypted connections, and the root that clients must trust, if the server has TLS.
 #[cfg(feature = "tls")]
 fn load_tls(config: &Config) -> io::Result<(Option<Acceptor>, Option<Box<str>>)> {
-    let hosts = [vec![config.host().to_owned()], config.allow_hosts.clone()].concat();
-    let loaded = config.tls.as_ref().map(|tls| tls.load(&hosts)).transpose()?;
+    let public = config.public_url.as_ref().and_then(|url| url.parse::<http::Uri>().ok());
+    let public = public.as_ref().and_then(http::Uri::host).map(str::to_owned);
+    let hosts: Vec<_> =
+        [config.host().to_owned()].into_iter().chain(config.allow_hosts.clone()).chain(public).collect();
+    let loaded = config.tls.as_ref().map(|tls| tls.load(&hosts, config.region())).transpose()?;
     Ok(loaded.map(|loaded| (loaded.acceptor, loaded.root)).unzip())
 }
 

@@ -30,7 +30,7 @@ use crate::sns::publish::publish;
 #[derive(Clone, Debug)]
 pub struct TopicView<'s> {
     sns: &'s Sns,
-    base_url: &'s str,
+    base_url: String,
     arn: TopicArn,
 }
 
@@ -162,7 +162,8 @@ impl MockSqs {
     /// A view of a topic in the server's own account and region, whether it exists or not.
     pub fn topic(&self, name: &str) -> TopicView<'_> {
         let arn = TopicArn::new(&self.names().region, &self.names().account, name);
-        TopicView { sns: &self.services.sns.actions, base_url: self.endpoint_url(), arn }
+        let base_url = self.names().base_url("http", &self.names().own_host);
+        TopicView { sns: &self.services.sns.actions, base_url, arn }
     }
 
     /// The [latest](crate::mock::builder::MockSqsBuilder::journal) requests to SNS, oldest first.

@@ -249,12 +249,14 @@ fn of_localhost(name: &str) -> Option<&str> {
     (bucket != "s3").then_some(bucket)
 }
 
+/// The text of the error `InvalidAccessKeyId`.
+const UNKNOWN_KEY: &str = "The AWS Access Key Id you provided does not exist in our records.";
+
 #[async_trait::async_trait]
 impl S3Auth for Gate {
     async fn get_secret_key(&self, access_key: &str) -> S3Result<SecretKey> {
-        let text = "The AWS Access Key Id you provided does not exist in our records.";
         let secret = self.host.names.keys.as_ref().and_then(|keys| keys.secret_of(access_key));
-        Ok(SecretKey::from(&*secret.ok_or_else(|| s3_error!(InvalidAccessKeyId, "{text}"))?))
+        Ok(SecretKey::from(&*secret.ok_or_else(|| s3_error!(InvalidAccessKeyId, "{UNKNOWN_KEY}"))?))
     }
 }
 
@@ -299,11 +301,11 @@ impl S3Access for Gate {
             let query = context.uri().query().unwrap_or_default();
             let query = form_urlencoded::parse(query.as_bytes())
                 .find_map(|(name, value)| (name == "X-Amz-Security-Token").then_some(value));
-            keys.check_token(&credentials.access_key, query.as_deref().or(header)).map_err(|error| {
-                match error {
-                    VerifyError::ExpiredToken => s3_error!(ExpiredToken, "The provided token has expired."),
-                    _ => s3_error!(InvalidToken, "The provided token is malformed or otherwise invalid."),
-                }
+            let token = query.as_deref().or(header);
+            keys.check_token(&credentials.access_key, token).map_err(|error| match error {
+                VerifyError::ExpiredToken => s3_error!(ExpiredToken, "The provided token has expired."),
+                _ if token.is_none() => s3_error!(InvalidAccessKeyId, "{UNKNOWN_KEY}"),
+                _ => s3_error!(InvalidToken, "The provided token is malformed or otherwise invalid."),
             })?;
         }
         let action = S3Action::from_name(&info.operation);

@@ -163,7 +163,7 @@ pub struct S3 {
     /// [on demand](Self::on_demand).
     #[serde(default)]
     pub buckets: Vec<String>,
-    /// Whether defaults that nobody may need are left out.
+    /// Whether it starts without a port of its own and without the default bucket.
     #[serde(skip)]
     pub(crate) is_on_demand: bool,
 }

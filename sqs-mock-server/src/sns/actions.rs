@@ -23,8 +23,14 @@ use crate::sns::{SharedTopic, Sns, deliveries, engine};
 /// The parts of a tag.
 const TAG: [&str; 2] = ["Key", "Value"];
 
+/// The topic of the parameter `TopicArn`.
+fn find(sns: &Sns, call: &Call<'_>) -> Result<Arc<SharedTopic>, QueryError> {
+    let text = call.form.required("TopicArn")?;
+    sns.topics.get(&engine::topic("TopicArn", text, call.region)?)
+}
+
 /// The topic of the parameter `TopicArn`, which is created if topics are created on first use.
-pub(crate) fn find(sns: &Sns, call: &Call<'_>) -> Result<Arc<SharedTopic>, QueryError> {
+pub(crate) fn find_or_create(sns: &Sns, call: &Call<'_>) -> Result<Arc<SharedTopic>, QueryError> {
     let text = call.form.required("TopicArn")?;
     sns.get_or_create(&engine::topic("TopicArn", text, call.region)?)
 }
@@ -190,7 +196,7 @@ const TOKEN: usize = 288;
 
 pub(crate) fn subscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let form = call.form;
-    let topic = find(sns, call)?;
+    let topic = find_or_create(sns, call)?;
     let protocol = Protocol::find(form.required("Protocol")?)?;
     let endpoint = Endpoint::read(protocol, form.get("Endpoint").unwrap_or_default())?;
     let new = NewSubscription {

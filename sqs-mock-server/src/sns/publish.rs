@@ -236,7 +236,7 @@ fn to_phone(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
 
 pub(crate) async fn batch(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let form = call.form;
-    let topic = crate::sns::actions::find(sns, call)?;
+    let topic = crate::sns::actions::find_or_create(sns, call)?;
     let places = Place::entries(form);
     let ids: Vec<_> = places.iter().map(|place| place.required(form, "Id")).collect::<Result<_, _>>()?;
     check_batch_ids(&ids)?;

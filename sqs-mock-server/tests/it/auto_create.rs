@@ -13,7 +13,7 @@ use sqs_mock_server::MockSqs;
 use crate::session::{BOTH, Session};
 
 async fn start(protocol: Protocol) -> Session {
-    Session::with(MockSqs::builder().auto_create_queues().clock_frozen(), protocol).await
+    Session::with(MockSqs::builder().auto_create().clock_frozen(), protocol).await
 }
 
 fn is_unknown<T: std::fmt::Debug>(answer: Result<T, ResponseError>) -> bool {
@@ -56,7 +56,7 @@ async fn get_queue_url_creates_the_queue() {
 
 #[tokio::test]
 async fn url_determines_the_account_and_caller_the_region() {
-    let server = MockSqs::builder().auto_create_queues().region("eu-west-1").start().await.unwrap();
+    let server = MockSqs::builder().auto_create().region("eu-west-1").start().await.unwrap();
     let url = server.queue_url("q").replace("000000000000", "123456789012");
     let client = server.client();
     client.send_message().queue_url(&url).message_body("x").send().await.unwrap();
@@ -81,7 +81,7 @@ async fn queue_with_an_invalid_name_is_not_created() {
 #[tokio::test]
 async fn delete_creates_nothing_and_with_the_rule_deleted_queues_are_created_again_after_a_minute() {
     for protocol in BOTH {
-        let mut s = Session::with(MockSqs::builder().auto_create_queues().one_minute_rules(), protocol).await;
+        let mut s = Session::with(MockSqs::builder().auto_create().one_minute_rules(), protocol).await;
         let url = s.server.queue_url("q");
         let delete = DeleteQueueInput::builder().queue_url(&url).build().unwrap();
         assert!(is_unknown(s.wire.call(protocol, delete.clone()).await));

@@ -132,7 +132,7 @@ async fn foreign_page_cannot_use_up_a_fault_by_get() {
 
 #[tokio::test]
 async fn page_cannot_create_queues_by_using_them() {
-    let (server, mut wire) = start(MockSqs::builder().auto_create_queues()).await;
+    let (server, mut wire) = start(MockSqs::builder().auto_create()).await;
     for action in ["GetQueueUrl&QueueName=made", "GetQueueAttributes&QueueUrl=made"] {
         let answer = wire.exchange(&format!("GET /?Action={action}"), &image(true), b"").await;
         answer.refused_in_xml(403, "AccessDenied");

@@ -186,3 +186,36 @@ async fn wrong_parameters_are_named_with_what_is_allowed() {
         assert_eq!((refused.code(), refused.message()), (Some("ValidationError"), Some(&*text)));
     }
 }
+
+#[cfg(feature = "s3")]
+#[tokio::test]
+async fn credentials_of_a_role_also_sign_requests_to_s3() {
+    use sqs_mock_server::s3::S3;
+
+    let server = secured().s3(S3::temporary()).start().await.unwrap();
+    let long_term = Credentials::new("AKID", "secret", None, None, "test");
+    let assume = sts(&server, long_term).assume_role().role_arn(ROLE).role_session_name("lunch");
+    let role = given(assume.send().await.unwrap().credentials().unwrap());
+    let (key, secret) = (role.access_key_id().to_owned(), role.secret_access_key().to_owned());
+    let put = |credentials: Credentials| {
+        let config = aws_sdk_s3::Config::builder()
+            .behavior_version(aws_sdk_s3::config::BehaviorVersion::latest())
+            .region(aws_sdk_s3::config::Region::new("us-east-1"))
+            .credentials_provider(aws_sdk_s3::config::SharedCredentialsProvider::new(credentials))
+            .endpoint_url(server.s3().endpoint_url())
+            .force_path_style(true)
+            .http_client(aws_smithy_http_client::Builder::new().build_http());
+        let client = aws_sdk_s3::Client::from_conf(config.build());
+        client
+            .put_object()
+            .bucket("payloads")
+            .key("a")
+            .body(aws_sdk_s3::primitives::ByteStream::from_static(b"tea"))
+            .send()
+    };
+    put(role).await.unwrap();
+    for (token, code) in [(None, "InvalidAccessKeyId"), (Some("made up".to_owned()), "InvalidToken")] {
+        let refused = put(Credentials::new(&key, &secret, token, None, "test")).await.unwrap_err();
+        assert_eq!(aws_sdk_s3::error::ProvideErrorMetadata::code(&refused), Some(code));
+    }
+}

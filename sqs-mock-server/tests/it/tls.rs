@@ -2,14 +2,20 @@
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rcgen::{CertificateParams, KeyPair};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
 use sqs_client::transport::TlsConfig;
 use sqs_client::{Client, Config};
 use sqs_mock_server::faults::Fault;
 use sqs_mock_server::{Limits, MockSqs, MockSqsBuilder, Tls};
 use tempfile::TempDir;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 
 use crate::wire::{Wire, still_answers};
 
@@ -54,15 +60,40 @@ async fn server_speaks_https_and_http_on_one_port() {
     assert_eq!(root.text(), server.tls_root().unwrap());
 }
 
+/// Makes a handshake with a client that calls the server by this name.
+async fn shake_hands(server: &MockSqs, name: &str) -> std::io::Result<()> {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(server.tls_root().unwrap().as_bytes()).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = config.with_root_certificates(roots).with_no_client_auth();
+    let stream = TcpStream::connect(server.endpoint_url().trim_start_matches("http://")).await?;
+    let name = ServerName::try_from(name.to_owned()).unwrap();
+    TlsConnector::from(Arc::new(config)).connect(name, stream).await.map(drop)
+}
+
 #[tokio::test]
-async fn certificate_names_the_allowed_hosts() {
-    let server = MockSqs::builder().tls(Tls::default()).allow_host("sqs.example.com").start().await.unwrap();
-    let https = server.https_url().unwrap();
-    assert!(client(&server, &https).list_queues().send().await.is_ok());
-    // Another root.
+async fn generated_certificate_names_the_hosts_by_which_the_server_is_called() {
+    let builder = MockSqs::builder().tls(Tls::default()).allow_host("sqs.example.com");
+    let server = builder.public_url("https://public.example.com/sqs").start().await.unwrap();
+    for name in [
+        "127.0.0.1",
+        "localhost",
+        "sqs.us-east-1.localhost",
+        "orders.s3.localhost.localstack.cloud",
+        "sqs.example.com",
+        "public.example.com",
+    ] {
+        shake_hands(&server, name).await.unwrap();
+    }
+    for name in ["other.example.com", "a.b.localhost"] {
+        let error = shake_hands(&server, name).await.unwrap_err().to_string();
+        assert!(error.contains("not valid for name"), "{name}: {error}");
+    }
     let other = MockSqs::builder().tls(Tls::default()).start().await.unwrap();
+    let https = server.https_url().unwrap();
     let error = client(&other, &https).list_queues().send().await.unwrap_err();
-    assert!(format!("{error:?}").contains("UnknownIssuer"), "{error:?}");
+    assert!(format!("{error:?}").contains("UnknownIssuer"), "a client that trusts another root: {error:?}");
 }
 
 #[tokio::test]
@@ -72,6 +103,12 @@ async fn certificate_of_files_is_served() {
     assert_eq!(server.tls_root().unwrap(), std::fs::read_to_string(&cert).unwrap());
     let url = server.https_url().unwrap().replace("127.0.0.1", "localhost");
     assert!(client(&server, &url).list_queues().send().await.is_ok());
+    // A file with both, whose root everybody may read.
+    let both =
+        format!("{}{}", std::fs::read_to_string(&key).unwrap(), std::fs::read_to_string(&cert).unwrap());
+    std::fs::write(&key, both).unwrap();
+    let server = MockSqs::builder().tls(Tls::files(&key, &key)).start().await.unwrap();
+    assert_eq!(server.tls_root().unwrap(), std::fs::read_to_string(&cert).unwrap());
 }
 
 #[tokio::test]
@@ -110,8 +147,17 @@ async fn connection_without_a_handshake_delays_no_other() {
     still_answers(&server).await;
     let https = server.https_url().unwrap();
     assert!(client(&server, &https).list_queues().send().await.is_ok());
-    let _silent = Wire::connect(&server).await;
+}
+
+#[tokio::test]
+async fn shutdown_does_not_wait_for_handshakes() {
+    let server = MockSqs::builder().tls(Tls::default()).start().await.unwrap();
+    let (_silent, mut half) = (Wire::connect(&server).await, Wire::connect(&server).await);
+    half.write(b"\x16").await.unwrap();
+    still_answers(&server).await;
+    let began = std::time::Instant::now();
     server.shutdown().await;
+    assert!(began.elapsed() < Limits::default().grace / 2, "{:?}", began.elapsed());
 }
 
 #[tokio::test]

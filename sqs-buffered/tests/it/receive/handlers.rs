@@ -83,8 +83,8 @@ async fn function_takes_json_and_state_and_its_error_backs_off() {
         errors,
         [
             "burnt",
+            "the JSON of the body does not fit Order: missing field `id` at line 1 column 8",
             "the body is not JSON for Order: expected value at line 1 column 1",
-            "the body is not JSON for Order: missing field `id` at line 1 column 8",
         ]
     );
     let mut seen = app.seen.lock().unwrap().clone();

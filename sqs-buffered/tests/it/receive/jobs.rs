@@ -100,6 +100,24 @@ async fn health_says_whether_the_consumer_lives() {
     assert!(!consumer.health().is_running);
 }
 
+/// The last answer is then older than the handler.
+#[tokio::test(start_paused = true)]
+async fn consumer_lives_while_it_asks_again_after_all_places_were_taken() {
+    let rig = Rig::new("jobs").await;
+    rig.send(["1"]).await;
+    let consumer = Consumer::builder(rig.base.clone(), &rig.url)
+        .concurrency(1)
+        .handler(async || sleep(secs(90)).await)
+        .build()
+        .unwrap();
+    let handle = consumer.spawn().unwrap();
+    for _ in 0..150 {
+        sleep(secs(1)).await;
+        assert!(consumer.health().is_live(secs(60)), "{}", consumer.health());
+    }
+    handle.shutdown(secs(1)).await.unwrap();
+}
+
 #[tokio::test]
 async fn queue_is_found_by_its_name_and_created_if_asked() {
     let rig = Rig::new("jobs").await;

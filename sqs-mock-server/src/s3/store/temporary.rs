@@ -59,6 +59,14 @@ impl Temporary {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&self.path)?;
+        // If it stayed, the next call would fail.
+        let locked = self.locked().inspect_err(|_| drop(fs::remove_dir_all(&self.path)));
+        *lock = Some(locked?);
+        Ok(())
+    }
+
+    /// Creates the file with the lock.
+    fn locked(&self) -> io::Result<File> {
         // Locked before it gets its name, so that nobody finds it without its lock.
         let unlocked = self.path.join("lock.new");
         let file = File::create_new(&unlocked)?;
@@ -67,8 +75,7 @@ impl Temporary {
             // Then no other process removes the directory.
             Err(error) => tracing::debug!(%error, path = %self.path.display(), "no lock"),
         }
-        *lock = Some(file);
-        Ok(())
+        Ok(file)
     }
 }
 
@@ -98,11 +105,15 @@ fn remove(path: &Path) -> io::Result<()> {
 
 /// Removes the directories whose processes are gone.
 fn remove_abandoned(parent: &Path) {
-    let Ok(entries) = fs::read_dir(parent) else { return };
+    let (Ok(entries), Ok(user)) = (fs::read_dir(parent), user()) else { return };
     for entry in entries.flatten() {
         let is_ours = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());
         // A link may lead to any directory.
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        // Another user could replace parts of a directory by links while it is removed.
+        if !entry.metadata().is_ok_and(|found| owner(&found) == user) {
             continue;
         }
         let (path, lock) = (entry.path(), entry.path().join(LOCK));
@@ -121,6 +132,22 @@ fn remove_abandoned(parent: &Path) {
             }
         }
     }
+}
+
+/// The user of this process, as the owner of a file that it creates.
+fn user() -> io::Result<u32> {
+    tempfile::tempfile().and_then(|file| file.metadata()).map(|found| owner(&found))
+}
+
+#[cfg(unix)]
+fn owner(metadata: &fs::Metadata) -> u32 {
+    std::os::unix::fs::MetadataExt::uid(metadata)
+}
+
+/// On other systems, each user has a temporary directory.
+#[cfg(not(unix))]
+fn owner(_: &fs::Metadata) -> u32 {
+    0
 }
 
 #[cfg(test)]

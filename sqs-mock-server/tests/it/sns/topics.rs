@@ -182,7 +182,7 @@ async fn attributes_count_in_the_memory_limit_until_they_are_removed() {
 
 #[tokio::test]
 async fn topics_are_created_on_first_use_if_asked() {
-    let mut sns = Sns::with(MockSqs::builder().auto_create_queues()).await;
+    let mut sns = Sns::with(MockSqs::builder().auto_create()).await;
     sns.ask("DeleteTopic", &[("TopicArn", &topic_arn("a"))]).await;
     assert!(!sns.server.topic("a").exists());
     sns.subscribe_queue(&topic_arn("a"), "q", &[RAW]).await;
@@ -191,6 +191,9 @@ async fn topics_are_created_on_first_use_if_asked() {
     sns.server.topic("b").publish("milk").send().await.unwrap();
     assert_eq!(sns.server.topic("b").published()[0].message, "milk");
     let fifo = topic_arn("c.fifo");
+    assert_eq!(sns.refusal("GetTopicAttributes", &[("TopicArn", &fifo)]).await, not_found("Topic"));
+    let ids = [("MessageGroupId", "g"), ("MessageDeduplicationId", "1")];
+    sns.ask("Publish", &[&[("TopicArn", &*fifo), ("Message", "tea")][..], &ids].concat()).await;
     let attributes = sns.ask("GetTopicAttributes", &[("TopicArn", &fifo)]).await;
     assert!(attributes.text().contains("<key>FifoTopic</key><value>true</value>"), "{}", attributes.text());
     let (status, code, _) =
