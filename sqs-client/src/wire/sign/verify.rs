@@ -77,7 +77,7 @@ pub trait KeyLookup {
 /// Long-term keys, which need no token.
 impl<S: std::hash::BuildHasher> KeyLookup for std::collections::HashMap<String, String, S> {
     fn secret(&self, access_key_id: &str, _: Option<&str>) -> Result<Cow<'_, str>, VerifyError> {
-        self.get(access_key_id).map(|secret| secret.into()).ok_or(VerifyError::UnknownKey)
+        self.get(access_key_id).map(Into::into).ok_or(VerifyError::UnknownKey)
     }
 }
 
