@@ -155,13 +155,11 @@ impl<S: Send + Sync + 'static> Router<S> {
             Key::Attribute(name) => format!("the message attribute {name}"),
             Key::Pointer(pointer) => format!("{pointer} in the body"),
         };
-        match kind {
-            Some(kind) => format!("no route for the type {kind:?} ({place}); routes are {known}"),
-            None => {
-                let hint = self.key.hint(body);
-                format!("{place} is missing or no text, or the body is not JSON; allowed are {known}{hint}")
-            }
+        if let Some(kind) = kind {
+            return format!("no route for the type {kind:?} ({place}); routes are {known}");
         }
+        let hint = self.key.hint(body);
+        format!("{place} is missing or no text, or the body is not JSON; allowed are {known}{hint}")
     }
 }
 

@@ -167,23 +167,20 @@ async fn serve(
     // polls.
     stream.set_write_timeout(Some(limits.write_timeout));
     let mut stream = pin!(stream);
-    let is_encrypted = match tls {
-        None => false,
-        Some(_) => {
-            let mut stopped = stopped.clone();
-            tokio::select! {
-                wanted = Acceptor::is_wanted(stream.get_ref(), limits.head_timeout) => match wanted {
-                    Ok(is_wanted) => is_wanted,
-                    Err(_) => return,
-                },
-                _ = stopped.changed() => return,
-            }
-        }
-    };
+    let mut stopping = stopped.clone();
+    let mut is_encrypted = false;
+    if tls.is_some() {
+        is_encrypted = tokio::select! {
+            wanted = Acceptor::is_wanted(stream.get_ref(), limits.head_timeout) => match wanted {
+                Ok(is_wanted) => is_wanted,
+                Err(_) => return,
+            },
+            _ = stopping.changed() => return,
+        };
+    }
     let ended = match tls.filter(|_| is_encrypted) {
         None => converse(stream.as_mut(), site, limits, stopped, false).await,
         Some(tls) => {
-            let mut stopping = stopped.clone();
             let accepted = tokio::select! {
                 accepted = tls.accept(stream.as_mut(), limits.head_timeout) => accepted,
                 _ = stopping.changed() => return,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, fs, io};
 
+use base64_simd::URL_SAFE_NO_PAD;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
@@ -20,6 +21,7 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -85,10 +87,10 @@ impl Tls {
             (Some(_), None) => return Err(invalid("tls: cert requires key".to_owned())),
             (None, Some(_)) => return Err(invalid("tls: key requires cert".to_owned())),
         };
-        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
+        let config = builder
             .with_safe_default_protocol_versions()
-            .map(|config| config.with_no_client_auth())
-            .and_then(|config| config.with_single_cert(chain, key));
+            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key));
         let mut config =
             config.map_err(|error| invalid(format!("certificate and key cannot be used: {error}")))?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -99,7 +101,7 @@ impl Tls {
 /// The certificates of a file, which may have a private key, too: everybody may read them.
 fn certificates(text: &str) -> String {
     let blocks = text.split(BEGIN).skip(1).filter_map(|block| block.split_once(END));
-    blocks.map(|(block, _)| format!("{BEGIN}{block}{END}\n")).collect()
+    blocks.flat_map(|(block, _)| [BEGIN, block, END, "\n"]).collect()
 }
 
 fn invalid(text: String) -> io::Error {
@@ -115,13 +117,13 @@ fn generated(
     hosts: &[String],
     region: &str,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>, String), rcgen::Error> {
+    let root_key = KeyPair::generate()?;
     let mut root = CertificateParams::default();
     root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     root.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
     // Clients that trust the roots of several servers find the right one by its name.
-    root.distinguished_name
-        .push(DnType::CommonName, format!("sqs-mock-server, a root for tests, {:016x}", fastrand::u64(..)));
-    let root_key = KeyPair::generate()?;
+    let id = URL_SAFE_NO_PAD.encode_to_string(&Sha256::digest(root_key.public_key_raw())[..9]);
+    root.distinguished_name.push(DnType::CommonName, format!("sqs-mock-server, a root for tests, {id}"));
     let pem = root.self_signed(&root_key)?.pem();
     // A wildcard covers one label.
     let of_domain = |domain: &str| {
