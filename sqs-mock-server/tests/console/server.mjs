@@ -32,7 +32,7 @@ export class Server {
   static async start(flags = [], { s3 = true } = {}) {
     const server = new Server();
     server.#directory = await mkdtemp(join(tmpdir(), "console-"));
-    const storage = s3 ? ["--with-s3", server.#directory, "--s3-port", "0"] : [];
+    const storage = s3 ? ["--with-s3", server.#directory, "--s3-port", "0"] : ["--no-s3"];
     const { child, url } = await launch(process.env.CONSOLE_BINARY, ["--port", "0", "--log", "error", ...storage, ...flags]);
     server.#children.push(child);
     server.url = url;
