@@ -120,11 +120,7 @@ async fn message_of_a_handler_that_blocks_stays_until_the_handler_returns() {
             }))
             .build()
             .unwrap();
-        let end = async {
-            while rig.left() > 0 {
-                sleep(millis(10)).await;
-            }
-        };
+        let end = until(|| rig.left() == 0);
         let stats = consumer.run_until(end).await.unwrap().stats;
         assert_eq!((stats.timed_out, stats.acked, stats.duplicates), (1, 2, 0), "{name}: {stats:?}");
         assert_eq!((most.load(Ordering::SeqCst), runs.load(Ordering::SeqCst)), (1, 3), "{name}");
@@ -153,11 +149,7 @@ async fn message_of_a_handler_that_blocks_beyond_its_lease_waits_until_the_handl
         }))
         .build()
         .unwrap();
-    let end = async {
-        while rig.left() > 0 {
-            sleep(millis(10)).await;
-        }
-    };
+    let end = until(|| rig.left() == 0);
     let stats = consumer.run_until(end).await.unwrap().stats;
     assert_eq!((stats.acked, runs.load(Ordering::SeqCst)), (1, 2), "{stats:?}");
     assert_eq!(rig.server.queue(dead).bodies(), Vec::<String>::new(), "{stats:?}");
@@ -198,11 +190,7 @@ async fn panic_of_a_blocking_handler_is_a_panic() {
         .handler(blocking(|_: String| -> () { panic!("no tea") }))
         .build()
         .unwrap();
-    let end = async {
-        while rig.left() > 0 {
-            sleep(millis(5)).await;
-        }
-    };
+    let end = until(|| rig.left() == 0);
     let stats = consumer.run_until(end).await.unwrap().stats;
     assert_eq!((stats.panicked, stats.dead_lettered), (1, 1));
     assert_eq!(reason(&rig, dead).await, "the handler panicked: no tea");

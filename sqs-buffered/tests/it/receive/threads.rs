@@ -8,7 +8,7 @@ use sqs_buffered::{Consumer, Outcome};
 use sqs_client::operation::Action;
 use tokio::sync::{Notify, Semaphore};
 
-use super::rig::{Rig, Sent, millis};
+use super::rig::{Rig, Sent, millis, until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn thousands_of_messages_are_handled_on_several_threads() {
@@ -107,11 +107,7 @@ async fn renewal_thread_keeps_leases_while_handlers_block_all_threads() {
         })
         .build()
         .unwrap();
-    let end = async {
-        while rig.left() > 0 {
-            tokio::time::sleep(millis(20)).await;
-        }
-    };
+    let end = until(|| rig.left() == 0);
     let report = consumer.run_until(end).await.unwrap();
     let stats = report.stats;
     assert_eq!((stats.received, stats.started, stats.acked, stats.leases_lost), (2, 2, 2, 0));
