@@ -117,6 +117,10 @@ pub(crate) struct Arguments {
     /// separate them by commas. By default web pages can neither change nor read anything.
     #[arg(long = "cors-origin", value_name = "ORIGIN", value_delimiter = ',', help_heading = "Browsers")]
     cors_origins: Vec<String>,
+    /// A host, network or address that web hooks and functions may have besides loopback addresses: `hooks`, `10.0.0.0/8`,
+    /// or `private` for all private networks. Repeat the flag for more, or separate them by commas.
+    #[arg(long, value_name = "DESTINATION", value_delimiter = ',', help_heading = "Deliveries")]
+    deliver_to: Vec<String>,
     /// Token that /_mock, /_aws and /_localstack require: `Authorization: Bearer <TOKEN>`.
     #[arg(long, value_name = "TOKEN", hide_env_values = true, help_heading = "Browsers")]
     admin_token: Option<String>,

@@ -27,6 +27,7 @@ mod front;
 pub mod guide;
 mod http;
 mod mock;
+mod outgoing;
 mod query;
 mod router;
 #[cfg(feature = "s3")]
@@ -88,6 +89,7 @@ pub mod inspect {
     pub use crate::control::journal::Ending;
     pub use crate::control::seed::Uuid;
     pub use crate::mock::verification::{Leftover, LeftoverKind, Leftovers};
+    pub use crate::outgoing::log::{OutgoingKind, OutgoingRequest};
     pub use crate::query::QueryRequest;
     pub use crate::sns::inspect::{PublishedMessage, SubscriptionDescription};
     pub use crate::sqs::engine::inspect::{PeekedMessage, QueueDescription, Visibility, WhyEmpty};

@@ -1,14 +1,16 @@
 //! The services of one server.
 
 use std::fmt;
+use std::sync::Arc;
 #[cfg(any(feature = "s3", feature = "tls"))]
 use std::sync::OnceLock;
 #[cfg(feature = "s3")]
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 
 use crate::control::metrics::Exposition;
 use crate::front::Front;
 use crate::http::guard::Guard;
+use crate::outgoing::Outgoing;
 use crate::query::Query;
 #[cfg(feature = "s3")]
 use crate::s3;
@@ -27,6 +29,8 @@ pub(crate) struct Services {
     pub(crate) sqs: Endpoint,
     pub(crate) sns: Query<Sns>,
     pub(crate) sts: Query<Sts>,
+    /// Sends requests to web hooks and functions.
+    pub(crate) outgoing: Arc<Outgoing>,
     /// Whether it answers the readiness checks of `LocalStack`.
     pub(crate) is_localstack: bool,
     /// Whether the console is served.
@@ -86,6 +90,7 @@ impl Services {
         self.sqs.service().reset();
         (self.initial.0)(self);
         self.front.journal.reset();
+        self.outgoing.log.clear();
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {
             s3.reset().map_err(|error| format!("cannot reset the buckets of S3: {error}"))?;
@@ -102,6 +107,7 @@ impl Services {
         self.sns.write_metrics(&mut text);
         self.sts.write_metrics(&mut text);
         self.sns.actions.write_metrics(&mut text);
+        self.outgoing.log.write_metrics(&mut text);
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {
             s3.write_metrics(&mut text);

@@ -263,6 +263,11 @@ pub(crate) const ROUTES: &[Route] = &[
         "a stream of server-sent events that tells what changed",
     ),
     route(&Method::POST, "/_mock/aws?*", Handler::Action, "an action of SQS, SNS or STS without a signature"),
+    get(
+        "/_mock/deliveries?kind&source&after&skip&limit",
+        server::deliveries,
+        "the latest requests to web hooks and functions (source: part of an ARN; after: number)",
+    ),
     route(
         &Method::GET,
         "/_mock/wait?queue&region&account&timeout&available&in_flight&delayed&total",

@@ -38,6 +38,7 @@ use crate::control::faults::InjectedFault;
 use crate::control::faults::fault::Fault;
 use crate::control::journal::Record;
 use crate::control::operation::{Operation, ServiceName};
+use crate::outgoing::log::OutgoingKind;
 use crate::services::S3_IS_OFF;
 use crate::sqs::journal::RecordedRequest;
 
@@ -273,6 +274,30 @@ pub(crate) fn remove_fault(ask: &Ask<'_>) -> Answered {
         || Refusal::not_found(format!("there is no fault {}; GET /_mock/faults lists them", ask.name));
     found.ok_or_else(unknown)?.remove();
     answer_json(&json!({ "removed": 1 }))
+}
+
+/// `GET /_mock/deliveries`. Pages count back from the latest request. Each page lists its oldest request first.
+pub(crate) fn deliveries(ask: &Ask<'_>) -> Answered {
+    let page = ask.parameters.page()?;
+    let given = |name: &str| ask.parameters.get(name);
+    let after = ask.parameters.number("after", 0..=usize::MAX)?;
+    let after = after.map(|after| u64::try_from(after).unwrap_or(u64::MAX));
+    let kind = given("kind").map(kind_of_delivery).transpose()?;
+    let mut all = ask.services.outgoing.log.all();
+    all.retain(|request| {
+        after.is_none_or(|after| request.number > after)
+            && kind.is_none_or(|kind| request.kind == kind)
+            && given("source").is_none_or(|source| request.source.contains(source))
+    });
+    answer_json(&page.part("deliveries", all.len(), page.latest(&all).map(|request| &**request)))
+}
+
+fn kind_of_delivery(text: &str) -> Result<OutgoingKind, Refusal> {
+    let unknown = || {
+        let all: Vec<_> = OutgoingKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        Refusal::bad(format!("kind must be one of {}, not {text:?}", all.join(", ")))
+    };
+    OutgoingKind::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(unknown)
 }
 
 /// `GET /_mock/requests`. Pages count back from the latest request. Each page lists its oldest request first.

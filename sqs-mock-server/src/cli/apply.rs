@@ -34,6 +34,7 @@ impl Arguments {
         set(&mut config.queue_url_style, self.queue_url_style);
         set(&mut config.allow_hosts, given(self.allow_hosts));
         set(&mut config.cors_origins, given(self.cors_origins));
+        set(&mut config.deliver_to, given(self.deliver_to));
         set(&mut config.admin_token, self.admin_token.map(|token| Some(Secret::from(token))));
         set(&mut config.console, self.no_console.then_some(Some(false)));
         set(&mut config.account, self.account.map(Some));

@@ -30,6 +30,7 @@ use crate::control::faults::fault::Fault;
 use crate::control::policies::Policies;
 use crate::http::body::Limits;
 use crate::http::guard::{is_host, is_origin};
+use crate::outgoing::guard::Destinations;
 use crate::sqs::engine::DeliveryMode;
 use crate::sqs::engine::throughput::{QuotaSetting, QuotaTable, ThroughputQuotas};
 use crate::sqs::queue_url::QueueUrlStyle;
@@ -108,6 +109,8 @@ pub struct Config {
     pub keys: BTreeMap<String, Secret>,
     /// [`MockSqsBuilder::allow_host`](crate::mock::builder::MockSqsBuilder::allow_host).
     pub allow_hosts: Vec<String>,
+    /// [`MockSqsBuilder::deliver_to`](crate::mock::builder::MockSqsBuilder::deliver_to).
+    pub deliver_to: Vec<String>,
     /// [`MockSqsBuilder::cors_origin`](crate::mock::builder::MockSqsBuilder::cors_origin).
     pub cors_origins: Vec<String>,
     /// [`MockSqsBuilder::admin_token`](crate::mock::builder::MockSqsBuilder::admin_token).
@@ -244,6 +247,9 @@ impl Config {
         let origins = ORIGIN.check_list("cors_origins", &self.cors_origins);
         let mut found: Vec<_> = texts.chain(hosts).chain(origins).collect();
         found.extend(self.zero_limits().chain(self.long_limits()));
+        if let Err((at, text)) = Destinations::parse(&self.deliver_to) {
+            found.push(Problem::new(format!("deliver_to[{at}]"), text));
+        }
         for (id, _) in self.keys.iter().filter(|(_, secret)| secret.as_str().is_empty()) {
             found.push(Problem::new(format!("keys.{id}"), "allowed is a secret that is not empty"));
         }

@@ -24,6 +24,9 @@ use crate::http::server::Server;
 use crate::http::tls::Acceptor;
 use crate::mock::verification::Verification;
 use crate::mock::{IN_PROCESS_URL, MockSqs, queues};
+use crate::outgoing::Outgoing;
+use crate::outgoing::connect::Connector;
+use crate::outgoing::guard::Destinations;
 use crate::query::Query;
 use crate::router::Router;
 use crate::services::{InitialState, Services};
@@ -227,6 +230,14 @@ impl MockSqsBuilder {
         self
     }
 
+    /// Also sends notifications to web hooks and invocations to functions on this host, network or address, such as
+    /// `hooks.example.com`, `10.0.0.0/8` or `192.0.2.7`, or in all private networks, for `private`. By default only loopback
+    /// addresses get any. Addresses of metadata services, such as `169.254.169.254`, never do. Call it once for each.
+    pub fn deliver_to(mut self, destination: impl Into<String>) -> Self {
+        self.config.deliver_to.push(destination.into());
+        self
+    }
+
     /// Requires this token on `/_mock`, `/_aws` and `/_localstack`, in the header `Authorization: Bearer <token>` or
     /// `x-sqs-mock-token`.
     pub fn admin_token(mut self, token: impl Into<String>) -> Self {
@@ -368,6 +379,7 @@ impl MockSqsBuilder {
         #[cfg(feature = "tls")]
         if let Some(root) = root {
             // Nothing else sets it.
+            mock.services.outgoing.trust(&root);
             let _ = mock.services.tls_root.set(root);
         }
         mock.server = Some(Server::start(listener, Arc::new(router), limits, acceptor));
@@ -455,7 +467,10 @@ impl MockSqs {
             keys,
         });
         let journal = Arc::new(Journal::new(journal_capacity(config)));
-        let (sns, sts) = topics(&service, &names, &journal, config, &mut kept);
+        // The settings were checked before.
+        let destinations = Destinations::parse(&config.deliver_to).unwrap_or_default();
+        let outgoing = Arc::new(Outgoing::new(Connector::new(destinations), journal_capacity(config)));
+        let (sns, sts) = topics(&service, &names, &journal, &outgoing, config, &mut kept);
         crate::mock::topics::create(&sns.actions, config)?;
         let endpoint = Endpoint::new(Arc::clone(&service), Arc::clone(&names), config.queue_url_style);
         let configured_queues =
@@ -465,6 +480,7 @@ impl MockSqs {
             sqs: endpoint,
             sns,
             sts,
+            outgoing,
             is_localstack: config.compat == Some(Compat::LocalStack),
             has_console: config.console.unwrap_or(true),
             initial: initial_state(config.clone()),
@@ -495,6 +511,7 @@ fn topics(
     service: &Arc<Service>,
     names: &Arc<Names>,
     journal: &Arc<Journal>,
+    outgoing: &Arc<Outgoing>,
     config: &Config,
     kept: &mut Kept,
 ) -> (Query<Sns>, Query<Sts>) {
@@ -509,6 +526,7 @@ fn topics(
     let start_clock = clock.clone();
     let sns = Sns::new(sns::Start {
         queues,
+        outgoing: Arc::clone(outgoing),
         clock: start_clock,
         seed,
         journal: Arc::clone(journal),

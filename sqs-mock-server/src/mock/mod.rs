@@ -22,6 +22,7 @@ use crate::http::server::Server;
 use crate::mock::builder::{Kept, MockSqsBuilder};
 use crate::mock::queue::QueueView;
 use crate::mock::verification::Verification;
+use crate::outgoing::log::OutgoingRequest;
 use crate::router::InProcess;
 use crate::services::Services;
 use crate::sqs::findings::Finding;
@@ -199,6 +200,12 @@ impl MockSqs {
     /// [strict mode](MockSqsBuilder::strict) only.
     pub fn findings(&self) -> Vec<Arc<Finding>> {
         self.service.all_findings().0
+    }
+
+    /// The [latest](MockSqsBuilder::journal) requests that the server sent to web hooks and functions, oldest first, each when its
+    /// answer had arrived. [`TopicView::deliveries`](crate::TopicView::deliveries) has those of one topic.
+    pub fn deliveries(&self) -> Vec<Arc<OutgoingRequest>> {
+        self.services.outgoing.log.all()
     }
 
     /// The seed of all random values: ids, receipt handles, sequence numbers. Another server with the same

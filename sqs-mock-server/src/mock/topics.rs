@@ -16,6 +16,7 @@ use crate::control::operation::ServiceName;
 use crate::control::seed::Uuid;
 use crate::mock::queues::{absent, duplicates};
 use crate::mock::{MockSqs, queues};
+use crate::outgoing::log::OutgoingRequest;
 use crate::query::QueryRequest;
 use crate::sns::Sns;
 use crate::sns::engine::NotCreated;
@@ -66,6 +67,14 @@ impl<'s> TopicView<'s> {
     /// since. Duplicates on FIFO topics are not among them.
     pub fn published(&self) -> Vec<Arc<PublishedMessage>> {
         self.sns.published_to(&self.arn)
+    }
+
+    /// The [latest](crate::mock::builder::MockSqsBuilder::journal) requests to web hooks that subscribe to the topic, oldest first.
+    pub fn deliveries(&self) -> Vec<Arc<OutgoingRequest>> {
+        let source = self.arn.to_string();
+        let mut all = self.sns.outgoing.log.all();
+        all.retain(|request| request.source == source);
+        all
     }
 
     /// Begins a message, which [`send`](PublishMessage::send) publishes without an SDK for SNS.

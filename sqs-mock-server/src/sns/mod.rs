@@ -41,6 +41,7 @@ use crate::control::journal::Journal;
 use crate::control::operation::{ServiceName, SnsAction};
 use crate::control::seed::{Seed, Uuid, uuid};
 use crate::front::Access;
+use crate::outgoing::Outgoing;
 use crate::query::form::Form;
 use crate::query::{Action, Actions, Call, Output, QueryError};
 use crate::sns::actions::Place;
@@ -57,6 +58,7 @@ pub(crate) struct Sns {
     queues: Arc<dyn Queues>,
     deliveries: Arc<Deliveries>,
     published: Arc<PublishedLog>,
+    pub(crate) outgoing: Arc<Outgoing>,
     /// How often topics or subscriptions may have changed.
     changes: Arc<AtomicU64>,
     /// Whether topics are created on first use.
@@ -71,6 +73,8 @@ pub(crate) struct Sns {
 pub(crate) struct Start {
     /// Where it delivers.
     pub(crate) queues: Arc<dyn Queues>,
+    /// Sends requests to web hooks.
+    pub(crate) outgoing: Arc<Outgoing>,
     pub(crate) clock: Clock,
     pub(crate) seed: Seed,
     /// Records late deliveries.
@@ -93,11 +97,12 @@ pub(crate) struct Restored {
 impl Sns {
     /// A service without topics.
     pub(crate) fn new(start: Start) -> Self {
-        let Start { queues, clock, seed, journal, published, auto_create, reader } = start;
+        let Start { queues, outgoing, clock, seed, journal, published, auto_create, reader } = start;
         let ids = Arc::new(Mutex::new(seed.generator("ids of topics")));
         let deliveries = Deliveries::new(Arc::clone(&queues), clock.clone(), journal, reader.clone());
         let (topics, published) = (Arc::new(Topics::new(reader)), Arc::new(PublishedLog::new(published)));
-        Self { topics, queues, deliveries, published, changes: Arc::default(), auto_create, clock, ids }
+        let changes = Arc::default();
+        Self { topics, queues, deliveries, published, outgoing, changes, auto_create, clock, ids }
     }
 
     /// Removes all topics, and the deliveries that wait.

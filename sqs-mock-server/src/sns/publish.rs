@@ -296,6 +296,9 @@ mod tests {
     use crate::control::journal::Journal;
     use crate::control::policies::Why;
     use crate::control::seed::Seed;
+    use crate::outgoing::Outgoing;
+    use crate::outgoing::connect::Connector;
+    use crate::outgoing::guard::Destinations;
     use crate::sns::Start;
     use crate::sns::engine::message::Draft;
     use crate::sns::engine::subscription::Endpoint;
@@ -342,6 +345,7 @@ mod tests {
         let noted = Arc::<Noted>::default();
         let sns = Sns::new(Start {
             queues: Arc::<Noted>::clone(&noted),
+            outgoing: Arc::new(Outgoing::new(Connector::new(Destinations::default()), 0)),
             clock: Clock::real(),
             seed: Seed(1),
             journal: Arc::new(Journal::new(0)),
