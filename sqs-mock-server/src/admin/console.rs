@@ -163,7 +163,7 @@ fn state_and_revision(services: &Services) -> (Value, String) {
         "kept": kept,
         "faults": revision(faults.collect::<Vec<_>>()),
         // Subscriptions that wait for a confirmation lapse when the clock jumps.
-        "topics": revision((services.sns.actions.revision(), sqs.clock().setting())),
+        "topics": revision((services.sns.actions.revision(), services.outgoing.log.last(), sqs.clock().setting())),
         // `null` if S3 is off.
         "buckets": buckets(services).map(|objects| revision((requests, objects))),
         "messages": messages,

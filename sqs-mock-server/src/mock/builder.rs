@@ -497,6 +497,7 @@ impl MockSqs {
             configured_queues,
             configured_topics: crate::mock::topics::arns(config),
             server: None,
+            grace: config.limits.grace,
             #[cfg(feature = "s3")]
             s3: None,
             verification,

@@ -9,6 +9,7 @@ pub(crate) mod topics;
 pub(crate) mod verification;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use aws_credential_types::Credentials;
 use sqs_client::Client;
@@ -60,6 +61,7 @@ pub struct MockSqs {
     configured_queues: Vec<String>,
     configured_topics: Vec<crate::control::arn::TopicArn>,
     server: Option<Server>,
+    grace: Duration,
     #[cfg(feature = "s3")]
     s3: Option<crate::s3::MockS3>,
     verification: Option<Verification>,
@@ -242,7 +244,7 @@ impl MockSqs {
     }
 
     /// Stops the server gracefully: it accepts no new connections, lets requests in progress finish, and ends long
-    /// polls with an empty response. Requests that take longer than [`Limits::grace`](crate::http::body::Limits::grace) are cut
+    /// polls with an empty response. It waits for the answers of web hooks. Requests that take longer than [`Limits::grace`](crate::http::body::Limits::grace) are cut
     /// off.
     ///
     /// # Cancel safety
@@ -264,6 +266,8 @@ impl MockSqs {
             s3.drain().await;
         };
         stop.await;
+        // Messages for web hooks that do not answer in time are lost without a data directory.
+        let _ = tokio::time::timeout(self.grace, self.services.sns.actions.hooks.finish()).await;
         #[cfg(feature = "durable")]
         {
             // Closing a data directory may wait for the disk.

@@ -21,6 +21,7 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, HeaderValue};
 use http::{HeaderMap, Method, Request, Uri};
 use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Body as _;
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::sync::Semaphore;
@@ -188,6 +189,9 @@ impl Outgoing {
             let answer = self.client.request(request).await.map_err(|error| Failure::of(&error))?;
             let (parts, body) = answer.into_parts();
             head = Some(parts);
+            if body.size_hint().lower() > u64::try_from(at_most).unwrap_or(u64::MAX) {
+                return Err(Failure::TooLarge(at_most));
+            }
             let collected = Limited::new(body, at_most).collect().await;
             collected.map(http_body_util::Collected::to_bytes).map_err(|error| {
                 let is_too_large = error.is::<http_body_util::LengthLimitError>();
@@ -218,5 +222,187 @@ impl Failure {
         }
         let root = causes.last().map_or_else(String::new, ToString::to_string);
         Self::Broken(if error.is_connect() { format!("cannot connect: {root}") } else { root })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::outgoing::guard::Destinations;
+
+    const WITHIN: Duration = Duration::from_millis(300);
+
+    fn client() -> Outgoing {
+        Outgoing::new(Connector::new(Destinations::default()), 10)
+    }
+
+    /// A peer that does this with each connection, after it has read something.
+    async fn peer<F: Future<Output = ()> + Send>(
+        act: impl Fn(TcpStream) -> F + Send + Sync + 'static,
+    ) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let _ = stream.read(&mut [0; 4096]).await;
+                act(stream).await;
+            }
+        });
+        url
+    }
+
+    async fn saying(text: &'static str) -> String {
+        peer(move |mut stream| async move {
+            let _ = stream.write_all(text.as_bytes()).await;
+            // Until the client has had enough.
+            let _ = stream.read(&mut [0; 1]).await;
+        })
+        .await
+    }
+
+    async fn post(outgoing: &Outgoing, url: &str) -> Result<Answer, Failure> {
+        let target = Target::parse(url).unwrap();
+        let headers = HeaderMap::new();
+        outgoing
+            .post(Post { target: &target, headers, body: Bytes::new(), within: WITHIN, at_most: 1_000 })
+            .await
+    }
+
+    #[tokio::test]
+    async fn answer_is_bounded_in_time_and_size() {
+        const OK: &str = "HTTP/1.1 200 OK\r\n";
+        let silent = saying("").await;
+        assert_eq!(post(&client(), &silent).await.unwrap_err(), Failure::TimedOut(WITHIN));
+        let head = saying(OK).await;
+        assert_eq!(post(&client(), &head).await.unwrap_err(), Failure::TimedOut(WITHIN));
+        let trickle = peer(|mut stream| async move {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10000\r\n\r\n").await;
+            while stream.write_all(b"x").await.is_ok() {
+                tokio::time::sleep(WITHIN / 10).await;
+            }
+        })
+        .await;
+        let answer = post(&client(), &trickle).await.unwrap();
+        assert_eq!((answer.head.status.as_u16(), answer.body), (200, Err(Failure::TimedOut(WITHIN))));
+        let huge = saying("HTTP/1.1 200 OK\r\ncontent-length: 10000000000\r\n\r\nx").await;
+        assert_eq!(post(&client(), &huge).await.unwrap().body, Err(Failure::TooLarge(1_000)));
+        let endless = peer(|mut stream| async move {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await;
+            while stream.write_all(b"64\r\n").await.is_ok() && stream.write_all(&[b'x'; 100]).await.is_ok() {
+                let _ = stream.write_all(b"\r\n").await;
+            }
+        })
+        .await;
+        assert_eq!(post(&client(), &endless).await.unwrap().body, Err(Failure::TooLarge(1_000)));
+        let long_head = peer(|mut stream| async move {
+            let _ = stream.write_all(OK.as_bytes()).await;
+            while stream.write_all(&[b"a: ".as_slice(), &[b'x'; 1_000], b"\r\n"].concat()).await.is_ok() {}
+        })
+        .await;
+        assert!(matches!(post(&client(), &long_head).await.unwrap_err(), Failure::Broken(_)));
+    }
+
+    #[tokio::test]
+    async fn garbage_and_closed_connections_are_failures_of_this_request_only() {
+        let outgoing = client();
+        let garbage = saying("\u{1}\u{2} no HTTP at all\r\n\r\n").await;
+        assert!(matches!(post(&outgoing, &garbage).await.unwrap_err(), Failure::Broken(_)));
+        let closes = peer(|stream| async move { drop(stream) }).await;
+        assert!(matches!(post(&outgoing, &closes).await.unwrap_err(), Failure::Broken(_)));
+        let nobody = "http://127.0.0.1:1/";
+        let failure = post(&outgoing, nobody).await.unwrap_err().to_string();
+        assert!(failure.starts_with("cannot connect: "), "{failure}");
+        let works = saying("HTTP/1.1 204 No Content\r\n\r\n").await;
+        assert_eq!(post(&outgoing, &works).await.unwrap().head.status.as_u16(), 204);
+    }
+
+    /// A name that resolves to an allowed address when it is checked, and to another one a moment later.
+    #[tokio::test]
+    async fn connection_goes_to_an_address_that_was_checked() {
+        let works = saying("HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").await;
+        let port: u16 = works.trim_end_matches('/').rsplit_once(':').unwrap().1.parse().unwrap();
+        static CALLS: AtomicUsize = AtomicUsize::new(0);
+        let connector = Connector::with_resolver(Destinations::default(), move |_, _| {
+            let first = CALLS.fetch_add(1, Ordering::SeqCst) == 0;
+            let address = if first { [127, 0, 0, 1] } else { [169, 254, 169, 254] };
+            Box::pin(async move { Ok(vec![(address, port).into()]) })
+        });
+        let outgoing = Outgoing::new(connector, 10);
+        let url = format!("http://rebinds.example.com:{port}/");
+        assert_eq!(post(&outgoing, &url).await.unwrap().head.status.as_u16(), 204);
+        assert_eq!(CALLS.load(Ordering::SeqCst), 1, "nothing is resolved again after the check");
+        let refused = post(&outgoing, &url).await.unwrap_err();
+        let text = "rebinds.example.com resolves to 169.254.169.254, which is never allowed";
+        assert_eq!(refused, Failure::Refused(text.to_owned()));
+    }
+
+    #[tokio::test]
+    async fn numbers_in_other_spellings_are_the_addresses_that_they_mean() {
+        let outgoing = client();
+        for host in [
+            "2852039166",
+            "0xa9fea9fe",
+            "0251.0376.0251.0376",
+            "169.254.43518",
+            "[::ffff:a9fe:a9fe]",
+            "[::a9fe:a9fe]",
+        ] {
+            let failure = post(&outgoing, &format!("http://{host}/")).await.unwrap_err();
+            // Some resolvers know some of the spellings; none may lead to a connection.
+            let is_refused = matches!(&failure, Failure::Refused(text) if text.ends_with("is never allowed"));
+            let is_unknown =
+                matches!(&failure, Failure::Broken(text) if text.starts_with("cannot connect: "));
+            assert!(is_refused || is_unknown, "{host}: {failure}");
+        }
+        assert!(matches!(post(&outgoing, "http://8.8.8.8/").await.unwrap_err(), Failure::Refused(_)));
+    }
+
+    #[test]
+    fn texts_that_are_no_url_are_rejected_without_their_password() {
+        for url in ["", "hooks", "ftp://hooks/", "http://", "http:///path", "http://a b/", "//hooks/"] {
+            assert!(Target::parse(url).unwrap_err().contains("allowed is a URL"), "{url}");
+        }
+        let error = Target::parse("ftp://ann:secret@hooks/").unwrap_err();
+        assert!(error.contains("ann:****@hooks") && !error.contains("secret"), "{error}");
+        let target = Target::parse("http://ann:secret@hooks:81/a?b=c").unwrap();
+        assert_eq!(
+            (target.uri.to_string(), &*target.shown),
+            ("http://hooks:81/a?b=c".to_owned(), "http://ann:****@hooks:81/a?b=c")
+        );
+    }
+
+    #[cfg(feature = "tls")]
+    #[tokio::test]
+    async fn certificate_of_a_destination_must_be_trusted() {
+        use crate::http::tls::Tls;
+        let loaded = Tls::default().load(&[], "us-east-1").unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("https://localhost:{}/", listener.local_addr().unwrap().port());
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let Ok(mut stream) = loaded.acceptor.accept(stream, Duration::from_secs(5)).await else {
+                    continue;
+                };
+                let _ = stream.read(&mut [0; 4096]).await;
+                let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await;
+            }
+        });
+        let post = async |outgoing: &Outgoing| {
+            let target = Target::parse(&url).unwrap();
+            let within = Duration::from_secs(5);
+            let post =
+                Post { target: &target, headers: HeaderMap::new(), body: Bytes::new(), within, at_most: 1 };
+            outgoing.post(post).await
+        };
+        let failure = post(&client()).await.unwrap_err().to_string();
+        assert!(failure.contains("certificate"), "{failure}");
+        let trusting = client();
+        trusting.trust(&loaded.root);
+        assert_eq!(post(&trusting).await.unwrap().head.status.as_u16(), 204);
     }
 }

@@ -103,7 +103,7 @@ impl Sns {
         let topic = self.topics.get(topic)?;
         let (mut topic, _whole) = self.lock_to_deliver(&topic)?;
         if let State::Pending { token, .. } = topic.subscribe(now, new)?.state {
-            topic.confirm(&token, Confirmation::Signed);
+            topic.confirm(now, &token, Confirmation::Signed);
         }
         self.changed();
         Ok(())
@@ -118,8 +118,9 @@ impl Sns {
 }
 
 pub(crate) fn delete(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
-    let text = call.form.required("TopicArn")?;
-    sns.topics.remove(&engine::topic("TopicArn", text, call.region)?);
+    let arn = engine::topic("TopicArn", call.form.required("TopicArn")?, call.region)?;
+    sns.topics.remove(&arn);
+    sns.hooks.forget(&arn, None);
     Ok(Output::default())
 }
 
@@ -239,7 +240,7 @@ pub(crate) fn confirm(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> 
     let topics = sns.topics.in_region(call.region);
     let confirmed = topics.iter().find_map(|topic| {
         let mut topic = sns.lock(topic);
-        topic.confirm(token, by).map(|confirmed| confirmed.arn.to_string())
+        topic.confirm(sns.clock.now(), token, by).map(|confirmed| confirmed.arn.to_string())
     });
     let arn = confirmed.ok_or_else(|| invalid("Token"))?;
     Ok(Output::of(|xml| xml.leaf("SubscriptionArn", &arn)))
@@ -247,16 +248,23 @@ pub(crate) fn confirm(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> 
 
 pub(crate) fn unsubscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let arn = engine::subscription(call.form.required("SubscriptionArn")?, call.region)?;
-    if let Ok(topic) = sns.topics.get(&arn.topic) {
-        sns.lock(&topic).unsubscribe(&arn.id, call.is_signed.then_some(call.account))?;
-    }
-    Ok(Output::default())
+    let Ok(topic) = sns.topics.get(&arn.topic) else { return Ok(Output::default()) };
+    let (mut topic, _whole) = sns.lock_to_deliver(&topic)?;
+    let caller = call.is_signed.then_some(call.account);
+    let Some(ended) = topic.unsubscribe(sns.clock.now(), &arn.id, caller)? else {
+        return Ok(Output::default());
+    };
+    sns.hooks.forget(&arn.topic, Some(&arn.id));
+    let told = ended.token().filter(|_| !ended.belongs_to(caller));
+    let told = told.and_then(|token| deliveries::tell_of_end(sns, call.origin, (&topic, &ended), token));
+    Ok(Output { notes: told.into_iter().collect(), ..Output::default() })
 }
 
 pub(crate) fn subscription_attributes(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let arn = engine::subscription(call.form.required("SubscriptionArn")?, call.region)?;
     let topic = sns.topics.get(&arn.topic).map_err(|_| no_subscription())?;
-    let attributes = sns.lock(&topic).subscription(&arn.id)?.shown();
+    let topic = sns.lock(&topic);
+    let attributes = topic.subscription(&arn.id)?.shown(topic.settings().delivery_policy());
     Ok(Output::of(|xml| xml.map("Attributes", attributes)))
 }
 
@@ -300,7 +308,7 @@ fn listed(sorted: Vec<Subscription>, call: &Call<'_>) -> Result<Output, QueryErr
                 if subscription.is_confirmed() { &arn } else { "PendingConfirmation" },
             );
             member.leaf("Owner", &subscription.owner);
-            member.leaf("Endpoint", &subscription.endpoint.to_string());
+            member.leaf("Endpoint", &subscription.endpoint.shown());
         });
         xml.optional("NextToken", page.token.as_deref());
     }))

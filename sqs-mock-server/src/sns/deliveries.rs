@@ -1,10 +1,11 @@
-//! Delivers to queues, and tries again while SQS is unavailable.
+//! Delivers messages to subscribers: to queues, again while SQS is unavailable, and through [`hooks`](super::hooks).
 //!
 //! ```text
 //! deliver -> queue | unavailable -> backlog -> at once, then by the clock -> queue | at the end: dead-letter queue, dropped
 //! ```
 
-use std::cell::LazyCell;
+use std::cell::OnceCell;
+use std::fmt::Display;
 use std::sync::{Arc, Once, Weak};
 
 use http::StatusCode;
@@ -21,8 +22,10 @@ use crate::control::metrics::{Counters, Exposition, Kind};
 use crate::control::operation::ServiceName;
 use crate::control::policies::Why;
 use crate::control::seed::Uuid;
+use crate::outgoing::log::OutgoingKind;
 use crate::query::Origin;
 use crate::sns::engine::backlog::{Backlog, Group};
+use crate::sns::engine::hooks::HookRequest;
 use crate::sns::engine::message::{Envelope, Message, Notification};
 use crate::sns::engine::subscription::{Endpoint, Protocol, Subscription};
 use crate::sns::engine::topic::{Receipt, Topic, TopicReader, WaitingChange, WaitingDelivery, is_recipient};
@@ -173,8 +176,8 @@ impl Deliveries {
         let WaitingDelivery { number, delivery, dead_letter_queue, .. } = waiting;
         let attempt = self.attempt(delivery.as_delivery(), dead_letter_queue.as_ref());
         let Ok(note) = attempt else { return false };
-        if let Some(note) = note {
-            self.report(waiting, note);
+        if let Some((topic, note)) = TopicArn::of(&delivery.source_arn).zip(note) {
+            self.report(&topic, *number, note);
         }
         self.tell(WaitingChange::Ended(*number));
         true
@@ -184,7 +187,10 @@ impl Deliveries {
     fn end(&self, waiting: &WaitingDelivery) {
         let WaitingDelivery { number, delivery, dead_letter_queue, .. } = waiting;
         let reason = "SQS was unavailable for 23 days";
-        self.report(waiting, self.give_up(delivery.as_delivery(), dead_letter_queue.as_ref(), reason));
+        let note = self.give_up(delivery.as_delivery(), dead_letter_queue.as_ref(), reason);
+        if let Some(topic) = TopicArn::of(&delivery.source_arn) {
+            self.report(&topic, *number, note);
+        }
         self.tell(WaitingChange::Ended(*number));
     }
 
@@ -195,13 +201,13 @@ impl Deliveries {
     }
 
     /// Logs and records what the publish could not tell.
-    fn report(&self, waiting: &WaitingDelivery, note: String) {
+    pub(crate) fn report(&self, topic: &TopicArn, number: u64, note: String) {
         tracing::warn!("late delivery of a topic: {note}");
-        let id = waiting.number.to_string();
+        let id = number.to_string();
         let mut record = PendingRecord::open(&self.journal, &self.clock, ServiceName::Sns, &id, None);
         record.asked(LATE);
         record.note(|record| {
-            record.resource = TopicArn::of(&waiting.delivery.source_arn).map(Resource::Topic);
+            record.resource = Some(Resource::Topic(topic.clone()));
             record.warnings = [note].into();
         });
         record.answered(Some(StatusCode::OK));
@@ -228,21 +234,36 @@ impl Deliveries {
 
     /// Delivers to the dead-letter queue, if there is one. Returns a note.
     fn give_up(&self, delivery: Delivery<'_>, dead_letter_queue: Option<&QueueArn>, reason: &str) -> String {
-        let Delivery { queue, .. } = delivery;
-        let Some(dead_letter_queue) = dead_letter_queue else {
+        let dead_letter = dead_letter_queue.map(|queue| Delivery { queue, ..delivery });
+        self.finish(&delivery.queue, dead_letter, reason)
+    }
+
+    /// Ends the delivery to an endpoint. Returns a note.
+    pub(crate) fn finish(
+        &self,
+        endpoint: &dyn Display,
+        dead_letter: Option<Delivery<'_>>,
+        reason: &str,
+    ) -> String {
+        let Some(dead_letter) = dead_letter else {
             self.count("dropped");
-            return format!("dropped for {queue}: {reason}");
+            return format!("dropped for {endpoint}: {reason}");
         };
-        match self.queues.deliver(Delivery { queue: dead_letter_queue, ..delivery }) {
+        let dead_letter_queue = dead_letter.queue;
+        match self.queues.deliver(dead_letter) {
             Ok(denial) => {
                 self.count("dead_lettered");
                 let denial = denial.map(|why| format!("; {}", delivered_anyway(dead_letter_queue, &why)));
                 let denial = denial.unwrap_or_default();
-                format!("moved from {queue} to the dead-letter queue {dead_letter_queue}: {reason}{denial}")
+                format!(
+                    "moved from {endpoint} to the dead-letter queue {dead_letter_queue}: {reason}{denial}"
+                )
             }
             Err(undelivered) => {
                 self.count("dropped");
-                format!("dropped for {queue}: {reason}; dead-letter queue {dead_letter_queue}: {undelivered}")
+                format!(
+                    "dropped for {endpoint}: {reason}; dead-letter queue {dead_letter_queue}: {undelivered}"
+                )
             }
         }
     }
@@ -283,26 +304,55 @@ const SENDER: &str = "AROAJFWZWTE5KRAMGW5A2:AWS-CLOUDCAST";
 /// The maximum number of notes about one message.
 const MAX_NOTES: usize = 20;
 
-/// The id of a message, with its notification if a queue needs that.
+/// The protocols whose subscribers get notifications from here. Most messages have one text for all of them.
+const PROTOCOLS: [Protocol; 3] = [Protocol::Sqs, Protocol::Http, Protocol::Https];
+
+/// The id of a message, with the notifications that its subscribers need.
 pub(crate) struct Signed {
     pub(crate) id: Uuid,
-    notification: Option<Notification>,
+    notifications: Notifications,
+}
+
+/// The notifications of a message, one for each of its texts.
+#[derive(Default)]
+struct Notifications([OnceCell<Notification>; PROTOCOLS.len()]);
+
+impl Notifications {
+    /// The notification for a protocol, which is made when the first subscriber needs it.
+    fn get(
+        &self,
+        protocol: Protocol,
+        message: &Message,
+        make: impl Fn(Protocol) -> Notification,
+    ) -> &Notification {
+        let text = message.text(protocol);
+        let cells = PROTOCOLS.into_iter().zip(&self.0);
+        let mut same = cells.filter(|(other, _)| std::ptr::eq(message.text(*other), text));
+        // At least the protocol itself.
+        let (protocol, cell) = same.next().unwrap_or((protocol, &self.0[0]));
+        cell.get_or_init(|| make(protocol))
+    }
 }
 
 /// Prepares a message before its topic is locked for deliveries: a signature takes longer than all the rest. FIFO topics do
 /// not sign.
 pub(crate) fn sign(sns: &Sns, origin: Origin<'_>, topic: &SharedTopic, message: &Message) -> Signed {
-    let id = sns.new_id();
+    let (id, notifications) = (sns.new_id(), Notifications::default());
+    let mut enveloped = PROTOCOLS.to_vec();
     let (arn, signature_version) = {
         let topic = sns.lock(topic);
-        if topic.arn().is_fifo() || !topic.has_envelope(message) {
-            return Signed { id, notification: None };
+        enveloped.retain(|protocol| !topic.arn().is_fifo() && topic.has_envelope(*protocol, message));
+        if enveloped.is_empty() {
+            return Signed { id, notifications };
         }
         (topic.arn().clone(), topic.settings().signature_version().to_owned())
     };
     let envelope = envelope(sns.clock.now(), origin, &arn, &signature_version);
     let receipt = Receipt { id, sequence_number: None };
-    Signed { id, notification: Some(envelope.notification(Protocol::Sqs, receipt, message)) }
+    for protocol in enveloped {
+        notifications.get(protocol, message, |protocol| envelope.notification(protocol, receipt, message));
+    }
+    Signed { id, notifications }
 }
 
 /// A message that a topic took, on its way to the subscribers.
@@ -327,9 +377,11 @@ impl Departure {
     pub(crate) fn proceed(&mut self, sns: &Sns, origin: Origin<'_>, topic: &Topic, most: usize) -> usize {
         let Self { time, message, receipt, signed, after, notes } = self;
         let envelope = envelope(*time, origin, topic.arn(), topic.settings().signature_version());
-        // On FIFO topics, and if a subscription is new.
-        let unsigned = LazyCell::new(|| envelope.notification(Protocol::Sqs, *receipt, message));
-        let notification = || signed.notification.as_ref().unwrap_or_else(|| &unsigned);
+        let notification = |protocol: Protocol| {
+            // Not made yet on FIFO topics, and if a subscription is new.
+            let make = |protocol| envelope.notification(protocol, *receipt, message);
+            signed.notifications.get(protocol, message, make)
+        };
         let topic_arn = topic.arn().to_string();
         let is_recipient = is_recipient(message);
         let (mut count, mut last) = (0, None);
@@ -337,7 +389,7 @@ impl Departure {
             (count, last) = (count + 1, Some(subscription));
             if is_recipient(subscription) {
                 let to = (topic, &*topic_arn, subscription);
-                notes.extend(deliver(sns, origin, to, message, &notification));
+                notes.extend(deliver(sns, origin, to, (message, receipt.id), &notification));
             }
         }
         if let Some(last) = last {
@@ -357,28 +409,41 @@ fn deliver<'n>(
     sns: &Sns,
     origin: Origin<'_>,
     (topic, topic_arn, subscription): (&Topic, &str, &Subscription),
-    message: &Message,
-    notification: &impl Fn() -> &'n Notification,
+    (message, id): (&Message, Uuid),
+    notification: &impl Fn(Protocol) -> &'n Notification,
 ) -> Option<String> {
+    let (protocol, is_raw) = (subscription.protocol(), subscription.attributes.raw);
+    let enveloped = || (!is_raw).then(|| notification(protocol).text(&subscription.arn));
+    let attributes = Some(&message.attributes).filter(|all| is_raw && !all.is_empty());
     let queue = match &subscription.endpoint {
         Endpoint::Queue(queue) => queue,
+        Endpoint::Outside(protocol, url) if protocol.is_http() => {
+            let request = HookRequest {
+                message_id: id.to_string().into(),
+                body: enveloped().unwrap_or_else(|| message.text(*protocol).to_owned()).into(),
+                attributes: attributes.cloned(),
+                group: message.group.as_deref().map(Into::into),
+                trace_header: origin.trace_header.map(Into::into),
+                ..request(OutgoingKind::Notification, topic, subscription, url)
+            };
+            return sns.hooks.deliver(request);
+        }
         Endpoint::Outside(protocol, address) => {
             sns.deliveries.count("not_sent");
             return Some(format!("{} to {address} is recorded, not sent", protocol.into_str()));
         }
     };
-    let is_raw = subscription.attributes.raw;
-    let enveloped = (!is_raw).then(|| notification().text(&subscription.arn));
+    let enveloped = enveloped();
     let of_fifo = topic.arn().is_fifo();
     // Standard queues get neither id from a FIFO topic, but the group from a standard topic.
     let keeps_group = queue.is_fifo() || !of_fifo;
     let delivery = Delivery {
         body: enveloped.as_deref().unwrap_or_else(|| message.text(Protocol::Sqs)),
-        attributes: Some(&message.attributes).filter(|all| is_raw && !all.is_empty()),
+        attributes,
         group: message.group.as_deref().filter(|_| keeps_group),
         deduplication_id: message.deduplication_id.as_deref().filter(|_| queue.is_fifo()),
         trace_header: origin.trace_header,
-        ..empty(queue, topic, topic_arn)
+        ..empty(queue, topic.arn(), topic_arn)
     };
     let group = of_fifo.then(|| Group {
         subscription: subscription.arn.id.clone(),
@@ -387,8 +452,30 @@ fn deliver<'n>(
     sns.deliveries.deliver(group, delivery, subscription.attributes.dead_letter_queue.as_ref())
 }
 
-/// Sends the request for confirmation to a queue of another account. Returns notes: the link, and why a queue does not get
-/// it.
+/// A request to the web hook of a subscription, without a message.
+fn request(kind: OutgoingKind, topic: &Topic, subscription: &Subscription, url: &str) -> HookRequest {
+    let attributes = &subscription.attributes;
+    let is_notification = kind == OutgoingKind::Notification;
+    HookRequest {
+        // The receiver sets it.
+        number: 0,
+        kind,
+        topic: topic.arn().clone(),
+        subscription: subscription.arn.id.clone(),
+        url: url.into(),
+        message_id: Box::default(),
+        is_raw: attributes.raw && is_notification,
+        policy: subscription.delivery_policy(topic.settings().delivery_policy()),
+        body: Box::default(),
+        dead_letter_queue: attributes.dead_letter_queue.clone().filter(|_| is_notification),
+        attributes: None,
+        group: None,
+        trace_header: None,
+    }
+}
+
+/// Sends the request for confirmation to a web hook, or to a queue of another account. Returns notes: the link, and why a
+/// queue does not get it.
 pub(crate) fn ask_to_confirm(
     sns: &Sns,
     origin: Origin<'_>,
@@ -398,11 +485,42 @@ pub(crate) fn ask_to_confirm(
     let envelope = envelope(sns.clock.now(), origin, topic.arn(), topic.settings().signature_version());
     let link =
         format!("{} is pending; confirm it with {}", subscription.arn, envelope.confirmation_url(token));
-    let Endpoint::Queue(queue) = &subscription.endpoint else { return vec![link] };
-    let body = envelope.confirmation(sns.new_id(), token);
-    let topic_arn = topic.arn().to_string();
-    let delivery = Delivery { body: &body, ..empty(queue, topic, &topic_arn) };
-    sns.deliveries.deliver(None, delivery, None).into_iter().chain([link]).collect()
+    let id = sns.new_id();
+    let body = envelope.confirmation(id, token);
+    let note = match &subscription.endpoint {
+        Endpoint::Queue(queue) => {
+            let topic_arn = topic.arn().to_string();
+            let delivery = Delivery { body: &body, ..empty(queue, topic.arn(), &topic_arn) };
+            sns.deliveries.deliver(None, delivery, None)
+        }
+        Endpoint::Outside(protocol, url) if protocol.is_http() => sns.hooks.deliver(HookRequest {
+            message_id: id.to_string().into(),
+            body: body.into(),
+            ..request(OutgoingKind::SubscriptionConfirmation, topic, subscription, url)
+        }),
+        Endpoint::Outside(..) => None,
+    };
+    note.into_iter().chain([link]).collect()
+}
+
+/// Tells a web hook that somebody else than the owner has ended its subscription, with a link that restores it.
+pub(crate) fn tell_of_end(
+    sns: &Sns,
+    origin: Origin<'_>,
+    (topic, subscription): (&Topic, &Subscription),
+    token: &str,
+) -> Option<String> {
+    let Endpoint::Outside(protocol, url) = &subscription.endpoint else { return None };
+    if !protocol.is_http() {
+        return None;
+    }
+    let envelope = envelope(sns.clock.now(), origin, topic.arn(), topic.settings().signature_version());
+    let id = sns.new_id();
+    sns.hooks.deliver(HookRequest {
+        message_id: id.to_string().into(),
+        body: envelope.end(id, &subscription.arn, token).into(),
+        ..request(OutgoingKind::UnsubscribeConfirmation, topic, subscription, url)
+    })
 }
 
 fn envelope<'a>(
@@ -414,11 +532,12 @@ fn envelope<'a>(
     Envelope { topic, time, base_url: origin.base_url, signature_version }
 }
 
-fn empty<'a>(queue: &'a QueueArn, topic: &'a Topic, topic_arn: &'a str) -> Delivery<'a> {
+/// A delivery of a topic without a message.
+pub(crate) fn empty<'a>(queue: &'a QueueArn, topic: &'a TopicArn, topic_arn: &'a str) -> Delivery<'a> {
     Delivery {
         queue,
         // Policies see it.
-        source: Source { service: "sns.amazonaws.com", arn: topic_arn, account: &topic.arn().account },
+        source: Source { service: "sns.amazonaws.com", arn: topic_arn, account: &topic.account },
         body: "",
         attributes: None,
         group: None,

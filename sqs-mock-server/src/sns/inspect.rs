@@ -26,7 +26,7 @@ pub struct SubscriptionDescription {
     pub arn: String,
     /// Such as `sqs`.
     pub protocol: String,
-    /// The ARN of a queue, a URL or another address.
+    /// The ARN of a queue, a URL without its password, or another address.
     pub endpoint: String,
     /// Whether the endpoint gets messages without an envelope.
     pub raw: bool,
@@ -38,20 +38,23 @@ pub struct SubscriptionDescription {
     pub dead_letter_queue: Option<QueueArn>,
     /// Whether it gets messages. Endpoints such as `https` must confirm first.
     pub confirmed: bool,
+    /// Requests to its web hook that are not answered yet, or wait for a retry.
+    pub waiting: usize,
 }
 
 impl SubscriptionDescription {
-    fn of(subscription: &Subscription) -> Self {
-        let mut attributes = subscription.shown();
+    fn of(subscription: &Subscription, waiting: usize) -> Self {
+        let mut attributes = subscription.shown(None);
         Self {
             arn: subscription.arn.to_string(),
             protocol: subscription.protocol().into_str().to_owned(),
-            endpoint: subscription.endpoint.to_string(),
+            endpoint: subscription.endpoint.shown(),
             raw: subscription.attributes.raw,
             filter_policy: attributes.remove("FilterPolicy"),
             filter_policy_scope: attributes.remove("FilterPolicyScope"),
             dead_letter_queue: subscription.attributes.dead_letter_queue.clone(),
             confirmed: subscription.is_confirmed(),
+            waiting,
         }
     }
 }
@@ -81,7 +84,10 @@ impl Sns {
     pub(crate) fn subscriptions_of(&self, topic: &TopicArn) -> Vec<SubscriptionDescription> {
         let Ok(topic) = self.topics.get(topic) else { return Vec::new() };
         let topic = self.lock(&topic);
-        let mut all: Vec<_> = topic.subscriptions().map(SubscriptionDescription::of).collect();
+        let mut all: Vec<_> = topic
+            .subscriptions()
+            .map(|one| SubscriptionDescription::of(one, self.hooks.waiting(&one.arn.id)))
+            .collect();
         all.sort_by_cached_key(|one| (one.protocol.clone(), one.endpoint.clone()));
         all
     }

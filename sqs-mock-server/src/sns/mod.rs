@@ -1,6 +1,6 @@
 //! Amazon SNS: topics without I/O ([`engine`]), filter policies of subscriptions ([`filter`]), the key that signs
-//! notifications and its certificate ([`signing`]), the actions ([`actions`], [`publish`]), and what waits for SQS
-//! ([`deliveries`]).
+//! notifications and its certificate ([`signing`]), the actions ([`actions`], [`publish`]), what waits for SQS
+//! ([`deliveries`]) and for web hooks ([`hooks`]).
 //!
 //! ```text
 //! form -> find the topic, lock it -> engine (now) -> output
@@ -21,6 +21,7 @@ pub(crate) mod actions;
 pub(crate) mod deliveries;
 pub(crate) mod engine;
 pub(crate) mod filter;
+pub(crate) mod hooks;
 pub(crate) mod inspect;
 pub(crate) mod publish;
 pub(crate) mod signing;
@@ -46,9 +47,11 @@ use crate::query::form::Form;
 use crate::query::{Action, Actions, Call, Output, QueryError};
 use crate::sns::actions::Place;
 use crate::sns::deliveries::Deliveries;
+use crate::sns::engine::hooks::HookRequest;
 use crate::sns::engine::topic::{
     Recorder, Topic, TopicChange, TopicNumber, TopicReader, TopicState, WaitingDelivery, no_memory,
 };
+use crate::sns::hooks::Hooks;
 use crate::sns::inspect::PublishedLog;
 
 /// The topics of a server. Clones share them.
@@ -57,6 +60,7 @@ pub(crate) struct Sns {
     pub(crate) topics: Arc<Topics>,
     queues: Arc<dyn Queues>,
     deliveries: Arc<Deliveries>,
+    pub(crate) hooks: Arc<Hooks>,
     published: Arc<PublishedLog>,
     pub(crate) outgoing: Arc<Outgoing>,
     /// How often topics or subscriptions may have changed.
@@ -92,6 +96,8 @@ pub(crate) struct Restored {
     pub(crate) topics: Vec<(TopicNumber, TopicState)>,
     /// In the order of their numbers.
     pub(crate) waiting: Vec<WaitingDelivery>,
+    /// To web hooks, in the order of their numbers. Their policies are those of their topics.
+    pub(crate) requests: Vec<HookRequest>,
 }
 
 impl Sns {
@@ -100,15 +106,18 @@ impl Sns {
         let Start { queues, outgoing, clock, seed, journal, published, auto_create, reader } = start;
         let ids = Arc::new(Mutex::new(seed.generator("ids of topics")));
         let deliveries = Deliveries::new(Arc::clone(&queues), clock.clone(), journal, reader.clone());
+        let place = (Arc::clone(&queues), clock.clone());
+        let hooks = Hooks::new(Arc::clone(&outgoing), Arc::clone(&deliveries), place, reader.clone());
         let (topics, published) = (Arc::new(Topics::new(reader)), Arc::new(PublishedLog::new(published)));
         let changes = Arc::default();
-        Self { topics, queues, deliveries, published, outgoing, changes, auto_create, clock, ids }
+        Self { topics, queues, deliveries, hooks, published, outgoing, changes, auto_create, clock, ids }
     }
 
     /// Removes all topics, and the deliveries that wait.
     pub(crate) fn reset(&self) {
         self.topics.clear();
         self.deliveries.clear();
+        self.hooks.clear();
         self.published.clear();
         self.changed();
     }
@@ -146,7 +155,7 @@ impl Sns {
     }
 
     /// Restores the state of an earlier process, before the first request.
-    pub(crate) fn restore(&self, Restored { topics, waiting }: Restored) {
+    pub(crate) fn restore(&self, Restored { topics, waiting, mut requests }: Restored) {
         let table = &mut *self.topics.table.write();
         for (number, state) in topics {
             table.last = number.0.max(table.last);
@@ -157,6 +166,15 @@ impl Sns {
             table.topics.insert(arn, Arc::new(SharedTopic { topic: Mutex::new(topic), changes }));
         }
         self.deliveries.restore(waiting);
+        for request in &mut requests {
+            if let Some(topic) = table.topics.get(&request.topic) {
+                let topic = topic.topic.lock();
+                let own = topic.subscription(&request.subscription).ok();
+                let own = own.map(|own| own.delivery_policy(topic.settings().delivery_policy()));
+                request.policy = own.unwrap_or_default();
+            }
+        }
+        self.hooks.restore(requests);
     }
 
     /// Locks a topic. Its subscriptions that were not confirmed in time are removed first, which is a change.

@@ -150,6 +150,7 @@ impl Store {
             topics: RestoredTopics {
                 topics: topics::read_topics(&connection).map_err(explained)?,
                 waiting: topics::read_waiting(&connection).map_err(explained)?,
+                requests: topics::read_requests(&connection).map_err(explained)?,
             },
         };
         open::prepare(&connection, data.durability).map_err(explained)?;

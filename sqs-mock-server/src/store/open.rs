@@ -17,7 +17,8 @@ use crate::store::{Data, Durability};
 const APPLICATION: i32 = 0x5351_536d;
 
 /// The statements that lead from each version of the schema to the next. A new file has version 0.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("topics.sql")];
+pub(crate) const MIGRATIONS: &[&str] =
+    &[include_str!("schema.sql"), include_str!("topics.sql"), include_str!("hooks.sql")];
 
 /// Opens the store of a directory for this process alone.
 pub(crate) fn open(data: &Data) -> io::Result<Connection> {

@@ -12,9 +12,12 @@ use crate::control::clock::{Clock, ClockSetting};
 use crate::control::commits::Commits;
 use crate::control::delivery::KeptDelivery;
 use crate::control::seed::Uuid;
+use crate::outgoing::log::OutgoingKind;
 use crate::query::QueryError;
 use crate::sns::engine::SubscriptionArn;
 use crate::sns::engine::backlog::Group;
+use crate::sns::engine::delivery_policy::{DeliveryPolicy, PolicyOf};
+use crate::sns::engine::hooks::HookRequest;
 use crate::sns::engine::settings::TopicSettings;
 use crate::sns::engine::subscription::{Attributes, Endpoint, Protocol, State, Subscription};
 use crate::sns::engine::topic::{
@@ -163,7 +166,14 @@ fn subscription(row: &Row<'_>, topic: &TopicArn) -> Result<Subscription> {
         _ => return Err(damaged_column(5, format!("a subscription has the state {stored:?}"))),
     };
     let arn = SubscriptionArn { topic: topic.clone(), id: text(1)?.into() };
-    let set: BTreeMap<String, String> = from_json(row, 8)?.unwrap_or_default();
+    let mut set: BTreeMap<String, String> = from_json(row, 8)?.unwrap_or_default();
+    let is_policy = |text: &String| {
+        DeliveryPolicy::parse(text, PolicyOf::Subscription, &DeliveryPolicy::default()).is_ok()
+    };
+    if set.get("DeliveryPolicy").is_some_and(|text| !is_policy(text)) {
+        // Earlier versions accepted every object.
+        set.remove("DeliveryPolicy");
+    }
     let set: Vec<_> = set.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let (protocol, endpoint, owner) = (text(2)?, text(3)?, text(4)?.into());
     let read = || {
@@ -190,7 +200,14 @@ pub(crate) fn apply_waiting(transaction: &Connection, change: &WaitingChange) ->
         WaitingChange::Ended(number) => {
             execute(transaction, "DELETE FROM waiting_delivery WHERE number = ?", [integer(*number)])
         }
-        WaitingChange::Cleared => execute(transaction, "DELETE FROM waiting_delivery", []),
+        WaitingChange::RequestAdded(request) => add_request(transaction, request),
+        WaitingChange::RequestEnded(number) => {
+            execute(transaction, "DELETE FROM hook_request WHERE number = ?", [integer(*number)])
+        }
+        WaitingChange::Cleared => {
+            execute(transaction, "DELETE FROM waiting_delivery", [])?;
+            execute(transaction, "DELETE FROM hook_request", [])
+        }
     }
 }
 
@@ -220,6 +237,59 @@ fn add(transaction: &Connection, waiting: &WaitingDelivery) -> Result<()> {
             delivery.body,
         ],
     )
+}
+
+fn add_request(transaction: &Connection, request: &HookRequest) -> Result<()> {
+    let insert = "INSERT OR REPLACE INTO hook_request (number, kind, topic, subscription, url, message_id, is_raw, body, \
+                  dead_letter_queue, attributes, queue_group, trace_header) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    execute(
+        transaction,
+        insert,
+        params![
+            integer(request.number),
+            request.kind.as_str(),
+            request.topic.to_string(),
+            request.subscription,
+            request.url,
+            request.message_id,
+            request.is_raw,
+            request.body,
+            request.dead_letter_queue.as_ref().map(ToString::to_string),
+            request.attributes.as_ref().map(json).transpose()?,
+            request.group,
+            request.trace_header,
+        ],
+    )
+}
+
+/// All requests to web hooks without an answer, in the order of their numbers.
+pub(crate) fn read_requests(connection: &Connection) -> Result<Vec<HookRequest>> {
+    let mut select = connection.prepare(
+        "SELECT number, kind, topic, subscription, url, message_id, is_raw, body, dead_letter_queue, attributes, \
+         queue_group, trace_header FROM hook_request ORDER BY number",
+    )?;
+    select.query_map([], hook_request)?.collect()
+}
+
+fn hook_request(row: &Row<'_>) -> Result<HookRequest> {
+    let (kind, topic) = (row.get::<_, String>(1)?, row.get::<_, String>(2)?);
+    let known = OutgoingKind::ALL.into_iter().find(|known| known.as_str() == kind);
+    Ok(HookRequest {
+        number: unsigned(row, 0)?,
+        kind: known.ok_or_else(|| damaged_column(1, format!("{kind:?} is not a kind of requests")))?,
+        topic: TopicArn::of(&topic).ok_or_else(|| damaged_column(2, format!("{topic:?} is not an ARN")))?,
+        subscription: row.get(3)?,
+        url: row.get(4)?,
+        message_id: row.get(5)?,
+        is_raw: row.get(6)?,
+        // That of its subscription, which is known later.
+        policy: DeliveryPolicy::default(),
+        body: row.get(7)?,
+        dead_letter_queue: arn(row, 8)?,
+        attributes: from_json(row, 9)?,
+        group: row.get(10)?,
+        trace_header: row.get(11)?,
+    })
 }
 
 /// All deliveries that wait, in the order of their numbers.

@@ -8,11 +8,13 @@
 //! | `orders` | confirmed messages are there once, confirmed deletes stay, receipt handles stay valid |
 //! | `jobs.fifo` | the same, and order, group locks and deduplication |
 //! | `news-1.fifo` to `news-3.fifo` | each publish to a FIFO topic is in all of them or in none; order and deduplication |
+//! | a topic with a web hook | each confirmed message arrives at the hook at least once |
 //! | `retries`, `retries-dead` | each message is in exactly one of them, also while a move task runs |
 //!
 //! `SQS_MOCK_KILLS=2000 cargo test -p sqs-mock-server --test it kills` runs it longer.
 
 mod fifo;
+mod hooks;
 mod moving;
 mod standard;
 mod topics;
@@ -28,6 +30,7 @@ use sqs_client::error::ErrorKind;
 use crate::command_line::{Running, binary};
 use crate::wire::ask;
 use fifo::Fifo;
+use hooks::Hooks;
 use moving::Moving;
 use standard::Standard;
 use topics::Topics;
@@ -86,7 +89,7 @@ async fn confirmed_changes_survive_kills() {
     let path = directory.path().to_str().unwrap();
     let mut random = Rng::with_seed(17);
     let (mut standard, mut fifo, mut moving) = (Standard::default(), Fifo::default(), Moving::default());
-    let mut topics = Topics::default();
+    let (mut topics, mut hooks) = (Topics::default(), Hooks::start().await);
     for kill in 1..=kills {
         let durability = if kill % 3 == 0 { "power" } else { "process" };
         let (mut server, endpoint) = start(path, durability);
@@ -96,6 +99,7 @@ async fn confirmed_changes_survive_kills() {
             fifo.create(&client).await;
             moving.create(&client).await;
             topics.create(&client, &endpoint).await;
+            hooks.create(&endpoint).await;
         }
         if kill % BETWEEN_DRAINS == 0 {
             fifo.send_again(&client).await;
@@ -105,17 +109,20 @@ async fn confirmed_changes_survive_kills() {
             fifo.drain(&client).await;
             moving.drain(&client).await;
             topics.drain(&client).await;
+            hooks.check().await;
         }
         let life = Duration::from_millis(random.u64(10..200));
         let death = async {
             tokio::time::sleep(life).await;
             server.child.kill().unwrap();
         };
-        let topics = topics.work(&client, &endpoint);
-        tokio::join!(standard.work(&client), fifo.work(&client), moving.work(&client), topics, death);
+        let (topics, hooks) = (topics.work(&client, &endpoint), hooks.work(&endpoint));
+        tokio::join!(standard.work(&client), fifo.work(&client), moving.work(&client), topics, hooks, death);
     }
-    let summary = [standard.summary(), fifo.summary(), moving.summary(), topics.summary()].join("; ");
+    let summary =
+        [standard.summary(), fifo.summary(), moving.summary(), topics.summary(), hooks.summary()].join("; ");
     println!("{kills} kills: {summary}");
     standard.assert_busy(kills);
     topics.assert_busy(kills);
+    hooks.assert_busy(kills);
 }

@@ -31,6 +31,7 @@ mod exposition;
 mod faults;
 #[cfg(feature = "cli")]
 mod healthcheck;
+mod hook;
 mod hostile_bodies;
 mod hostile_connections;
 mod journal;

@@ -8,7 +8,7 @@ import { button, cell, empty, heading, search, table } from "./parts.js";
 
 /**
  * @typedef {{ arn: string, protocol: string, endpoint: string, raw: boolean, filter_policy: string | object | null,
- *   filter_policy_scope: string | null, dead_letter_queue: string | null, confirmed: boolean }} Subscription
+ *   filter_policy_scope: string | null, dead_letter_queue: string | null, confirmed: boolean, waiting: number }} Subscription
  */
 /** @typedef {{ name: string, arn: string, fifo: boolean, subscriptions: Subscription[], published: number,
  *   attributes: Record<string, string>, tags: Record<string, string> }} Topic */

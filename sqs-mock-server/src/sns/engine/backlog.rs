@@ -1,15 +1,13 @@
-//! Deliveries that wait for a retry, and when SNS tries again.
-//!
-//! Source: "Delivery policy for AWS managed endpoints" of the SNS developer guide: 100,015 retries over 23 days.
+//! Deliveries to queues that wait for a retry.
 //!
 //! Messages of one group of a FIFO topic wait in one lane for each subscription: the first is tried, the others follow in
 //! their order. Every other delivery has a lane of its own.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::time::Duration;
 
 use crate::control::clock::Timestamp;
+use crate::sns::engine::delivery_policy::Schedule;
 
 /// A limit of this server that bounds memory.
 const MAX_BYTES: usize = 64 << 20;
@@ -17,24 +15,11 @@ const MAX_BYTES: usize = 64 << 20;
 /// What a delivery takes in addition to its texts, approximately.
 const OVERHEAD: usize = 512;
 
+/// Queues are endpoints of AWS.
+const SCHEDULE: Schedule = Schedule::MANAGED;
+
 /// The attempts at a delivery at one time: as many as have different pauses.
 const MAX_ATTEMPTS: usize = 16;
-
-/// Retries without a pause.
-const IMMEDIATE: u32 = 3;
-
-/// Retries after one second each.
-const PRE_BACKOFF: u32 = 2;
-
-/// Retries after pauses that grow from one second to the last.
-const BACKOFF: u32 = 10;
-
-/// Retries after the last pause.
-const POST_BACKOFF: u32 = 100_000;
-
-const FIRST: Duration = Duration::from_secs(1);
-
-const LAST: Duration = Duration::from_secs(20);
 
 /// A subscription, by id, and a group of its FIFO topic.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -159,11 +144,11 @@ impl<T> Backlog<T> {
             made += 1;
             if made == MAX_ATTEMPTS {
                 // After a jump of the clock: the attempts that were due meanwhile would all see the same.
-                let (retries, passed) = skipped(lane.failed, now.saturating_since(due));
+                let (retries, passed) = SCHEDULE.skipped(lane.failed, now.saturating_since(due));
                 lane.failed += retries;
                 due = due + passed;
             }
-            if !is_settled && let Some(pause) = pause(lane.failed) {
+            if !is_settled && let Some(pause) = SCHEDULE.pause(lane.failed) {
                 lane.failed += 1;
                 due = due + pause;
                 if due > now {
@@ -183,25 +168,6 @@ impl<T> Backlog<T> {
             self.groups.remove(&group);
         }
     }
-}
-
-/// The pause before the next retry, after `failed` retries; `None` if that was the last.
-fn pause(failed: u32) -> Option<Duration> {
-    let in_backoff = |step: u32| FIRST.mul_f64(20_f64.powf(f64::from(step) / f64::from(BACKOFF - 1)));
-    let Some(slow) = failed.checked_sub(IMMEDIATE) else { return Some(Duration::ZERO) };
-    let Some(step) = slow.checked_sub(PRE_BACKOFF) else { return Some(FIRST) };
-    let Some(late) = step.checked_sub(BACKOFF) else { return Some(in_backoff(step)) };
-    (late < POST_BACKOFF).then_some(LAST)
-}
-
-/// How many of the retries with the last pause fit into a time, and how long they take. None before them.
-fn skipped(failed: u32, time: Duration) -> (u32, Duration) {
-    let Some(late) = failed.checked_sub(IMMEDIATE + PRE_BACKOFF + BACKOFF) else {
-        return (0, Duration::ZERO);
-    };
-    let fitting = u32::try_from(time.as_secs() / LAST.as_secs()).unwrap_or(u32::MAX);
-    let retries = fitting.min(POST_BACKOFF.saturating_sub(late));
-    (retries, LAST.saturating_mul(retries))
 }
 
 #[cfg(test)]

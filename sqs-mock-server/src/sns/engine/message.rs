@@ -297,18 +297,32 @@ impl Envelope<'_> {
 
     /// The request to confirm a subscription.
     pub(crate) fn confirmation(&self, id: Uuid, token: &str) -> String {
+        let text = format!(
+            "You have chosen to subscribe to the topic {}.\nTo confirm the subscription, visit the SubscribeURL \
+             included in this message.",
+            self.topic
+        );
+        self.with_link("SubscriptionConfirmation", id, token, &text)
+    }
+
+    /// The message that a subscription was ended.
+    pub(crate) fn end(&self, id: Uuid, subscription: &SubscriptionArn, token: &str) -> String {
+        let text = format!(
+            "You have chosen to deactivate subscription {subscription}.\nTo cancel this operation and restore the \
+             subscription, visit the SubscribeURL included in this message."
+        );
+        self.with_link("UnsubscribeConfirmation", id, token, &text)
+    }
+
+    fn with_link(&self, kind: &str, id: Uuid, token: &str, text: &str) -> String {
         let (id, topic, time) = (id.to_string(), self.topic.to_string(), self.time.to_string());
         let url = self.confirmation_url(token);
-        let text = format!(
-            "You have chosen to subscribe to the topic {topic}.\nTo confirm the subscription, visit the SubscribeURL \
-             included in this message."
-        );
         let fields = vec![
-            ("Type", "SubscriptionConfirmation"),
+            ("Type", kind),
             ("MessageId", &*id),
             ("Token", token),
             ("TopicArn", &topic),
-            ("Message", &text),
+            ("Message", text),
             ("SubscribeURL", &url),
             ("Timestamp", &time),
         ];

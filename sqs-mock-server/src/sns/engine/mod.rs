@@ -7,11 +7,15 @@
 //! | [`settings`] | its attributes and tags |
 //! | [`subscription`](mod@subscription) | its subscriptions, their attributes and protocols |
 //! | [`message`] | what publishers send and subscribers get |
-//! | [`backlog`] | deliveries that wait for a retry |
+//! | [`delivery_policy`] | when failed deliveries are tried again, and the form of requests to web hooks |
+//! | [`backlog`] | deliveries to queues that wait for a retry |
+//! | [`hooks`] | requests to web hooks that wait for their turn or for a retry |
 //!
 //! ARNs and errors are here.
 
 pub(crate) mod backlog;
+pub(crate) mod delivery_policy;
+pub(crate) mod hooks;
 pub(crate) mod message;
 pub(crate) mod settings;
 pub(crate) mod subscription;

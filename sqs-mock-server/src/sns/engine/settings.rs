@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::control::arn::TopicArn;
 use crate::control::policies::{Document, Statement, is_action_of};
 use crate::query::QueryError;
+use crate::sns::engine::delivery_policy::{DeliveryPolicy, PolicyOf, effective_of_topic, shown_of_topic};
 use crate::sns::engine::{
     NotCreated, OVERHEAD, are_equal, bytes_of, check_length, different, in_attributes, invalid, json_object,
 };
@@ -36,8 +37,6 @@ const MAX_TAGS: usize = 50;
 const MAX_TAG_KEY: usize = 128;
 
 const MAX_TAG_VALUE: usize = 256;
-
-const EFFECTIVE_DELIVERY_POLICY: &str = r#"{"http":{"defaultHealthyRetryPolicy":{"minDelayTarget":20,"maxDelayTarget":20,"numRetries":3,"numMaxDelayRetries":0,"numNoDelayRetries":0,"numMinDelayRetries":0,"backoffFunction":"linear"},"disableSubscriptionOverrides":false,"defaultRequestPolicy":{"headerContentType":"text/plain; charset=UTF-8"}}}"#;
 
 /// Protocols with attributes for delivery logs.
 const FEEDBACK_PROTOCOLS: [&str; 5] = ["HTTP", "Firehose", "Lambda", "Application", "SQS"];
@@ -90,8 +89,9 @@ impl TopicSettings {
             }
             "Policy" => parse(value)?,
             "DeliveryPolicy" => {
-                json_object(value).map_err(|error| invalid(format_args!("DeliveryPolicy: {error}")))?;
-                value.to_owned()
+                let checked = DeliveryPolicy::parse(value, PolicyOf::Topic, &DeliveryPolicy::default());
+                checked.map_err(|error| invalid(format_args!("DeliveryPolicy: {error}")))?;
+                shown_of_topic(value)
             }
             _ => match is_legal(&self.arn, name, value) {
                 Some(true) => value.to_owned(),
@@ -170,7 +170,7 @@ impl TopicSettings {
     pub(crate) fn shown(&self) -> BTreeMap<String, String> {
         let mut shown = BTreeMap::from([
             ("DisplayName".to_owned(), String::new()),
-            ("EffectiveDeliveryPolicy".to_owned(), EFFECTIVE_DELIVERY_POLICY.to_owned()),
+            ("EffectiveDeliveryPolicy".to_owned(), effective_of_topic(self.delivery_policy())),
             ("Owner".to_owned(), self.arn.account.to_string()),
             ("Policy".to_owned(), self.policy()),
             ("TopicArn".to_owned(), self.arn.to_string()),
@@ -187,6 +187,11 @@ impl TopicSettings {
     pub(crate) fn maximum_message_size(&self) -> usize {
         let size = self.attributes.get("MaximumMessageSize").and_then(|size| size.parse().ok());
         size.unwrap_or(MAXIMUM_MESSAGE_SIZE)
+    }
+
+    /// The delivery policy that a request has set.
+    pub(crate) fn delivery_policy(&self) -> Option<&str> {
+        self.attributes.get("DeliveryPolicy").map(String::as_str)
     }
 
     /// Whether an attribute was set to a value.

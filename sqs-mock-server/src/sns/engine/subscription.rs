@@ -13,14 +13,16 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::control::arn::{QueueArn, root};
 use crate::control::clock::Timestamp;
+use crate::outgoing::without_password;
 use crate::query::QueryError;
+use crate::sns::engine::delivery_policy::{DeliveryPolicy, PolicyOf, shown_of_subscription};
 use crate::sns::engine::{
     OVERHEAD, SubscriptionArn, are_equal, bytes_of, check_length, in_attributes, invalid, json_object,
 };
 use crate::sns::filter::{FilterPolicy, FilterScope};
 
-/// How long a subscription waits for its confirmation.
-const CONFIRMATION: Duration = Duration::from_secs(48 * 3_600);
+/// How long a subscription waits for its confirmation, and how long its token restores it.
+pub(crate) const CONFIRMATION: Duration = Duration::from_secs(48 * 3_600);
 
 /// A subscription.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,9 +103,13 @@ impl Subscription {
 
     /// Whether a request may end it. `caller` is the account that signed the request.
     pub(crate) fn may_be_ended_by(&self, caller: Option<&str>) -> bool {
-        let is_owner = |account| [&*self.owner, &*self.arn.topic.account].contains(&account);
         !matches!(self.state, State::ConfirmedBy { by: Confirmation::Protecting, .. })
-            || caller.is_some_and(is_owner)
+            || self.belongs_to(caller)
+    }
+
+    /// Whether an account that signed a request owns the subscription or its topic.
+    pub(crate) fn belongs_to(&self, caller: Option<&str>) -> bool {
+        caller.is_some_and(|account| [&*self.owner, &*self.arn.topic.account].contains(&account))
     }
 
     /// The protocol.
@@ -111,8 +117,13 @@ impl Subscription {
         self.endpoint.protocol()
     }
 
-    /// The attributes that `GetSubscriptionAttributes` returns.
-    pub(crate) fn shown(&self) -> BTreeMap<String, String> {
+    /// What applies to requests to its web hook. `topic_policy` is the delivery policy of the topic.
+    pub(crate) fn delivery_policy(&self, topic_policy: Option<&str>) -> DeliveryPolicy {
+        DeliveryPolicy::effective(topic_policy, self.attributes.delivery_policy())
+    }
+
+    /// The attributes that `GetSubscriptionAttributes` returns. `topic_policy` is the delivery policy of the topic.
+    pub(crate) fn shown(&self, topic_policy: Option<&str>) -> BTreeMap<String, String> {
         let mut shown = self.attributes.shown();
         let was_authenticated = match self.state {
             State::Confirmed => true,
@@ -122,7 +133,7 @@ impl Subscription {
         let fields = [
             ("SubscriptionArn", self.arn.to_string()),
             ("TopicArn", self.arn.topic.to_string()),
-            ("Endpoint", self.endpoint.to_string()),
+            ("Endpoint", self.endpoint.shown()),
             ("Protocol", self.protocol().into_str().to_owned()),
             ("Owner", self.owner.to_string()),
             ("PendingConfirmation", (!self.is_confirmed()).to_string()),
@@ -131,8 +142,11 @@ impl Subscription {
         ];
         shown.extend(fields.map(|(name, value)| (name.to_owned(), value)));
         if self.protocol().is_http() {
-            let policy = self.attributes.effective_delivery_policy().to_owned();
-            shown.insert("EffectiveDeliveryPolicy".to_owned(), policy);
+            let own = self.attributes.delivery_policy();
+            let policy = shown_of_subscription(topic_policy, own);
+            // AWS completes both in the same way.
+            let shown_own = own.map(|_| ("DeliveryPolicy".to_owned(), policy.clone()));
+            shown.extend(shown_own.into_iter().chain([("EffectiveDeliveryPolicy".to_owned(), policy)]));
         }
         shown
     }
@@ -140,9 +154,6 @@ impl Subscription {
 
 /// A limit of this server that bounds memory. Filter policies, the longest values, have at most 256 KiB on AWS.
 const MAX_VALUE: usize = 262_144;
-
-/// What SNS applies to HTTP endpoints without a delivery policy of their own.
-const EFFECTIVE_DELIVERY_POLICY: &str = r#"{"healthyRetryPolicy":null,"sicklyRetryPolicy":null,"throttlePolicy":null,"requestPolicy":{"headerContentType":"text/plain; charset=UTF-8"},"guaranteed":false}"#;
 
 /// The attributes of a subscription.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -227,8 +238,14 @@ impl Attributes {
                 self.dead_letter_queue =
                     Some(queue.map_err(|text| invalid(format_args!("RedrivePolicy: {text}")))?);
             }
+            "DeliveryPolicy" if protocol.is_http() && value.is_empty() => {
+                self.set.remove(name);
+                return Ok(());
+            }
             "DeliveryPolicy" if protocol.is_http() => {
-                json_object(&value).map_err(|text| invalid(format_args!("DeliveryPolicy: {text}")))?;
+                let checked =
+                    DeliveryPolicy::parse(&value, PolicyOf::Subscription, &DeliveryPolicy::default());
+                checked.map_err(|text| invalid(format_args!("DeliveryPolicy: {text}")))?;
             }
             "DeliveryPolicy" | "SubscriptionRoleArn" | "ReplayPolicy" => {}
             _ => return Err(invalid("AttributeName")),
@@ -265,9 +282,9 @@ impl Attributes {
         shown
     }
 
-    /// The delivery policy that applies to an HTTP endpoint.
-    pub(crate) fn effective_delivery_policy(&self) -> &str {
-        self.set.get("DeliveryPolicy").map_or(EFFECTIVE_DELIVERY_POLICY, String::as_str)
+    /// The delivery policy that a request has set.
+    pub(crate) fn delivery_policy(&self) -> Option<&str> {
+        self.set.get("DeliveryPolicy").map(String::as_str)
     }
 }
 
@@ -354,7 +371,7 @@ impl Protocol {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Endpoint {
     Queue(QueueArn),
-    /// An endpoint outside of this server, which gets no messages.
+    /// An endpoint outside of this server. Of these, only web hooks get messages.
     Outside(Protocol, Box<str>),
 }
 
@@ -385,6 +402,14 @@ impl Endpoint {
         match self {
             Self::Queue(_) => Protocol::Sqs,
             Self::Outside(protocol, _) => *protocol,
+        }
+    }
+
+    /// The endpoint as SNS shows it: without the password of a URL.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Queue(queue) => queue.to_string(),
+            Self::Outside(_, address) => without_password(address),
         }
     }
 

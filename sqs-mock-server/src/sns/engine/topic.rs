@@ -20,10 +20,11 @@ use crate::control::delivery::{KeptDelivery, MemoryShare};
 use crate::control::seed::Uuid;
 use crate::query::QueryError;
 use crate::sns::engine::backlog::Group;
+use crate::sns::engine::hooks::HookRequest;
 use crate::sns::engine::message::Message;
 use crate::sns::engine::settings::TopicSettings;
 use crate::sns::engine::subscription::{
-    Attributes, Confirmation, Endpoint, Protocol, State, Subscription, is_no_filter,
+    Attributes, CONFIRMATION, Confirmation, Endpoint, Protocol, State, Subscription, is_no_filter,
 };
 use crate::sns::engine::{NotCreated, SubscriptionArn, different, invalid, no_subscription};
 use crate::sns::filter::{FilterInput, FilterPolicy};
@@ -35,6 +36,8 @@ pub(crate) struct Topic {
     /// By id.
     subscriptions: BTreeMap<Box<str>, Subscription>,
     unsubscribed: u64,
+    /// Subscriptions that somebody else than their owner has ended, until their tokens are no longer valid. Not stored.
+    restorable: VecDeque<(Timestamp, Subscription)>,
     /// Before this time, no subscription lapses for want of a confirmation; `None` if none can.
     lapse: Option<Timestamp>,
     /// On FIFO topics.
@@ -65,6 +68,7 @@ impl Topic {
             settings,
             subscriptions,
             unsubscribed: 0,
+            restorable: VecDeque::new(),
             lapse: None,
             fifo,
             changes,
@@ -84,6 +88,7 @@ impl Topic {
             settings,
             subscriptions,
             unsubscribed,
+            restorable: VecDeque::new(),
             lapse,
             fifo,
             changes,
@@ -250,11 +255,10 @@ impl Topic {
         published
     }
 
-    /// Whether a queue gets a message in an envelope.
-    pub(crate) fn has_envelope(&self, message: &Message) -> bool {
-        let is_enveloped = |subscription: &Subscription| {
-            subscription.protocol() == Protocol::Sqs && !subscription.attributes.raw
-        };
+    /// Whether a subscriber with this protocol gets a message in an envelope.
+    pub(crate) fn has_envelope(&self, protocol: Protocol, message: &Message) -> bool {
+        let is_enveloped =
+            |subscription: &Subscription| subscription.protocol() == protocol && !subscription.attributes.raw;
         // Most topics need no look at filters.
         self.subscriptions.values().any(is_enveloped) && self.recipients(message).any(is_enveloped)
     }
@@ -366,12 +370,18 @@ impl Topic {
         }
     }
 
-    /// Removes a subscription. Unknown ids are ignored. `caller` is the account that signed the request.
+    /// Removes a subscription, and returns it. Unknown ids are ignored. `caller` is the account that signed the request; if it
+    /// is not that of an owner, the token of the subscription restores it for two days.
     ///
     /// # Errors
     /// `AuthorizationError` for a subscription whose confirmation demands the signature of an owner.
-    pub(crate) fn unsubscribe(&mut self, id: &str, caller: Option<&str>) -> Result<(), QueryError> {
-        let Some(subscription) = self.subscriptions.get(id) else { return Ok(()) };
+    pub(crate) fn unsubscribe(
+        &mut self,
+        now: Timestamp,
+        id: &str,
+        caller: Option<&str>,
+    ) -> Result<Option<Subscription>, QueryError> {
+        let Some(subscription) = self.subscriptions.get(id) else { return Ok(None) };
         if !subscription.may_be_ended_by(caller) {
             let topic = &self.settings.arn;
             let caller =
@@ -381,16 +391,36 @@ impl Topic {
             return Err(QueryError::new(403, "AuthorizationError", text));
         }
         let bytes = subscription.bytes();
-        self.subscriptions.remove(id);
+        let removed = self.subscriptions.remove(id);
         self.resize(bytes, 0)?;
         self.unsubscribed += 1;
         let (ids, deleted) = (vec![id.into()], self.unsubscribed);
         self.changes.record(|| TopicChange::Unsubscribed { ids, deleted });
-        Ok(())
+        self.restorable.retain(|(until, _)| *until > now);
+        if let Some(ended) =
+            removed.as_ref().filter(|ended| !ended.belongs_to(caller) && ended.token().is_some())
+        {
+            if self.restorable.len() == MAX_RESTORABLE {
+                self.restorable.pop_front();
+            }
+            self.restorable.push_back((now + CONFIRMATION, ended.clone()));
+        }
+        Ok(removed)
     }
 
-    /// Confirms the subscription that has this token, if there is one.
-    pub(crate) fn confirm(&mut self, token: &str, by: Confirmation) -> Option<&Subscription> {
+    /// Confirms the subscription that has this token, if there is one, or restores one that was ended.
+    pub(crate) fn confirm(&mut self, now: Timestamp, token: &str, by: Confirmation) -> Option<&Subscription> {
+        let is_meant =
+            |(until, ended): &mut (Timestamp, Subscription)| *until > now && ended.token() == Some(token);
+        let ended = self.restorable.iter_mut().position(|ended| is_meant(ended));
+        if let Some((_, ended)) = ended.and_then(|at| self.restorable.remove(at)) {
+            // Whoever subscribed the endpoint again meanwhile has a subscription already.
+            if self.subscriptions.values().all(|known| known.endpoint != ended.endpoint) {
+                self.resize(0, ended.bytes()).ok()?;
+                self.changes.record(|| TopicChange::Subscribed(Box::new(ended.clone())));
+                self.subscriptions.insert(ended.arn.id.clone(), ended);
+            }
+        }
         let mut all = self.subscriptions.values_mut();
         let found = all.find(|subscription| subscription.token() == Some(token))?;
         if !found.is_confirmed() {
@@ -472,6 +502,9 @@ pub(crate) const MAX_SUBSCRIPTIONS_OF_FIFO: usize = 100;
 
 /// A limit of this server that bounds memory. AWS allows 12,500,000.
 const MAX_SUBSCRIPTIONS: usize = 100_000;
+
+/// The number of ended subscriptions of a topic that can be restored. Of more, the first is forgotten.
+const MAX_RESTORABLE: usize = 100;
 
 /// The number of subscriptions of a topic with a filter policy.
 const MAX_FILTER_POLICIES: usize = 200;
@@ -649,6 +682,10 @@ pub(crate) struct WaitingDelivery {
 #[derive(Debug)]
 pub(crate) enum WaitingChange {
     Added(Arc<WaitingDelivery>),
+    /// A request to a web hook.
+    RequestAdded(Arc<HookRequest>),
+    /// It was answered, or given up.
+    RequestEnded(u64),
     /// It is in a queue, or dropped. Also for deliveries that were not added.
     Ended(u64),
     Cleared,

@@ -178,7 +178,9 @@ impl RandomTopic {
 
     fn unsubscribe(&mut self) {
         if let Some(subscription) = self.any() {
-            self.topic.unsubscribe(&subscription.arn.id, Some(&subscription.owner)).expect("the owner may");
+            self.topic
+                .unsubscribe(self.now, &subscription.arn.id, Some(&*subscription.owner))
+                .expect("the owner may");
         }
     }
 
@@ -186,7 +188,7 @@ impl RandomTopic {
         let token = self.any().and_then(|subscription| subscription.token().map(str::to_owned));
         if let Some(token) = token {
             let by = self.random.choice(Confirmation::VARIANTS).copied().unwrap();
-            self.topic.confirm(&token, by).expect("the token is known");
+            self.topic.confirm(self.now, &token, by).expect("the token is known");
         }
     }
 

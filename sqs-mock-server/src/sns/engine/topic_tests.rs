@@ -208,7 +208,7 @@ fn redrive_policy_without_a_value_is_removed() {
     topic.set_subscription_attribute(&id, ("RedrivePolicy", None)).unwrap();
     let subscription = topic.subscription(&id).unwrap();
     assert_eq!(subscription.attributes.dead_letter_queue, None);
-    assert!(!subscription.shown().contains_key("RedrivePolicy"));
+    assert!(!subscription.shown(None).contains_key("RedrivePolicy"));
 }
 
 /// 2.5: "\"\" removes". Terraform sends `{}` instead.
@@ -219,14 +219,14 @@ fn empty_filter_policy_removes_the_policy() {
         let mut topic = topic("a", &[]).unwrap();
         let id = subscribe(&mut topic, (Protocol::Sqs, &queue("q")), &attributes).unwrap().arn.id;
         topic.set_subscription_attribute(&id, ("FilterPolicy", Some(empty))).unwrap();
-        let shown = topic.subscription(&id).unwrap().shown();
+        let shown = topic.subscription(&id).unwrap().shown(None);
         assert!(!shown.contains_key("FilterPolicy") && !shown.contains_key("FilterPolicyScope"), "{empty:?}");
         let message = Message::new(Draft { text: "no JSON", ..Draft::default() }).unwrap();
         assert_eq!(topic.recipients(&message).count(), 1, "{empty:?}");
         let again = subscribe(&mut topic, (Protocol::Sqs, &queue("q")), &[("FilterPolicy", empty)]).unwrap();
         assert_eq!(again.arn.id, id, "{empty:?}");
         let new = subscribe(&mut topic, (Protocol::Sqs, &queue("r")), &[("FilterPolicy", empty)]).unwrap();
-        assert!(!new.shown().contains_key("FilterPolicy"), "{empty:?}");
+        assert!(!new.shown(None).contains_key("FilterPolicy"), "{empty:?}");
     }
 }
 
@@ -238,12 +238,12 @@ fn scope_of_filters_is_shown_with_a_policy_only() {
     let mut set = |name, value| topic.set_subscription_attribute(&arn.id, (name, Some(value))).unwrap();
     set("FilterPolicyScope", "MessageBody");
     set("RawMessageDelivery", "TRUE");
-    let shown = topic.subscription(&arn.id).unwrap().shown();
+    let shown = topic.subscription(&arn.id).unwrap().shown(None);
     assert_eq!(shown["RawMessageDelivery"], "true");
     assert!(!shown.contains_key("FilterPolicyScope") && !shown.contains_key("FilterPolicy"));
     let policy = r#"{ "a": ["b"] }"#;
     topic.set_subscription_attribute(&arn.id, ("FilterPolicy", Some(policy))).unwrap();
-    let shown = topic.subscription(&arn.id).unwrap().shown();
+    let shown = topic.subscription(&arn.id).unwrap().shown(None);
     assert_eq!((&*shown["FilterPolicyScope"], &*shown["FilterPolicy"]), ("MessageBody", policy));
 }
 
@@ -253,22 +253,29 @@ fn subscription_that_is_not_confirmed_in_time_vanishes() {
     let mut topic = topic("a", &[]).unwrap();
     let pending = subscribe(&mut topic, (Protocol::Http, "http://a"), &[]).unwrap();
     let State::Pending { token, .. } = &pending.state else { panic!("{pending:?}") };
-    assert_eq!(pending.shown()["PendingConfirmation"], "true");
+    assert_eq!(pending.shown(None)["PendingConfirmation"], "true");
     assert_eq!(topic.shown()["SubscriptionsPending"], "1");
     let hours = |hours: u64| NOW + std::time::Duration::from_secs(hours * 3_600);
     topic.forget_lapsed(hours(47));
-    assert!(topic.confirm("x", Confirmation::Signed).is_none());
-    assert_eq!(topic.confirm(token, Confirmation::Unsigned).unwrap().arn, pending.arn);
+    assert!(topic.confirm(NOW, "x", Confirmation::Signed).is_none());
+    assert_eq!(topic.confirm(NOW, token, Confirmation::Unsigned).unwrap().arn, pending.arn);
     topic.forget_lapsed(hours(100));
-    assert_eq!(topic.confirm(token, Confirmation::Signed).unwrap().arn, pending.arn, "the same token again");
-    assert_eq!(topic.subscription(&pending.arn.id).unwrap().shown()["ConfirmationWasAuthenticated"], "false");
+    assert_eq!(
+        topic.confirm(NOW, token, Confirmation::Signed).unwrap().arn,
+        pending.arn,
+        "the same token again"
+    );
+    assert_eq!(
+        topic.subscription(&pending.arn.id).unwrap().shown(None)["ConfirmationWasAuthenticated"],
+        "false"
+    );
     let late = subscribe(&mut topic, (Protocol::Email, "a@b"), &[]).unwrap();
     topic.forget_lapsed(hours(47));
     assert_eq!(topic.shown()["SubscriptionsPending"], "1");
     topic.forget_lapsed(hours(48));
     assert_eq!(topic.shown()["SubscriptionsPending"], "0");
     assert_eq!(topic.subscriptions().count(), 1);
-    topic.unsubscribe(&late.arn.id, None).unwrap();
+    topic.unsubscribe(NOW, &late.arn.id, None).unwrap();
     assert_eq!(topic.shown()["SubscriptionsDeleted"], "0");
 }
 

@@ -174,7 +174,7 @@ fn url(queue: &str) -> String {
 }
 
 /// Calls an action of SNS that succeeds, or is cut off.
-async fn ask(wire: &mut Wire, action: &str, parameters: &[(&str, &str)]) -> Outcome<Answer> {
+pub(super) async fn ask(wire: &mut Wire, action: &str, parameters: &[(&str, &str)]) -> Outcome<Answer> {
     let common = [("Action", action), ("Version", "2010-03-31")];
     let body = form(&[&common, parameters].concat());
     wire.request("POST /", FORM, body.as_bytes()).await.map_err(|_| Killed)?;

@@ -6,6 +6,7 @@ mod faults;
 mod fifo;
 mod filters;
 mod handles;
+mod hooks;
 mod identity;
 mod lists;
 mod metrics;

@@ -8,8 +8,9 @@ use sha1::Sha1;
 
 use super::*;
 
-const OF_NOTIFICATION: &[&str] = &["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"];
-const OF_CONFIRMATION: &[&str] =
+pub(super) const OF_NOTIFICATION: &[&str] =
+    &["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"];
+pub(super) const OF_CONFIRMATION: &[&str] =
     &["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"];
 
 impl Sns {
@@ -33,7 +34,7 @@ impl Sns {
     }
 
     /// Whether the signature of a message covers the values of these fields.
-    async fn is_verified(&mut self, message: &Value, fields: &[&str]) -> bool {
+    pub(super) async fn is_verified(&mut self, message: &Value, fields: &[&str]) -> bool {
         let der = self.certificate(message).await;
         let key = public_key(&der);
         let signed = fields.iter().filter_map(|name| Some([*name, "\n", message[*name].as_str()?, "\n"]));

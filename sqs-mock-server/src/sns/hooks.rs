@@ -1,0 +1,383 @@
+//! Messages of topics for web hooks.
+//!
+//! ```text
+//! publish -> deliver -> store -> HookRequests -> a task for each attempt -> Outgoing -> 2xx: delivered
+//!                                    ^                                        |
+//!                                    +-- later: 5xx, 429, no answer ----------+--> other status, last attempt:
+//!                                                                                  dead-letter queue, or dropped
+//! ```
+//! With a store, a request is stored with its publish, and is sent when both are; those that had no answer when the server
+//! ended are sent again.
+//!
+//! Source: <https://docs.aws.amazon.com/sns/latest/dg/sns-http-https-endpoint-as-subscriber.html>
+
+use std::sync::{Arc, Once, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
+use http::{HeaderMap, HeaderName, StatusCode};
+use parking_lot::Mutex;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::control::arn::TopicArn;
+use crate::control::clock::Clock;
+use crate::control::delivery::{Delivery, Queues};
+use crate::control::metrics::Stopwatch;
+use crate::outgoing::log::{OutgoingKind, OutgoingRequest};
+use crate::outgoing::{Failure, Outgoing, Post, Target, without_password};
+use crate::sns::deliveries::{Deliveries, empty};
+use crate::sns::engine::hooks::{Attempt, HookRequest, HookRequests, Next};
+use crate::sns::engine::topic::{TopicReader, WaitingChange};
+
+/// How long SNS waits for an answer.
+const TIMEOUT: Duration = Duration::from_secs(15);
+
+/// What is read of an answer, so that the connection can be used again. SNS ignores it.
+const MAX_ANSWER: usize = 64 << 10;
+
+const AGENT: HeaderValue = HeaderValue::from_static("Amazon Simple Notification Service Agent");
+
+/// The requests of a server to web hooks.
+#[derive(Debug)]
+pub(crate) struct Hooks {
+    outgoing: Arc<Outgoing>,
+    deliveries: Arc<Deliveries>,
+    queues: Arc<dyn Queues>,
+    clock: Clock,
+    /// Records which requests wait.
+    reader: Option<Arc<dyn TopicReader>>,
+    /// While it is locked, nothing else is.
+    state: Mutex<State>,
+    /// The attempts under way. Dropping it ends them.
+    attempts: Mutex<JoinSet<()>>,
+    /// Starts the task that waits for retries.
+    start: Once,
+    /// Tells that task of new times. Dropping it ends the task.
+    changed: watch::Sender<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    requests: HookRequests,
+    /// The number of the last request.
+    last: u64,
+}
+
+/// How an attempt ended.
+enum Outcome {
+    Delivered,
+    /// A later attempt may succeed.
+    Failed(String),
+    /// No later attempt can succeed.
+    Refused(String),
+}
+
+impl Outcome {
+    /// SNS retries after 429 and 5xx, and when there is no answer.
+    fn of_status(status: StatusCode) -> Self {
+        let text = || match status.canonical_reason() {
+            Some(reason) => format!("status {} {reason}", status.as_u16()),
+            None => format!("status {}", status.as_u16()),
+        };
+        match status.as_u16() {
+            200..=299 => Self::Delivered,
+            300..=428 | 430..=499 => Self::Refused(text()),
+            _ => Self::Failed(text()),
+        }
+    }
+}
+
+impl Hooks {
+    pub(crate) fn new(
+        outgoing: Arc<Outgoing>,
+        deliveries: Arc<Deliveries>,
+        (queues, clock): (Arc<dyn Queues>, Clock),
+        reader: Option<Arc<dyn TopicReader>>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            outgoing,
+            deliveries,
+            queues,
+            clock,
+            reader,
+            state: Mutex::default(),
+            attempts: Mutex::default(),
+            start: Once::new(),
+            changed: watch::Sender::new(()),
+        })
+    }
+
+    /// Adds the requests of an earlier process, whose attempts start anew.
+    pub(crate) fn restore(self: &Arc<Self>, all: Vec<HookRequest>) {
+        for request in all {
+            let mut state = self.state.lock();
+            state.last = request.number.max(state.last);
+            // There is room: the earlier process had it.
+            let _ = state.requests.add(self.clock.now(), Arc::new(request));
+        }
+        self.proceed();
+    }
+
+    /// Takes a request, and starts it. Its number is set here. Returns a note if there is no room for it.
+    pub(crate) fn deliver(self: &Arc<Self>, mut request: HookRequest) -> Option<String> {
+        let added = {
+            let mut state = self.state.lock();
+            state.last += 1;
+            request.number = state.last;
+            let request = Arc::new(request);
+            // Before it can end: changes arrive in this order.
+            self.tell(WaitingChange::RequestAdded(Arc::clone(&request)));
+            if state.requests.add(self.clock.now(), Arc::clone(&request)) { Ok(()) } else { Err(request) }
+        };
+        if let Err(request) = added {
+            let note = self.give_up(&request, "the server has no room to keep it");
+            self.tell(WaitingChange::RequestEnded(request.number));
+            return Some(note);
+        }
+        self.proceed();
+        None
+    }
+
+    /// Ends the requests of a subscription that was removed, or of all subscriptions of a topic.
+    pub(crate) fn forget(&self, topic: &TopicArn, subscription: Option<&str>) {
+        let is_forgotten = |request: &HookRequest| {
+            request.topic == *topic
+                && subscription.is_none_or(|id| *request.subscription == *id)
+                && request.kind != OutgoingKind::UnsubscribeConfirmation
+        };
+        let numbers = self.state.lock().requests.forget(is_forgotten);
+        numbers.into_iter().for_each(|number| self.tell(WaitingChange::RequestEnded(number)));
+    }
+
+    /// Ends all requests.
+    pub(crate) fn clear(&self) {
+        self.attempts.lock().abort_all();
+        let mut state = self.state.lock();
+        state.requests = HookRequests::default();
+        self.changed.send_replace(());
+    }
+
+    /// The number of requests of a subscription that have no answer yet.
+    pub(crate) fn waiting(&self, subscription: &str) -> usize {
+        self.state.lock().requests.count(subscription)
+    }
+
+    /// Waits until the attempts under way have ended.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, so are the attempts.
+    pub(crate) async fn finish(&self) {
+        loop {
+            let mut attempts = std::mem::take(&mut *self.attempts.lock());
+            if attempts.is_empty() {
+                return;
+            }
+            while attempts.join_next().await.is_some() {}
+        }
+    }
+
+    fn tell(&self, change: WaitingChange) {
+        if let Some(reader) = &self.reader {
+            reader.read_waiting(change);
+        }
+    }
+
+    /// Starts what may start. Without a runtime, the next call with one does.
+    fn proceed(self: &Arc<Self>) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        let task = || drop(runtime.spawn(wait_for_retries(Arc::downgrade(self), self.changed.subscribe())));
+        self.start.call_once(task);
+        let started = {
+            let mut state = self.state.lock();
+            let started = state.requests.start(self.clock.now());
+            self.wake(&state);
+            started
+        };
+        self.spawn(started);
+    }
+
+    /// Wakes the task that waits for retries, if there are any.
+    fn wake(&self, state: &State) {
+        if state.requests.next_due().is_some() {
+            self.changed.send_replace(());
+        }
+    }
+
+    fn spawn(self: &Arc<Self>, started: impl IntoIterator<Item = Attempt>) {
+        let mut attempts = self.attempts.lock();
+        for attempt in started {
+            while attempts.try_join_next().is_some() {}
+            attempts.spawn(run(Arc::downgrade(self), Arc::clone(&self.outgoing), attempt));
+        }
+    }
+
+    /// Settles an attempt, and starts another that waited for its place.
+    fn ended(self: &Arc<Self>, attempt: &Attempt, outcome: Outcome, mut record: OutgoingRequest) {
+        let (now, request) = (self.clock.now(), &attempt.request);
+        let next = match outcome {
+            Outcome::Delivered => {
+                self.deliveries.count(delivered(request.kind));
+                let next = self.state.lock().requests.settled(now, attempt);
+                self.tell(WaitingChange::RequestEnded(request.number));
+                next
+            }
+            Outcome::Failed(why) => {
+                let (follows, next) = self.state.lock().requests.failed(now, attempt);
+                record.follows = match follows {
+                    Next::Retry(at) => Some(format!("tried again at {at}")),
+                    Next::GiveUp => {
+                        Some(self.end(request, &format!("{why}, in the last of {} attempts", attempt.number)))
+                    }
+                    Next::Forgotten => None,
+                };
+                if attempt.number == 1 {
+                    tracing::warn!(url = record.url, topic = record.source, "a web hook failed: {why}");
+                }
+                record.error = Some(why);
+                next
+            }
+            Outcome::Refused(why) => {
+                let next = self.state.lock().requests.settled(now, attempt);
+                record.follows = Some(self.end(request, &why));
+                record.error = Some(why);
+                next
+            }
+        };
+        self.outgoing.log.record(record);
+        self.spawn(next);
+        self.wake(&self.state.lock());
+    }
+
+    /// After the last attempt. Returns what happened to the message.
+    fn end(&self, request: &HookRequest, why: &str) -> String {
+        // The store has a message in a queue or here.
+        let _whole = self.queues.whole();
+        let note = self.give_up(request, why);
+        self.tell(WaitingChange::RequestEnded(request.number));
+        note
+    }
+
+    fn give_up(&self, request: &HookRequest, why: &str) -> String {
+        let url = without_password(&request.url);
+        let note = if request.kind == OutgoingKind::Notification {
+            let topic_arn = request.topic.to_string();
+            let dead_letter = request.dead_letter_queue.as_ref().map(|queue| Delivery {
+                body: &request.body,
+                attributes: request.attributes.as_ref(),
+                group: request.group.as_deref(),
+                trace_header: request.trace_header.as_deref(),
+                ..empty(queue, &request.topic, &topic_arn)
+            });
+            self.deliveries.finish(&url, dead_letter, why)
+        } else {
+            format!("{} to {url} failed: {why}", request.kind.as_str())
+        };
+        self.deliveries.report(&request.topic, request.number, note.clone());
+        note
+    }
+}
+
+/// The outcome in metrics. Confirmations are no messages.
+fn delivered(kind: OutgoingKind) -> &'static str {
+    if kind == OutgoingKind::Notification { "delivered" } else { "asked" }
+}
+
+/// Makes an attempt. `hooks` is gone when the server is.
+async fn run(hooks: Weak<Hooks>, outgoing: Arc<Outgoing>, attempt: Attempt) {
+    let Some((queues, time)) = hooks.upgrade().map(|hooks| (Arc::clone(&hooks.queues), hooks.clock.now()))
+    else {
+        return;
+    };
+    // A subscriber sees nothing that a crash could take back.
+    let stored = queues.settled().await;
+    drop(queues);
+    let watch = Stopwatch::start();
+    let (outcome, status) = match stored {
+        Ok(()) => post(&outgoing, &attempt.request).await,
+        Err(error) => (Outcome::Failed(error.to_string()), None),
+    };
+    let Some(hooks) = hooks.upgrade() else { return };
+    let request = &attempt.request;
+    let record = OutgoingRequest {
+        // The log sets it.
+        number: 0,
+        kind: request.kind,
+        source: request.topic.to_string(),
+        url: without_password(&request.url),
+        id: request.message_id.to_string(),
+        messages: 1,
+        attempt: attempt.number,
+        time,
+        seconds: watch.elapsed().as_secs_f64(),
+        status: status.map(|status| status.as_u16()),
+        error: None,
+        follows: None,
+    };
+    hooks.ended(&attempt, outcome, record);
+}
+
+async fn post(outgoing: &Outgoing, request: &HookRequest) -> (Outcome, Option<StatusCode>) {
+    let target = match Target::parse(&request.url) {
+        Ok(target) => target,
+        Err(why) => return (Outcome::Refused(why), None),
+    };
+    let body = Bytes::copy_from_slice(request.body.as_bytes());
+    let post =
+        Post { target: &target, headers: headers(request), body, within: TIMEOUT, at_most: MAX_ANSWER };
+    match outgoing.post(post).await {
+        // What follows the head does not matter.
+        Ok(answer) => (Outcome::of_status(answer.head.status), Some(answer.head.status)),
+        Err(Failure::Refused(why)) => (Outcome::Refused(why), None),
+        Err(failure) => (Outcome::Failed(failure.to_string()), None),
+    }
+}
+
+/// Source: <https://docs.aws.amazon.com/sns/latest/dg/http-header.html>
+fn headers(request: &HookRequest) -> HeaderMap {
+    let text = |text: &str| HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""));
+    let name = HeaderName::from_static;
+    let mut headers = HeaderMap::with_capacity(8);
+    headers.insert(name("x-amz-sns-message-type"), HeaderValue::from_static(request.kind.as_str()));
+    headers.insert(name("x-amz-sns-message-id"), text(&request.message_id));
+    let topic = request.topic.to_string();
+    headers.insert(name("x-amz-sns-topic-arn"), text(&topic));
+    if request.kind != OutgoingKind::SubscriptionConfirmation {
+        let arn = format!("{topic}:{}", request.subscription);
+        headers.insert(name("x-amz-sns-subscription-arn"), text(&arn));
+    }
+    if request.is_raw {
+        headers.insert(name("x-amz-sns-rawdelivery"), HeaderValue::from_static("true"));
+    }
+    headers.insert(CONTENT_TYPE, text(request.policy.content_type(request.is_raw)));
+    headers.insert(USER_AGENT, AGENT);
+    headers
+}
+
+/// Starts the attempts that are due, until the server ends.
+async fn wait_for_retries(hooks: Weak<Hooks>, mut changed: watch::Receiver<()>) {
+    loop {
+        changed.mark_unchanged();
+        let next = hooks.upgrade().map(|hooks| (hooks.clock.clone(), hooks.state.lock().requests.next_due()));
+        let Some((clock, due)) = next else { return };
+        let is_due = async {
+            match due {
+                Some(due) => clock.sleep_until(due).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            ended = changed.changed() => if ended.is_err() { return },
+            () = is_due => {
+                let Some(hooks) = hooks.upgrade() else { return };
+                let started = hooks.state.lock().requests.start(clock.now());
+                hooks.spawn(started);
+                drop(hooks);
+                // After a jump of the clock, there may be many.
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+}
