@@ -5,6 +5,7 @@
 //! [faults]: crate::guide::faults
 //! [console]: crate::guide::console
 //! [topics]: crate::guide::topics
+//! [web hooks]: crate::guide::web_hooks
 //! [inspecting]: crate::guide::inspecting
 //! [FIFO]: crate::guide::fifo
 //! [dead letters]: crate::guide::dead_letters

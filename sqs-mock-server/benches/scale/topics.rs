@@ -97,7 +97,7 @@ fn body(number: u32) -> String {
     format!("{number:0100}")
 }
 
-async fn query(transport: InProcess, form: String) -> Bytes {
+pub(crate) async fn query(transport: InProcess, form: String) -> Bytes {
     let request = http::Request::post("http://sns.test/")
         .header("content-type", "application/x-www-form-urlencoded")
         .body(Bytes::from(form + "&Version=2010-03-31"))

@@ -146,6 +146,8 @@ pub(crate) struct SubscriptionDefinition {
     #[serde(default, deserialize_with = "json_text")]
     filter_policy: Option<String>,
     filter_policy_scope: Option<Scope>,
+    #[serde(default, deserialize_with = "json_text")]
+    delivery_policy: Option<String>,
     /// A name or an ARN.
     pub(crate) dead_letter_queue: Option<String>,
 }
@@ -188,7 +190,7 @@ impl SubscriptionDefinition {
     }
 
     /// All attributes: the name in the file, the name in requests, and the value there.
-    fn table(&self, topic: &TopicArn) -> [(&'static str, &'static str, Option<String>); 4] {
+    fn table(&self, topic: &TopicArn) -> [(&'static str, &'static str, Option<String>); 5] {
         let scope = self.filter_policy_scope.map(|scope| match scope {
             Scope::MessageAttributes => "MessageAttributes".to_owned(),
             Scope::MessageBody => "MessageBody".to_owned(),
@@ -199,6 +201,7 @@ impl SubscriptionDefinition {
         [
             ("filter_policy_scope", "FilterPolicyScope", scope),
             ("filter_policy", "FilterPolicy", self.filter_policy.clone()),
+            ("delivery_policy", "DeliveryPolicy", self.delivery_policy.clone()),
             ("raw", "RawMessageDelivery", self.raw.map(|raw| raw.to_string())),
             ("dead_letter_queue", "RedrivePolicy", redrive),
         ]

@@ -118,14 +118,14 @@ fn is_host_name(text: &str) -> bool {
 /// The IPv4 address that an IPv6 address stands for, or the address itself.
 fn effective(address: IpAddr) -> IpAddr {
     let IpAddr::V6(v6) = address else { return address };
-    let [a, b, c, d, e, f, g, h] = v6.segments();
     let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)).into();
-    match [a, b, c, d, e, f] {
-        // Mapped, the deprecated compatible form, and translated ones (RFC 4291, RFC 6052).
-        [0, 0, 0, 0, 0, 0xffff] | [0x64, 0xff9b, 0, 0, 0, 0] => v4(g, h),
-        [0, 0, 0, 0, 0, 0] if (g, h) > (0, 1) => v4(g, h),
-        // 6to4 (RFC 3056).
-        [0x2002, ..] => v4(b, c),
+    match v6.segments() {
+        // Mapped, translated, and 6to4 (RFC 4291, RFC 6052, RFC 3056).
+        [0, 0, 0, 0, 0, 0xffff, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => v4(high, low),
+        // The deprecated compatible form, but neither :: nor ::1.
+        [0, 0, 0, 0, 0, 0, high, low] if (high, low) > (0, 1) => v4(high, low),
         _ => address,
     }
 }

@@ -324,9 +324,9 @@ mod tests {
     /// A name that resolves to an allowed address when it is checked, and to another one a moment later.
     #[tokio::test]
     async fn connection_goes_to_an_address_that_was_checked() {
+        static CALLS: AtomicUsize = AtomicUsize::new(0);
         let works = saying("HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").await;
         let port: u16 = works.trim_end_matches('/').rsplit_once(':').unwrap().1.parse().unwrap();
-        static CALLS: AtomicUsize = AtomicUsize::new(0);
         let connector = Connector::with_resolver(Destinations::default(), move |_, _| {
             let first = CALLS.fetch_add(1, Ordering::SeqCst) == 0;
             let address = if first { [127, 0, 0, 1] } else { [169, 254, 169, 254] };

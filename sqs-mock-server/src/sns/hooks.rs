@@ -149,7 +149,9 @@ impl Hooks {
                 && request.kind != OutgoingKind::UnsubscribeConfirmation
         };
         let numbers = self.state.lock().requests.forget(is_forgotten);
-        numbers.into_iter().for_each(|number| self.tell(WaitingChange::RequestEnded(number)));
+        for number in numbers {
+            self.tell(WaitingChange::RequestEnded(number));
+        }
     }
 
     /// Ends all requests.
@@ -219,7 +221,9 @@ impl Hooks {
         let (now, request) = (self.clock.now(), &attempt.request);
         let next = match outcome {
             Outcome::Delivered => {
-                self.deliveries.count(delivered(request.kind));
+                if request.kind == OutgoingKind::Notification {
+                    self.deliveries.count("delivered");
+                }
                 let next = self.state.lock().requests.settled(now, attempt);
                 self.tell(WaitingChange::RequestEnded(request.number));
                 next
@@ -278,11 +282,6 @@ impl Hooks {
         self.deliveries.report(&request.topic, request.number, note.clone());
         note
     }
-}
-
-/// The outcome in metrics. Confirmations are no messages.
-fn delivered(kind: OutgoingKind) -> &'static str {
-    if kind == OutgoingKind::Notification { "delivered" } else { "asked" }
 }
 
 /// Makes an attempt. `hooks` is gone when the server is.

@@ -169,3 +169,41 @@ async fn fault_resets_an_encrypted_connection() {
     assert!(client.list_queues().send().await.is_ok(), "it is retried");
     assert_eq!(hits.hits(), 1);
 }
+
+/// Its root is trusted like one of the system.
+#[cfg(feature = "cli")]
+#[tokio::test]
+async fn web_hook_with_https_needs_a_certificate_that_is_trusted() {
+    use crate::command_line::{Running, binary};
+
+    // Any server with HTTPS does: it refuses the request, but with a status.
+    let hook = MockSqs::builder().tls(Tls::default()).start().await.unwrap();
+    let url = hook.https_url().unwrap().replace("127.0.0.1", "localhost");
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().join("root.pem");
+    std::fs::write(&root, hook.tls_root().unwrap()).unwrap();
+    let config = directory.path().join("sqs.toml");
+    let text = format!(
+        "[[topics]]\nname = 'news'\n[[subscriptions]]\ntopic = 'news'\nprotocol = 'https'\nendpoint = '{url}/hook'\n"
+    );
+    std::fs::write(&config, text).unwrap();
+    for (trusted, expected) in [(None, "certificate"), (Some(&root), r#""status":4"#)] {
+        let mut command = binary();
+        command.args(["--port", "0", "--config", config.to_str().unwrap()]);
+        command.envs(trusted.map(|root| ("SSL_CERT_FILE", root)));
+        let mut server = Running::start(&mut command);
+        let mut wire = Wire::open(&server.endpoint()).await.unwrap();
+        let publish =
+            "Action=Publish&Version=2010-03-31&Message=tea&TopicArn=arn:aws:sns:us-east-1:000000000000:news";
+        assert_eq!(wire.exchange("POST /", crate::wire::FORM, publish.as_bytes()).await.status, 200);
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+        loop {
+            let deliveries = wire.get("/_mock/deliveries").await;
+            if deliveries.text().contains(expected) {
+                break;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{}", deliveries.text());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}

@@ -242,11 +242,7 @@ impl DeliveryPolicy {
     /// The content type of messages with and without an envelope. Most types are for messages without one.
     pub(crate) fn content_type(&self, is_raw: bool) -> &str {
         let is_limited = |known: &&str| media_type(&self.content_type).eq_ignore_ascii_case(known);
-        if is_raw || CONTENT_TYPES[..2].iter().any(|known| is_limited(known)) {
-            &self.content_type
-        } else {
-            CONTENT_TYPE
-        }
+        if is_raw || CONTENT_TYPES[..2].iter().any(is_limited) { &self.content_type } else { CONTENT_TYPE }
     }
 }
 

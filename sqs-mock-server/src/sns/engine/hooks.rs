@@ -223,7 +223,9 @@ impl HookRequests {
             return Vec::new();
         }
         self.due.retain(|(_, number)| !numbers.contains(number));
-        numbers.iter().for_each(|number| self.remove(*number));
+        for number in &numbers {
+            self.remove(*number);
+        }
         self.subscriptions.retain(|_, one| {
             one.ready.retain(|number| !numbers.contains(number));
             one.count > 0 || one.under_way > 0

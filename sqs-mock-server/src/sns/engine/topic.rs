@@ -411,8 +411,8 @@ impl Topic {
     /// Confirms the subscription that has this token, if there is one, or restores one that was ended.
     pub(crate) fn confirm(&mut self, now: Timestamp, token: &str, by: Confirmation) -> Option<&Subscription> {
         let is_meant =
-            |(until, ended): &mut (Timestamp, Subscription)| *until > now && ended.token() == Some(token);
-        let ended = self.restorable.iter_mut().position(|ended| is_meant(ended));
+            |(until, ended): &(Timestamp, Subscription)| *until > now && ended.token() == Some(token);
+        let ended = self.restorable.iter().position(is_meant);
         if let Some((_, ended)) = ended.and_then(|at| self.restorable.remove(at)) {
             // Whoever subscribed the endpoint again meanwhile has a subscription already.
             if self.subscriptions.values().all(|known| known.endpoint != ended.endpoint) {

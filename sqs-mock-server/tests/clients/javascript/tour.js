@@ -10,6 +10,7 @@ import * as deliveries from "./deliveries.js";
 import { events } from "./events.js";
 import * as faults from "./faults.js";
 import * as fifo from "./fifo.js";
+import * as hooks from "./hooks.js";
 import * as messages from "./messages.js";
 import { Mock } from "./mock.js";
 import * as queues from "./queues.js";
@@ -63,6 +64,7 @@ const steps = [
   ["undeliverable messages", both, deliveries.undeliverable],
   ["order of groups of a topic", [true], deliveries.order],
   ["rejected publishes", both, deliveries.rejections],
+  ["web hooks", standard, hooks.notifications],
   ["S3 events", standard, events],
 ];
 for (const [what, types, step] of steps) {
