@@ -4,15 +4,18 @@ mod apply;
 mod environment;
 mod values;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
+use sqs_mock_server::explore::{Disturbance, SchedulePlan};
 use sqs_mock_server::{Auth, ByteSize, Compat, DeliveryMode, Durability, LogFormat, Policies, QueueUrlStyle};
 
 pub(crate) use apply::PORT;
 use values::{
-    AUTHS, COMPATS, DELIVERIES, DURABILITIES, FORMATS, Faults, POLICIES, Quotas, STYLES, faults, log, quotas,
-    seed, truth, word,
+    AUTHS, COMPATS, DELIVERIES, DURABILITIES, FORMATS, Faults, POLICIES, Quotas, STYLES, faults, log, part,
+    quotas, seed, time, truth, word,
 };
 
 const EXAMPLES: &str = "\
@@ -48,6 +51,9 @@ Examples:
     sqs-mock-server --tls
     curl -o root.pem http://127.0.0.1:9324/_mock/tls-root
     AWS_CA_BUNDLE=root.pem aws --endpoint-url https://localhost:9324 sqs list-queues
+
+  A hundred schedules of faults for the tests of a worker, and the smallest one that breaks it:
+    sqs-mock-server explore -- pytest tests/test_worker.py
 
   Health and Prometheus metrics:
     sqs-mock-server healthcheck
@@ -229,12 +235,43 @@ pub(crate) struct Arguments {
 }
 
 /// What to do instead of starting a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Subcommand)]
 pub(crate) enum Task {
     /// Asks a running server for its health; the exit code is 0 if it is healthy, otherwise 1.
     ///
     /// Host, port and --compat are those of the server: set them in the same way. It waits at most 2 s.
     Healthcheck,
+    /// Runs a command, such as the tests of a worker, under many schedules of faults, and finds the smallest one that breaks it.
+    ///
+    /// Each run has a server of its own: the command finds it in `AWS_ENDPOINT_URL`. A failing exit code is a failing schedule.
+    Explore(ExploreArguments),
+}
+
+/// What is explored, and how.
+#[derive(Clone, Debug, PartialEq, Args)]
+pub(crate) struct ExploreArguments {
+    /// The number of schedules, after a run without any disturbance.
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    pub(crate) schedules: u32,
+    /// The seed of the first schedule; those of the others follow.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// The part of all calls that are disturbed, from 0 to 1.
+    #[arg(long, value_name = "PART", default_value_t = 0.1, value_parser = part)]
+    pub(crate) rate: f64,
+    /// The disturbances that may happen, with commas between them: lose_request, lose_response, throttle, server_error, slow,
+    /// fail_entry, miss, fewer, reorder, repeat, end_lease, jump [default: all of them].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) kinds: Vec<Disturbance>,
+    /// A run that takes longer is killed, and fails.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
+    pub(crate) timeout: Duration,
+    /// Runs this plan once, as a report prints it.
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) replay: Option<SchedulePlan>,
+    /// The command.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
 }
 
 #[cfg(test)]

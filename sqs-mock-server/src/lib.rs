@@ -24,6 +24,8 @@
 mod admin;
 mod config;
 mod control;
+#[cfg(any(feature = "cli", feature = "explore"))]
+pub mod explore;
 mod front;
 pub mod guide;
 mod http;

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{ExitCode, exit};
 use std::time::Duration;
 
+use sqs_mock_server::explore::ExploreCommand;
 use sqs_mock_server::{Config, LogFormat, MockSqs, MockSqsBuilder};
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
@@ -16,7 +17,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use cli::{Arguments, Task};
+use cli::{Arguments, ExploreArguments, Task};
 
 /// Messages are allocated one by one, and freed in another order by other threads. This allocator is much faster at
 /// that than libc's: compare with `cargo bench -p sqs-mock-server --bench peers`. Embedded servers use the allocator of
@@ -48,7 +49,7 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), String> {
     let (path, only_check) = (arguments.config.clone(), arguments.check_config.unwrap_or_default());
-    let task = arguments.task;
+    let task = arguments.task.clone();
     let file = path.as_ref().map_or_else(|| Ok(Config::default()), Config::read);
     let mut config = file.map_err(|error| error.to_string())?;
     arguments.apply(&mut config)?;
@@ -56,6 +57,9 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         return healthcheck::check(&config).await;
     }
     start_log(&config)?;
+    if let Some(Task::Explore(arguments)) = task {
+        return explore(config, arguments).await;
+    }
     if only_check {
         return check(config, path.as_deref());
     }
@@ -94,6 +98,39 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     stop(server, &mut signals).await;
     catching_up.abort();
     Ok(())
+}
+
+/// Explores a command, until it is done or a signal ends it.
+async fn explore(config: Config, arguments: ExploreArguments) -> Result<(), String> {
+    let mut signals = Signals::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
+    let mut explored = ExploreCommand::new(arguments.command)
+        .server(MockSqsBuilder::from(config))
+        .schedules(arguments.schedules)
+        .seed(arguments.seed)
+        .rate(arguments.rate)
+        .timeout(arguments.timeout);
+    if !arguments.kinds.is_empty() {
+        explored = explored.kinds(arguments.kinds);
+    }
+    if let Some(plan) = arguments.replay {
+        explored = explored.replay(plan);
+    }
+    let ended = tokio::select! {
+        ended = explored.run() => Ok(ended),
+        signal = signals.next() => Err(signal),
+    };
+    // The command that ran is killed.
+    let ended = ended.unwrap_or_else(|signal| exit(signal.exit_code));
+    match ended.map_err(|error| error.to_string())? {
+        Ok(explored) => {
+            println!("{explored}");
+            Ok(())
+        }
+        Err(broken) => {
+            println!("{broken}");
+            Err("a schedule breaks the command".to_owned())
+        }
+    }
 }
 
 /// Waits for a signal and stops gracefully. A second signal ends the process immediately.

@@ -207,6 +207,13 @@ pub(crate) const ROUTES: &[Route] = &[
     post("/_mock/faults", server::inject, "injects a fault: {effect, ..}, see docs/faults.md"),
     delete("/_mock/faults", server::clear_faults, "removes all faults"),
     delete("/_mock/faults/{name}", server::remove_fault, "removes a fault by its id"),
+    get("/_mock/schedule", server::show_schedule, "the disturbances that a schedule has decided on so far"),
+    post(
+        "/_mock/schedule",
+        server::set_schedule,
+        "disturbs calls by a seed or a plan: {seed, rate, kinds} or {plan: [..]}, see docs/explore.md",
+    ),
+    delete("/_mock/schedule", server::end_schedule, "ends the schedule"),
     get("/_mock/quotas", queues::list_quotas, "throughput quotas of FIFO queues"),
     post(
         "/_mock/quotas",

@@ -27,6 +27,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sqs_client::wire::protocol::Protocol;
 use sqs_client::wire::service_error::ErrorCode;
+use strum::VariantArray as _;
 
 use crate::admin::Ask;
 use crate::admin::{Answered, Refusal, answer_json};
@@ -38,6 +39,7 @@ use crate::control::faults::InjectedFault;
 use crate::control::faults::fault::Fault;
 use crate::control::journal::Record;
 use crate::control::operation::{Operation, ServiceName};
+use crate::control::schedule::{DEFAULT_RATE, Disturbance, Schedule, SchedulePlan, Source};
 use crate::outgoing::log::OutgoingKind;
 use crate::services::S3_IS_OFF;
 use crate::sqs::journal::RecordedRequest;
@@ -274,6 +276,51 @@ pub(crate) fn remove_fault(ask: &Ask<'_>) -> Answered {
         || Refusal::not_found(format!("there is no fault {}; GET /_mock/faults lists them", ask.name));
     found.ok_or_else(unknown)?.remove();
     answer_json(&json!({ "removed": 1 }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewSchedule {
+    seed: Option<u64>,
+    rate: Option<f64>,
+    kinds: Option<Vec<Disturbance>>,
+    plan: Option<SchedulePlan>,
+}
+
+/// `POST /_mock/schedule`. Calls count from 1 again.
+pub(crate) fn set_schedule(ask: &Ask<'_>) -> Answered {
+    let NewSchedule { seed, rate, kinds, plan } = ask.content()?;
+    let source = match (seed, plan) {
+        (Some(_), Some(_)) => return Err(Refusal::bad("seed and plan cannot be combined")),
+        (None, None) => return Err(Refusal::bad("no schedule; set seed, or plan")),
+        (None, Some(_)) if rate.is_some() || kinds.is_some() => {
+            return Err(Refusal::bad("rate and kinds require seed"));
+        }
+        (None, Some(plan)) => Source::plan(&plan),
+        (Some(seed), None) => {
+            let rate = rate.unwrap_or(DEFAULT_RATE);
+            if !(0.0..=1.0).contains(&rate) {
+                return Err(Refusal::bad(format!("rate must be a number from 0 to 1, not {rate}")));
+            }
+            Source::seed(seed, rate, &kinds.unwrap_or_else(|| Disturbance::VARIANTS.to_vec()))
+        }
+    };
+    ask.sqs().faults().set_schedule(Some(Arc::new(Schedule::new(source))));
+    show_schedule(ask)
+}
+
+/// `GET /_mock/schedule`.
+pub(crate) fn show_schedule(ask: &Ask<'_>) -> Answered {
+    let schedule = ask.sqs().faults().schedule();
+    let made = schedule.as_ref().map(|schedule| schedule.made()).unwrap_or_default();
+    let calls = schedule.as_ref().map(|schedule| schedule.calls());
+    answer_json(&json!({ "active": schedule.is_some(), "calls": calls.unwrap_or(0), "decisions": made }))
+}
+
+/// `DELETE /_mock/schedule`.
+pub(crate) fn end_schedule(ask: &Ask<'_>) -> Answered {
+    ask.sqs().faults().set_schedule(None);
+    show_schedule(ask)
 }
 
 /// `GET /_mock/deliveries`. Pages count back from the latest request. Each page lists its oldest request first.

@@ -1,5 +1,7 @@
 //! Values of flags.
 
+use std::time::Duration;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
 use sqs_mock_server::ThroughputQuotas;
@@ -92,4 +94,16 @@ pub(super) fn quotas(text: &str) -> Result<Quotas, String> {
 
 pub(super) fn log(text: &str) -> Result<String, tracing_subscriber::filter::ParseError> {
     text.parse::<Targets>().map(|_| text.to_owned())
+}
+
+/// A part of a whole.
+pub(super) fn part(text: &str) -> Result<f64, String> {
+    let part = text.parse().ok().filter(|part| (0.0..=1.0).contains(part));
+    part.ok_or_else(|| "allowed is a number from 0 to 1".to_owned())
+}
+
+/// A time such as `90s`.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    let time = humantime::parse_duration(text).ok().filter(|time| !time.is_zero());
+    time.ok_or_else(|| "allowed is a time such as 90s or 5m".to_owned())
 }

@@ -53,6 +53,13 @@ impl<'a> Caller<'a> {
     }
 }
 
+/// The access key in the `Authorization` header; empty without one.
+pub(crate) fn access_key(head: &Parts) -> &str {
+    let header = head.headers.get(AUTHORIZATION).and_then(|header| header.to_str().ok()).unwrap_or_default();
+    let credential = header.split_once("Credential=").map_or("", |(_, rest)| rest);
+    credential.split('/').next().unwrap_or_default()
+}
+
 /// The account that an access key names.
 fn account_of(access_key_id: &str) -> Option<AccountId> {
     AccountId::of(access_key_id).or_else(|| AccountId::of_session_key(access_key_id))

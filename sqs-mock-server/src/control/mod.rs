@@ -12,6 +12,7 @@ pub(crate) mod journal;
 pub(crate) mod metrics;
 pub(crate) mod operation;
 pub(crate) mod policies;
+pub(crate) mod schedule;
 pub(crate) mod seed;
 pub(crate) mod session;
 pub(crate) mod text;

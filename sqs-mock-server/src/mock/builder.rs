@@ -342,6 +342,14 @@ impl MockSqsBuilder {
         self
     }
 
+    /// The settings for a run that repeats: this seed, and the same start of the clock.
+    #[cfg(feature = "explore")]
+    pub(crate) fn repeatable(mut self, seed: u64) -> Self {
+        let start = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_800_000_000);
+        self.config.clock_start.get_or_insert(start);
+        self.seed(seed)
+    }
+
     /// Starts the server. It accepts requests when this returns.
     ///
     /// # Errors

@@ -97,6 +97,12 @@ impl MockSqs {
         }
     }
 
+    /// SQS.
+    #[cfg(feature = "explore")]
+    pub(crate) fn sqs(&self) -> &Service {
+        &self.service
+    }
+
     fn names(&self) -> &Names {
         self.services.sqs.names()
     }

@@ -300,6 +300,7 @@ impl<A: Actions> Query<A> {
             time: self.clock.now(),
             entries: A::entries(action.kind, form),
             can_redeliver: false,
+            caller: "",
         })
     }
 }

@@ -361,6 +361,7 @@ impl Gate {
             time: host.clock.now(),
             entries: Vec::new(),
             can_redeliver: false,
+            caller: "",
         });
         request.notes.lock().extend(plan.applied.iter().cloned());
         let entered = enter(&host.faults, request.plan.get_or_init(|| plan)).await;

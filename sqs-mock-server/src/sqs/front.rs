@@ -14,9 +14,9 @@ use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
 use sqs_client::wire::sign::VerifyError;
 
 use crate::control::arn::{QueueArn, Resource};
-use crate::control::caller::{Caller, is_trusted, scheme};
+use crate::control::caller::{Caller, access_key, is_trusted, scheme};
 use crate::control::clock::Timestamp;
-use crate::control::faults::fault::{Damage, FailingEntry, Failure, Plan};
+use crate::control::faults::fault::{Damage, FailingEntry, Failure, Plan, ReceiveChange};
 use crate::control::faults::{Request, Rule};
 use crate::control::journal::Ending;
 use crate::control::metrics::Exposition;
@@ -81,6 +81,8 @@ impl Endpoint {
             is_trusted: is_trusted(head),
             is_retry: self.service.is_strict() && is_retry(head),
             redeliver: false,
+            caller: self.service.faults().has_schedule().then(|| access_key(head).into()).unwrap_or_default(),
+            receive: ReceiveChange::default(),
             trace: Trace::default(),
         }
     }
@@ -294,6 +296,7 @@ pub(crate) fn request<'a, O: Serve>(
         entries: O::entries(input),
         // FIFO queues deliver a message again only after its visibility timeout.
         can_redeliver: O::ACTION == Action::ReceiveMessage && !queue.as_ref().is_some_and(QueueArn::is_fifo),
+        caller: &context.caller,
         resource: queue.map(Resource::Queue),
     }
 }
@@ -493,11 +496,14 @@ async fn run<O: Serve>(
         )
     })?;
     let redelivery = Redelivery(plan.redeliver);
-    context.redeliver = !redelivery.0.is_empty();
+    (context.redeliver, context.receive) = (!redelivery.0.is_empty() || plan.receive.repeats, plan.receive);
     let failing = plan.failing.into_iter().map(|failing| entry::<O>(failing, context, &input));
     context.failing = failing.collect();
     let mut damage = plan.damage;
     let served = O::serve(service, context, input).await;
+    if !plan.jump.is_zero() {
+        service.clock().advance(plan.jump);
+    }
     if served.as_ref().is_ok_and(O::delivers) {
         redelivery.delivered(&context.trace);
     }

@@ -27,6 +27,8 @@ mod detection;
 mod embedded;
 #[cfg(feature = "cli")]
 mod environment;
+#[cfg(feature = "explore")]
+mod explore;
 mod exposition;
 mod faults;
 #[cfg(feature = "cli")]

@@ -7,8 +7,16 @@ use serde::{Deserialize, Serialize};
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ErrorCode;
 
+use crate::control::arn::is_fifo_name;
 use crate::control::faults::{Condition, Entry, Faults, Filter, Request, Rule};
 use crate::control::operation::{Operation, ServiceName};
+use crate::control::schedule::{Call, Disturbance, JUMP, SHORT_LEASE, SLOW, Schedule};
+
+/// The start of notes about decisions of a schedule.
+pub(crate) const NOTE: &str = "schedule: ";
+
+/// The code of errors of a service in a schedule.
+const SERVER_ERROR: &str = "InternalFailure";
 
 /// What goes wrong, for which requests, and how often. By default it affects every request to SQS.
 ///
@@ -417,10 +425,30 @@ pub(crate) struct Plan {
     pub(crate) omitted: Vec<String>,
     /// Rules that have the received messages delivered again; their hits are reverted if there are no messages.
     pub(crate) redeliver: Vec<Arc<Rule>>,
+    /// Changes of a receive, by a schedule.
+    pub(crate) receive: ReceiveChange,
+    /// How much time passes for the service when the request is applied, by a schedule.
+    pub(crate) jump: Duration,
     /// The damage to the response.
     pub(crate) damage: Option<Damage>,
     /// The names of the faults that apply, except those that deliver again: they may find no message.
     pub(crate) applied: Vec<String>,
+}
+
+/// What a schedule changes of a receive.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent change")]
+pub(crate) struct ReceiveChange {
+    /// It finds nothing.
+    pub(crate) misses: bool,
+    /// It returns one message only.
+    pub(crate) is_single: bool,
+    /// It returns messages in another order.
+    pub(crate) is_reordered: bool,
+    /// Its messages are delivered once more.
+    pub(crate) repeats: bool,
+    /// The visibility timeout of its messages.
+    pub(crate) lease: Option<Duration>,
 }
 
 /// The response, or the reset, to a request that is not applied.
@@ -453,11 +481,58 @@ pub(crate) struct FailingEntry {
 impl Faults {
     /// The effects of all faults on a request. Builds the request only if there are faults.
     pub(crate) fn plan<'a>(&self, request: impl FnOnce() -> Request<'a>) -> Plan {
-        self.rules().map(|rules| Plan::of(&rules, &request())).unwrap_or_default()
+        let Some(rules) = self.rules() else { return Plan::default() };
+        let request = request();
+        let mut plan = Plan::of(&rules, &request);
+        if let Some(schedule) = self.schedule() {
+            plan.disturb(&schedule, &request);
+        }
+        plan
     }
 }
 
 impl Plan {
+    /// Adds what a schedule decides about a request, unless a fault has decided about its response.
+    fn disturb(&mut self, schedule: &Schedule, request: &Request<'_>) {
+        if self.rejection.is_some() || self.damage.is_some() || request.service != ServiceName::Sqs {
+            return;
+        }
+        let queue = request.queue().unwrap_or_default();
+        let entries = request.entries.len();
+        let decision = schedule.decide(Call {
+            caller: request.caller,
+            action: request.operation,
+            queue,
+            is_fifo: is_fifo_name(queue),
+            entries,
+            is_process: false,
+            is_of_sqs: true,
+        });
+        let Some(decision) = decision else { return };
+        let failure = |code: Option<&str>| Failure { code: code.map(str::to_owned), message: None };
+        match decision.disturbance {
+            Disturbance::LoseRequest | Disturbance::KillBefore => self.rejection = Some(Rejection::Reset),
+            Disturbance::LoseResponse | Disturbance::KillAfter => self.damage = Some(Damage::Lost),
+            Disturbance::Throttle => self.rejection = Some(Rejection::Error(failure(None))),
+            Disturbance::ServerError => {
+                self.rejection = Some(Rejection::Error(failure(Some(SERVER_ERROR))));
+            }
+            Disturbance::Slow => self.latency = self.latency.saturating_add(SLOW),
+            Disturbance::FailEntry => {
+                let index = decision.call.number as usize % entries.max(1);
+                let failure = failure(Some(SERVER_ERROR));
+                self.failing.push(FailingEntry { index, failure, sender_fault: Some(false) });
+            }
+            Disturbance::Miss => self.receive.misses = true,
+            Disturbance::Fewer => self.receive.is_single = true,
+            Disturbance::Reorder => self.receive.is_reordered = true,
+            Disturbance::Repeat => self.receive.repeats = true,
+            Disturbance::EndLease => self.receive.lease = Some(SHORT_LEASE),
+            Disturbance::Jump => self.jump = JUMP,
+        }
+        self.applied.push(format!("{NOTE}{decision}"));
+    }
+
     fn of(rules: &[Arc<Rule>], request: &Request<'_>) -> Self {
         let rules: Vec<_> =
             rules.iter().filter(|rule| rule.fault.filter.accepts(&rule.fault.effect, request)).collect();

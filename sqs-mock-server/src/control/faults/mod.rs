@@ -51,6 +51,7 @@ pub use crate::control::faults::fault::Fault;
 pub use crate::control::faults::json::InvalidFault;
 use crate::control::operation::Operation;
 pub use crate::control::operation::{ServiceName, SnsAction, StsAction};
+use crate::control::schedule::Schedule;
 use crate::control::seed::Seed;
 
 /// The faults of a server, returned by [`MockSqs::faults`](crate::mock::MockSqs::faults). Clones share them.
@@ -67,6 +68,8 @@ struct Shared {
     injected: AtomicU64,
     /// Not held while a rule is locked or while user conditions run.
     rules: RwLock<Vec<Arc<Rule>>>,
+    /// What goes wrong by name.
+    schedule: RwLock<Option<Arc<Schedule>>>,
     delays: Delays,
 }
 
@@ -77,6 +80,7 @@ impl Faults {
             any: AtomicBool::new(false),
             injected: AtomicU64::new(0),
             rules: RwLock::default(),
+            schedule: RwLock::default(),
             delays: Delays::default(),
         };
         Self { shared: Arc::new(shared) }
@@ -96,7 +100,25 @@ impl Faults {
     pub fn clear(&self) {
         let mut rules = self.shared.rules.write();
         rules.clear();
-        self.shared.any.store(false, Ordering::Release);
+        self.shared.any.store(self.schedule().is_some(), Ordering::Release);
+    }
+
+    /// Sets what goes wrong by name, or ends that. Calls count from 1 again.
+    pub(crate) fn set_schedule(&self, schedule: Option<Arc<Schedule>>) {
+        let rules = self.shared.rules.write();
+        let any = !rules.is_empty() || schedule.is_some();
+        *self.shared.schedule.write() = schedule;
+        self.shared.any.store(any, Ordering::Release);
+    }
+
+    /// What goes wrong by name.
+    pub(crate) fn schedule(&self) -> Option<Arc<Schedule>> {
+        self.shared.schedule.read().clone()
+    }
+
+    /// Whether the caller of a request matters.
+    pub(crate) fn has_schedule(&self) -> bool {
+        self.shared.any.load(Ordering::Acquire) && self.shared.schedule.read().is_some()
     }
 
     /// Removes spent faults if there are at least this many faults.
@@ -126,7 +148,7 @@ impl Faults {
     fn remove(&self, rule: &Arc<Rule>) {
         let mut rules = self.shared.rules.write();
         rules.retain(|other| !Arc::ptr_eq(other, rule));
-        self.shared.any.store(!rules.is_empty(), Ordering::Release);
+        self.shared.any.store(!rules.is_empty() || self.schedule().is_some(), Ordering::Release);
     }
 }
 
@@ -274,6 +296,8 @@ pub struct Request<'a> {
     pub entries: Vec<Entry<'a>>,
     /// Whether the messages in its response can be delivered again.
     pub(crate) can_redeliver: bool,
+    /// The access key of the caller, if there is a schedule; empty for deliveries of other services.
+    pub(crate) caller: &'a str,
 }
 
 impl Request<'_> {

@@ -115,6 +115,7 @@ impl Service {
             time: self.clock().now(),
             entries: vec![entry],
             can_redeliver: false,
+            caller: "",
         });
         match plan.rejection {
             None => Ok(plan.damage),

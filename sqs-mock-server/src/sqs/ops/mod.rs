@@ -38,6 +38,7 @@ use sqs_client::wire::validate::error;
 
 use crate::control::arn::QueueArn;
 use crate::control::faults::Entry;
+use crate::control::faults::fault::ReceiveChange;
 use crate::sqs::findings::Finding;
 use crate::sqs::ops::message::Failure;
 use crate::sqs::queue_url::region_in_path;
@@ -73,6 +74,10 @@ pub(crate) struct Context {
     pub(crate) is_trusted: bool,
     /// Whether standard queues deliver the messages of this receive once more.
     pub(crate) redeliver: bool,
+    /// The access key of the caller, if there is a schedule.
+    pub(crate) caller: Box<str>,
+    /// What a schedule changes of this receive.
+    pub(crate) receive: ReceiveChange,
     /// Facts that the operation reports.
     pub(crate) trace: Trace,
 }

@@ -25,6 +25,7 @@ use sqs_client::wire::checksum::md5_of_attributes;
 use sqs_client::wire::service_error::{ErrorCode, ServiceError};
 
 use crate::control::clock::Timestamp;
+use crate::control::faults::fault::ReceiveChange;
 use crate::control::metrics::Stopwatch;
 use crate::sqs::engine::Room;
 use crate::sqs::engine::inspect::PeekedMessage;
@@ -40,9 +41,14 @@ impl Serve for ReceiveMessage {
     async fn serve(service: &Service, context: &Context, mut input: Self::Input) -> Served<Self> {
         let queue = service.queue::<Self>(context, &mut input.queue_url)?;
         input.validate()?;
+        let ReceiveChange { misses, is_single, is_reordered, lease, .. } = context.receive;
+        if misses {
+            return Ok(Self::Output::builder().build());
+        }
+        let at_most = input.max_number_of_messages.map_or(1, |most| usize::try_from(most).unwrap_or(1));
         let request = Receive {
-            at_most: input.max_number_of_messages.map_or(1, |most| usize::try_from(most).unwrap_or(1)),
-            visibility_timeout: input.visibility_timeout.map(seconds),
+            at_most: if is_single { 1 } else { at_most },
+            visibility_timeout: lease.or(input.visibility_timeout.map(seconds)),
             attempt_id: input.receive_request_attempt_id(),
             wait: input.wait_time_seconds.map(seconds),
             redeliver: context.redeliver,
@@ -50,7 +56,10 @@ impl Serve for ReceiveMessage {
             room: Room::default(),
         };
         let poll = Poll { shared: &service.shared, context, queue: &queue, request };
-        let deliveries = poll.receive().await?;
+        let mut deliveries = poll.receive().await?;
+        if is_reordered {
+            deliveries.reverse();
+        }
         if deliveries.is_empty() && tracing::enabled!(tracing::Level::DEBUG) {
             let why = service.why_empty(queue.arn());
             tracing::debug!(queue = %queue.arn(), %why, "nothing to receive");

@@ -1,0 +1,311 @@
+//! Runs in this process: one thread, the paused clock of tokio, no socket.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use strum::VariantArray as _;
+use tokio::time::Instant;
+
+use crate::control::schedule::{
+    DEFAULT_RATE, Decision, Disturbance, Schedule, SchedulePlan, Source, by_kind,
+};
+use crate::control::seed::Seed;
+use crate::explore::run::{Run, text_of};
+use crate::explore::shrink::{Shrinker, Shrunk};
+use crate::explore::{Broken, Explored, MAX_TRIES, Trial, progress};
+use crate::mock::MockSqs;
+use crate::mock::builder::MockSqsBuilder;
+
+/// The variables that repeat a run.
+const SEED: &str = "SQS_EXPLORE_SEED";
+const PLAN: &str = "SQS_EXPLORE_PLAN";
+
+/// The time of a run, by the virtual clock. A test that takes longer fails.
+const TOO_LONG: Duration = Duration::from_secs(30 * 24 * 3_600);
+
+/// Runs a test under many schedules.
+#[derive(Clone, Debug)]
+#[must_use = "`run` or `check` runs the test"]
+pub struct Explore {
+    schedules: u32,
+    seed: u64,
+    rate: f64,
+    kinds: Vec<Disturbance>,
+    server: MockSqsBuilder,
+}
+
+impl Default for Explore {
+    fn default() -> Self {
+        Self {
+            schedules: 100,
+            seed: 0,
+            rate: DEFAULT_RATE,
+            kinds: Disturbance::VARIANTS.to_vec(),
+            server: MockSqs::builder(),
+        }
+    }
+}
+
+impl Explore {
+    /// 100 schedules with every kind of disturbance, each for a tenth of all calls.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of schedules. One without any disturbance comes first.
+    pub fn schedules(mut self, count: u32) -> Self {
+        self.schedules = count;
+        self
+    }
+
+    /// The first seed; those of the other schedules follow. The default is 0, so that a test does the same in each run.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The part of all calls that are disturbed, from 0 to 1. The default is 0.1.
+    pub fn rate(mut self, rate: f64) -> Self {
+        self.rate = if rate.is_nan() { 0.0 } else { rate.clamp(0.0, 1.0) };
+        self
+    }
+
+    /// The disturbances that may happen. The default is all of them.
+    pub fn kinds(mut self, kinds: impl IntoIterator<Item = Disturbance>) -> Self {
+        self.kinds = kinds.into_iter().collect();
+        self
+    }
+
+    /// The settings of the server of each run, such as its queues. Its seed is that of the schedule.
+    pub fn server(mut self, server: MockSqsBuilder) -> Self {
+        self.server = server;
+        self
+    }
+
+    /// Runs a test under all schedules.
+    ///
+    /// # Panics
+    /// A schedule breaks the test. The text has the smallest plan that does, what happened, and a line that repeats it. The settings
+    /// of the server are invalid.
+    pub fn run<F, T>(self, test: impl Fn(Run) -> F)
+    where
+        F: Future<Output = T>,
+        T: Outcome,
+    {
+        match self.check(test) {
+            Ok(explored) => eprintln!("{explored}"),
+            Err(broken) => panic!("{broken}"),
+        }
+    }
+
+    /// As [`run`](Self::run), and returns the result.
+    ///
+    /// # Errors
+    /// A schedule breaks the test.
+    ///
+    /// # Panics
+    /// The settings of the server are invalid, or a plan in the environment is.
+    pub fn check<F, T>(&self, test: impl Fn(Run) -> F) -> Result<Explored, Box<Broken>>
+    where
+        F: Future<Output = T>,
+        T: Outcome,
+    {
+        if let Ok(plan) = std::env::var(PLAN) {
+            return self.replay(&plan, test);
+        }
+        let start = Instant::now();
+        let mut explored = Explored::default();
+        let mut interleavings = HashSet::new();
+        for number in 0..=u64::from(self.schedules) {
+            let seed = self.seed.wrapping_add(number);
+            let source = match number {
+                0 => Source::plan(&SchedulePlan::default()),
+                _ => Source::seed(seed, self.rate, &self.kinds),
+            };
+            let trial = self.try_one(seed, source, &test);
+            explored.schedules += u32::from(number > 0);
+            explored.add(&trial.made, trial.calls, start.elapsed());
+            interleavings.insert(trial.interleaving());
+            explored.interleavings = interleavings.len();
+            progress(&explored, self.schedules);
+            if let Some(failure) = trial.failure.clone() {
+                return Err(Box::new(self.broken(seed, failure, trial, explored, &test)));
+            }
+        }
+        Ok(explored)
+    }
+
+    /// Makes a failing plan smaller.
+    fn broken<F, T>(
+        &self,
+        seed: u64,
+        failure: String,
+        trial: Trial,
+        explored: Explored,
+        test: impl Fn(Run) -> F,
+    ) -> Broken
+    where
+        F: Future<Output = T>,
+        T: Outcome,
+    {
+        let mut best = trial;
+        let fails = |decisions: &[Decision], best: &mut Trial| {
+            let plan = SchedulePlan { decisions: decisions.to_vec() };
+            let trial = self.try_one(seed, Source::plan(&plan), &test);
+            let is_broken = trial.failure.is_some();
+            if is_broken {
+                *best = trial;
+            }
+            is_broken
+        };
+        let decisions = best.made.decisions.clone();
+        let is_repeatable = fails(&decisions, &mut best);
+        let Shrunk { kept, tries, is_minimal } = if is_repeatable {
+            let mut shrinker = Shrinker::new(decisions, MAX_TRIES);
+            while let Some(shorter) = shrinker.candidate() {
+                shrinker.tell(fails(&shorter, &mut best));
+            }
+            shrinker.finish()
+        } else {
+            Shrunk { kept: decisions, tries: 0, is_minimal: false }
+        };
+        let failure = if is_repeatable { best.failure.clone().unwrap_or(failure) } else { failure };
+        let plan = SchedulePlan { decisions: kept };
+        Broken {
+            repeat: repeat(seed, &plan),
+            seed,
+            plan,
+            failure,
+            rows: best.rows,
+            tries,
+            is_repeatable,
+            is_minimal,
+            explored,
+        }
+    }
+
+    fn replay<F, T>(&self, plan: &str, test: impl Fn(Run) -> F) -> Result<Explored, Box<Broken>>
+    where
+        F: Future<Output = T>,
+        T: Outcome,
+    {
+        let plan: SchedulePlan = plan.parse().unwrap_or_else(|error| panic!("{PLAN}: {error}"));
+        let seed = std::env::var(SEED).ok().map_or(Ok(self.seed), |seed| seed.parse());
+        let seed = seed.unwrap_or_else(|error| panic!("{SEED}: {error}"));
+        let start = Instant::now();
+        let trial = self.try_one(seed, Source::plan(&plan), test);
+        let explored = Explored {
+            schedules: 1,
+            calls: trial.calls,
+            decisions: by_kind(&trial.made.decisions),
+            interleavings: 1,
+            took: start.elapsed(),
+        };
+        match trial.failure {
+            None => Ok(explored),
+            Some(failure) => Err(Box::new(Broken {
+                repeat: repeat(seed, &plan),
+                seed,
+                plan,
+                failure,
+                rows: trial.rows,
+                tries: 0,
+                is_repeatable: true,
+                is_minimal: false,
+                explored,
+            })),
+        }
+    }
+
+    /// Runs the test once.
+    fn try_one<F, T>(&self, seed: u64, source: Source, test: impl Fn(Run) -> F) -> Trial
+    where
+        F: Future<Output = T>,
+        T: Outcome,
+    {
+        // Jitter of clients comes from the generator of this thread.
+        fastrand::seed(Seed(seed).generator("explore").u64(..));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+        let runtime = runtime.unwrap_or_else(|error| panic!("no runtime: {error}"));
+        let schedule = Arc::new(Schedule::of_processes(source));
+        let run = runtime.block_on(async {
+            let server = self.server.clone().repeatable(seed).in_process();
+            let server = server.unwrap_or_else(|error| panic!("the settings of the server: {error}"));
+            server.faults().set_schedule(Some(Arc::clone(&schedule)));
+            Run::new(server, Arc::clone(&schedule))
+        });
+        let tested = quietly(|| {
+            runtime.block_on(async {
+                match tokio::time::timeout(TOO_LONG, test(run.clone())).await {
+                    Ok(outcome) => outcome.failure(),
+                    Err(_) => Some("the test has not ended within 30 days of virtual time".to_owned()),
+                }
+            })
+        });
+        let failure = match tested {
+            Ok(failure) => failure,
+            Err(panic) => Some(panic),
+        };
+        let failure = run.shared.failure.lock().take().or(failure);
+        let (made, calls, rows) = (schedule.made(), schedule.calls(), run.shared.trace.rows());
+        // Drops the processes, whose futures may use the runtime.
+        drop(runtime);
+        Trial { failure, made, calls, rows }
+    }
+}
+
+/// A line that runs the plan in this test again.
+fn repeat(seed: u64, plan: &SchedulePlan) -> String {
+    let thread = std::thread::current();
+    let name = thread.name().filter(|name| *name != "main").unwrap_or_default();
+    format!("{SEED}={seed} {PLAN}='{plan}' cargo test {name}").trim_end().to_owned()
+}
+
+/// The result of a test, or of a process.
+pub trait Outcome {
+    /// Why it failed; `None` if it did not.
+    fn failure(&self) -> Option<String>;
+}
+
+impl Outcome for () {
+    fn failure(&self) -> Option<String> {
+        None
+    }
+}
+
+impl<T, E: Display> Outcome for Result<T, E> {
+    fn failure(&self) -> Option<String> {
+        self.as_ref().err().map(ToString::to_string)
+    }
+}
+
+thread_local! {
+    /// Whether panics of this thread are part of an exploration, and the text of the last one.
+    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
+    static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs something whose panics are its result, and not shown.
+fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if IS_QUIET.get() {
+                let place = info.location().map(|place| format!(" at {place}")).unwrap_or_default();
+                LAST_PANIC.set(Some(format!("{}{place}", text_of(info.payload()))));
+            } else {
+                before(info);
+            }
+        }));
+    });
+    IS_QUIET.set(true);
+    let result = catch_unwind(AssertUnwindSafe(run));
+    IS_QUIET.set(false);
+    result.map_err(|panic| LAST_PANIC.take().unwrap_or_else(|| text_of(&*panic)))
+}

@@ -1,0 +1,237 @@
+//! Runs a test under hundreds of schedules: faults, duplicates, delays, lost responses and killed processes, all from a seed. A failure
+//! comes back as the smallest schedule that breaks the test, with a line that repeats it.
+//!
+//! ```text
+//! seed 0, 1, 2 .. -> a run each: server in this process, paused clock, one thread -> passes, or fails
+//!                                                                                      |
+//!                    the smallest plan that fails, its trace, a line to repeat it <- shrink
+//! ```
+//! ```
+//! # async fn charge(_: &str) {}
+//! use sqs_mock_server::explore::{Explore, Ledger, Process};
+//!
+//! /// Charges each order, and deletes its message.
+//! async fn worker(process: Process, ledger: Ledger) -> Result<(), sqs_client::Error> {
+//!     let (client, ledger) = (process.client(), process.fenced(&ledger));
+//!     let url = client.get_queue_url().queue_name("orders").send().await?.queue_url.unwrap();
+//!     loop {
+//!         let received = client.receive_message().queue_url(&url).wait_time_seconds(20).send().await?;
+//!         for message in received.messages() {
+//!             let Ok(()) = ledger.record(message.body().unwrap()) else { return Ok(()) };
+//!             let handle = message.receipt_handle().unwrap();
+//!             client.delete_message().queue_url(&url).receipt_handle(handle).send().await?;
+//!         }
+//!     }
+//! }
+//!
+//! let found = Explore::new().schedules(50).check(|run| async move {
+//!     let url = run.client().create_queue().queue_name("orders").send().await?.queue_url.unwrap();
+//!     let ledger = Ledger::default();
+//!     run.process("worker", { let ledger = ledger.clone(); move |process| worker(process, ledger.clone()) });
+//!     for order in 0..5 {
+//!         run.client().send_message().queue_url(&url).message_body(order.to_string()).send().await?;
+//!     }
+//!     run.until_quiet().await;
+//!     Ok::<_, Box<dyn std::error::Error>>(ledger.expect_each_once(0..5)?)
+//! });
+//! // SQS delivers at least once: the worker charges some order twice.
+//! println!("{}", found.unwrap_err());
+//! ```
+
+#[cfg(feature = "cli")]
+mod command;
+#[cfg(feature = "explore")]
+mod in_process;
+#[cfg(feature = "explore")]
+mod run;
+mod shrink;
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Write as _};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
+
+pub use crate::control::schedule::{CallName, Decision, Disturbance, SchedulePlan};
+#[cfg(feature = "cli")]
+pub use crate::explore::command::ExploreCommand;
+#[cfg(feature = "explore")]
+pub use crate::explore::in_process::{Explore, Outcome};
+#[cfg(feature = "explore")]
+pub use crate::explore::run::{Disturbed, Fenced, Killed, Ledger, NotAsExpected, Process, Run};
+
+use crate::control::schedule::by_kind;
+
+/// The runs that make a failing plan smaller.
+const MAX_TRIES: usize = 500;
+
+/// The rows before and after a disturbance that a report shows.
+const AROUND: usize = 3;
+
+/// The rows of a report.
+const MAX_ROWS: usize = 60;
+
+/// Something that happened in a run.
+#[derive(Clone, Debug)]
+struct Row {
+    /// Since the start of the run, by the clock of the server.
+    at: Duration,
+    who: Box<str>,
+    what: String,
+    disturbed: Option<&'static str>,
+}
+
+/// A run that has ended.
+#[cfg_attr(not(feature = "explore"), expect(dead_code, reason = "a command has no trace"))]
+struct Trial {
+    failure: Option<String>,
+    made: SchedulePlan,
+    calls: u64,
+    rows: Vec<Row>,
+}
+
+impl Trial {
+    /// Equal for runs in which the same happened in the same order.
+    fn interleaving(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for row in &self.rows {
+            (&row.who, &row.what).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+}
+
+/// A test that no schedule has broken.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Explored {
+    /// The schedules, besides the one without disturbances.
+    pub schedules: u32,
+    /// The calls of all runs that a schedule could have disturbed.
+    pub calls: u64,
+    /// The disturbances by kind.
+    pub decisions: BTreeMap<Disturbance, usize>,
+    /// The number of runs in which something else happened, or in another order; 0 for a command, of which that is not known.
+    pub interleavings: usize,
+    /// In real time.
+    pub took: Duration,
+}
+
+impl Explored {
+    /// Adds a run.
+    fn add(&mut self, made: &SchedulePlan, calls: u64, took: Duration) {
+        self.calls += calls;
+        for (kind, count) in by_kind(&made.decisions) {
+            *self.decisions.entry(kind).or_default() += count;
+        }
+        self.took = took;
+    }
+}
+
+impl Display for Explored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let disturbances: usize = self.decisions.values().sum();
+        let Self { schedules, calls, interleavings, took, .. } = self;
+        write!(f, "explored {schedules} schedules, ")?;
+        if *interleavings > 0 {
+            write!(f, "{interleavings} of them different, ")?;
+        }
+        writeln!(f, "with {disturbances} disturbances of {calls} calls, in {:.1} s", took.as_secs_f64())?;
+        let kinds: Vec<_> = self.decisions.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        write!(f, "  {}", kinds.join(", "))
+    }
+}
+
+/// A test that a schedule breaks. Its text is the report.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Broken {
+    /// The seed of the schedule, and of the server.
+    pub seed: u64,
+    /// The smallest plan that was found. Empty if the test fails without any disturbance.
+    pub plan: SchedulePlan,
+    /// The text of the failure.
+    pub failure: String,
+    rows: Vec<Row>,
+    /// A command that repeats it.
+    pub repeat: String,
+    /// The runs that made the plan smaller.
+    pub tries: usize,
+    /// Whether the same plan failed again.
+    pub is_repeatable: bool,
+    /// Whether each decision of the plan is needed.
+    pub is_minimal: bool,
+    explored: Explored,
+}
+
+impl std::error::Error for Broken {}
+
+impl Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, plan, failure, rows, tries, explored, .. } = self;
+        if plan.decisions.is_empty() {
+            writeln!(f, "the test fails without any disturbance: {failure}")?;
+        } else {
+            let schedules = explored.schedules;
+            writeln!(f, "schedule {schedules} (seed {seed}) breaks the test: {failure}")?;
+            let count = plan.decisions.len();
+            match (self.is_repeatable, self.is_minimal) {
+                (false, _) => writeln!(
+                    f,
+                    "\nThe same {count} disturbances did not break it again; it depends on more than the schedule:"
+                )?,
+                (true, true) => writeln!(
+                    f,
+                    "\nThe smallest schedule that breaks it has {} ({tries} runs to find it):",
+                    counted(count)
+                )?,
+                (true, false) => writeln!(f, "\nThe schedule has {}:", counted(count))?,
+            }
+            for Decision { call, disturbance } in &plan.decisions {
+                writeln!(f, "  {call}: {}", disturbance.about())?;
+            }
+        }
+        writeln!(f, "\nWhat happened, in virtual time:")?;
+        f.write_str(&table(rows))?;
+        writeln!(f, "\nTo repeat it:\n  {}", self.repeat)
+    }
+}
+
+fn counted(disturbances: usize) -> String {
+    if disturbances == 1 { "one disturbance".to_owned() } else { format!("{disturbances} disturbances") }
+}
+
+/// The rows around disturbances, and the last ones.
+fn table(rows: &[Row]) -> String {
+    let is_disturbed = |at: usize| rows.get(at).is_some_and(|row| row.disturbed.is_some());
+    let is_shown = |at: usize| {
+        let near = at.saturating_sub(AROUND)..=at + AROUND;
+        near.clone().any(is_disturbed) || at + AROUND >= rows.len() || rows.len() <= MAX_ROWS / 2
+    };
+    let width = rows.iter().map(|row| row.who.len()).max().unwrap_or(0);
+    let (mut text, mut shown, mut is_gap) = (String::new(), 0, false);
+    for (at, Row { at: time, who, what, disturbed }) in rows.iter().enumerate() {
+        if !is_shown(at) || shown == MAX_ROWS {
+            is_gap = true;
+            continue;
+        }
+        if std::mem::take(&mut is_gap) {
+            text.push_str("        ..\n");
+        }
+        shown += 1;
+        let mark = disturbed.map(|about| format!("   <- {about}")).unwrap_or_default();
+        // Writing to a String does not fail.
+        let _ = writeln!(text, "  {:>9.3} s  {who:width$}  {what}{mark}", time.as_secs_f64());
+    }
+    text
+}
+
+/// Shows how far an exploration is, on a terminal.
+fn progress(explored: &Explored, of: u32) {
+    let mut error = std::io::stderr();
+    if error.is_terminal() {
+        let end = if explored.schedules == of { "\r\x1b[K" } else { "" };
+        let _ = write!(error, "\r\x1b[Kexplore: {} of {of} schedules{end}", explored.schedules);
+        let _ = error.flush();
+    }
+}

@@ -1,0 +1,570 @@
+//! One run of a test under a schedule: its server, its processes, and what they did.
+
+use std::collections::HashMap;
+use std::fmt::{self, Display};
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use aws_credential_types::Credentials;
+use bytes::Bytes;
+use http::Request;
+use parking_lot::Mutex;
+use serde_json::Value;
+use sqs_client::Client;
+use sqs_client::transport::{Transport, TransportError, TransportErrorKind, TransportFuture};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep};
+
+use crate::config::file::excerpt;
+use crate::control::faults::fault::name_of;
+use crate::control::schedule::Schedule;
+use crate::control::schedule::{Call, Decision, Disturbance, JUMP, SLOW};
+use crate::explore::Row;
+use crate::explore::in_process::Outcome;
+use crate::mock::MockSqs;
+use crate::router::InProcess;
+
+/// How long a process that ended with an error or was killed is down, in virtual time.
+const RESTART: Duration = Duration::from_secs(1);
+
+/// After this number of starts, a process that ends with an error makes the run fail.
+const MAX_STARTS: u32 = 1_000;
+
+/// How long queues must be empty to be [quiet](Run::until_quiet).
+const QUIET: Duration = Duration::from_secs(5);
+
+/// How long [`Run::until_quiet`] waits.
+const PATIENCE: Duration = Duration::from_secs(3_600);
+
+/// The characters of a message in a trace.
+const SHOWN: usize = 40;
+
+/// A run of a test under one schedule. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub(crate) shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    server: MockSqs,
+    schedule: Arc<Schedule>,
+    pub(crate) trace: Arc<Trace>,
+    /// Why the run fails, besides the result of the test.
+    pub(crate) failure: Mutex<Option<String>>,
+}
+
+impl Run {
+    pub(crate) fn new(server: MockSqs, schedule: Arc<Schedule>) -> Self {
+        let trace =
+            Arc::new(Trace { start: Instant::now(), rows: Mutex::default(), bodies: Mutex::default() });
+        Self { shared: Arc::new(Shared { server, schedule, trace, failure: Mutex::default() }) }
+    }
+
+    /// The server, to look into its queues or inject faults.
+    pub fn server(&self) -> &MockSqs {
+        &self.shared.server
+    }
+
+    /// A client that no schedule disturbs, for what the test itself does.
+    pub fn client(&self) -> Client {
+        let transport = self.transport("test", Arc::default());
+        Client::from_conf(self.shared.server.client_config().transport(transport).build())
+    }
+
+    /// Starts a process: code whose calls the schedule disturbs, and which it may kill and start again. `start` is called for each
+    /// start. A process that ends with an error starts again after a second, as an orchestrator does; one that panics makes the
+    /// run fail.
+    ///
+    /// A kill drops the future, and from then on its [client](Process::client) and its [fenced](Process::fenced) handles refuse.
+    /// Tasks that it has spawned go on, until they meet one of these.
+    ///
+    /// # Panics
+    /// The name is not made of 1 to 40 letters, digits, `-` and `_`.
+    pub fn process<F, T>(&self, name: &str, start: impl Fn(Process) -> F + Send + 'static)
+    where
+        F: Future<Output = T> + Send + 'static,
+        T: Outcome + Send + 'static,
+    {
+        let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        assert!(
+            (1..=40).contains(&name.len()) && name.bytes().all(is_legal),
+            "{name:?} is not the name of a process; allowed are 1 to 40 letters, digits, - and _"
+        );
+        let (run, name) = (self.clone(), name.to_owned());
+        drop(tokio::spawn(async move { run.supervise(&name, start).await }));
+    }
+
+    async fn supervise<F, T>(self, name: &str, start: impl Fn(Process) -> F)
+    where
+        F: Future<Output = T> + Send + 'static,
+        T: Outcome + Send + 'static,
+    {
+        for number in 1.. {
+            let fence = Arc::<Fence>::default();
+            let kill = Arc::clone(&fence);
+            self.shared.schedule.add_process(name, move || kill.close());
+            let process = Process { run: self.clone(), name: name.into(), number, fence: Arc::clone(&fence) };
+            let mut task = tokio::spawn(start(process));
+            let ended = tokio::select! {
+                biased;
+                () = fence.closed() => None,
+                ended = &mut task => Some(ended),
+            };
+            let trace = &self.shared.trace;
+            match ended {
+                None => {
+                    task.abort();
+                    // It is dropped when this returns.
+                    let _ = task.await;
+                    trace.add(name, "is killed".to_owned());
+                }
+                Some(Ok(outcome)) => match outcome.failure() {
+                    None => return trace.add(name, "ends".to_owned()),
+                    Some(error) if number == MAX_STARTS => {
+                        return self.fail(format!("process {name} has failed {number} times: {error}"));
+                    }
+                    Some(error) => trace.add(name, format!("ends with an error: {error}")),
+                },
+                Some(Err(error)) => {
+                    let panic = error
+                        .try_into_panic()
+                        .map_or_else(|error| error.to_string(), |panic| text_of(&*panic));
+                    return self.fail(format!("process {name} panicked: {panic}"));
+                }
+            }
+            // Whatever it has spawned is fenced off, also after an error.
+            fence.close();
+            sleep(RESTART).await;
+            trace.add(name, "starts again".to_owned());
+        }
+    }
+
+    /// Makes the run fail.
+    fn fail(&self, text: String) {
+        self.shared.failure.lock().get_or_insert(text);
+    }
+
+    fn transport(&self, caller: &str, fence: Arc<Fence>) -> Fenced<InProcess> {
+        let tracing =
+            Some((caller.into(), Arc::clone(&self.shared.trace), Arc::clone(&self.shared.schedule)));
+        Fenced { inner: self.shared.server.transport(), fence, tracing }
+    }
+
+    /// Waits until all queues except dead-letter queues have been empty for five seconds, at most an hour, in virtual time. Messages
+    /// in flight and delayed ones count.
+    pub async fn until_quiet(&self) {
+        let end = Instant::now() + PATIENCE;
+        let mut since = None;
+        while Instant::now() < end {
+            if self.shared.failure.lock().is_some() {
+                return;
+            }
+            let now = Instant::now();
+            match (self.is_empty(), since) {
+                (false, _) => since = None,
+                (true, None) => since = Some(now),
+                (true, Some(since)) if now.duration_since(since) >= QUIET => return,
+                (true, Some(_)) => {}
+            }
+            sleep(QUIET / 10).await;
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        let service = self.shared.server.sqs();
+        let all = service.shared.all_queues();
+        let dead: Vec<_> = all
+            .iter()
+            .filter_map(|queue| {
+                queue.attribute(|all| all.redrive.as_ref().map(|redrive| redrive.target.clone()))
+            })
+            .collect();
+        all.iter().filter(|queue| !dead.contains(queue.arn())).all(|queue| {
+            let counts = service.counts(queue.arn()).unwrap_or_default();
+            counts.available + counts.in_flight + counts.delayed == 0
+        })
+    }
+}
+
+/// A process in a run, from one start to its end.
+#[derive(Clone, Debug)]
+pub struct Process {
+    run: Run,
+    name: Box<str>,
+    number: u32,
+    fence: Arc<Fence>,
+}
+
+impl Process {
+    /// The client of this start of the process. The schedule disturbs its calls; after a kill, it refuses.
+    pub fn client(&self) -> Client {
+        let transport = self.run.transport(&self.name, Arc::clone(&self.fence));
+        let credentials = Credentials::new(&*self.name, "secret", None, None, "explore");
+        let config = self.run.shared.server.client_config().transport(transport);
+        Client::from_conf(config.credentials_provider(credentials).build())
+    }
+
+    /// A handle that refuses after a kill, for what the process changes outside of SQS: a database, a ledger.
+    pub fn fenced<T: Clone>(&self, inner: &T) -> Fenced<T> {
+        let caller = self.name.clone();
+        let tracing = (caller, Arc::clone(&self.run.shared.trace), Arc::clone(&self.run.shared.schedule));
+        Fenced { inner: inner.clone(), fence: Arc::clone(&self.fence), tracing: Some(tracing) }
+    }
+
+    /// Calls another service, which the schedule disturbs like SQS: the call may fail before it is made, its answer may be lost, it
+    /// may be slow, and the process may be killed before or after it. `service` and `action` name it, such as `bank` and `charge`.
+    ///
+    /// # Errors
+    /// The call failed, or the process was killed.
+    ///
+    /// # Panics
+    /// A name has spaces or colons.
+    pub async fn call<T>(
+        &self,
+        service: &str,
+        action: &str,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Disturbed> {
+        let is_legal = |name: &str| !name.is_empty() && !name.contains([' ', ':', ';', '\n']);
+        assert!(
+            is_legal(service) && is_legal(action),
+            "{action:?} of {service:?}: spaces and colons are not allowed"
+        );
+        if self.fence.is_closed() {
+            return Err(Disturbed(Killed.to_string()));
+        }
+        let shared = &self.run.shared;
+        let call = Call {
+            caller: &self.name,
+            action,
+            queue: service,
+            is_fifo: true,
+            entries: 0,
+            is_process: true,
+            is_of_sqs: false,
+        };
+        let decision = shared.schedule.decide(call).map(|Decision { disturbance, .. }| disturbance);
+        let about = decision.map(Disturbance::about);
+        shared.trace.push(Instant::now(), &self.name, format!("{action} {service}"), about);
+        let failed =
+            |disturbance: Disturbance| Err(Disturbed(format!("{action} {service}: {}", disturbance.about())));
+        match decision {
+            Some(
+                before @ (Disturbance::LoseRequest | Disturbance::ServerError | Disturbance::KillBefore),
+            ) => {
+                return failed(before);
+            }
+            Some(Disturbance::Slow) => sleep(SLOW).await,
+            _ => {}
+        }
+        let done = work.await;
+        match decision {
+            Some(after @ (Disturbance::LoseResponse | Disturbance::KillAfter)) => failed(after),
+            _ if self.fence.is_closed() => Err(Disturbed(Killed.to_string())),
+            Some(Disturbance::Jump) => {
+                shared.server.clock().advance(JUMP);
+                Ok(done)
+            }
+            _ => Ok(done),
+        }
+    }
+
+    /// How often the process was started, this start included.
+    pub fn starts(&self) -> u32 {
+        self.number
+    }
+}
+
+/// Tells that a process was killed.
+#[derive(Debug, Default)]
+struct Fence {
+    is_closed: AtomicBool,
+    changed: Notify,
+}
+
+impl Fence {
+    fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+        self.changed.notify_waiters();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    async fn closed(&self) {
+        let changed = self.changed.notified();
+        let mut changed = std::pin::pin!(changed);
+        changed.as_mut().enable();
+        if !self.is_closed() {
+            changed.await;
+        }
+    }
+}
+
+/// The process was killed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Killed;
+
+impl Display for Killed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the process was killed")
+    }
+}
+
+impl std::error::Error for Killed {}
+
+/// A call that a schedule has made fail.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Disturbed(String);
+
+impl Display for Disturbed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Disturbed {}
+
+/// A handle of a [process](Process::fenced) that refuses after a kill.
+#[derive(Clone, Debug)]
+pub struct Fenced<T> {
+    inner: T,
+    fence: Arc<Fence>,
+    tracing: Option<(Box<str>, Arc<Trace>, Arc<Schedule>)>,
+}
+
+impl<T> Fenced<T> {
+    /// What is behind the fence.
+    ///
+    /// # Errors
+    /// [`Killed`].
+    pub fn get(&self) -> Result<&T, Killed> {
+        if self.fence.is_closed() { Err(Killed) } else { Ok(&self.inner) }
+    }
+}
+
+impl Fenced<Ledger> {
+    /// Records an effect. It is in the trace of a failure.
+    ///
+    /// # Errors
+    /// [`Killed`].
+    pub fn record(&self, key: impl Display) -> Result<(), Killed> {
+        let ledger = self.get()?;
+        if let Some((caller, trace, _)) = &self.tracing {
+            trace.add(caller, format!("records {}", excerpt(&key.to_string(), SHOWN)));
+        }
+        ledger.record(key);
+        Ok(())
+    }
+}
+
+impl Transport for Fenced<InProcess> {
+    fn send(&self, request: Request<Bytes>) -> TransportFuture<'_> {
+        let killed = || TransportError::new(TransportErrorKind::Connect, Killed);
+        Box::pin(async move {
+            let inner = self.get().map_err(|_| killed())?;
+            let Some((caller, trace, schedule)) = &self.tracing else { return inner.send(request).await };
+            let call = TracedCall::of(&request);
+            let start = Instant::now();
+            let made = schedule.made_count();
+            let answer = inner.send(request).await;
+            let decided = schedule.made_since(made).into_iter().find(|one| *one.call.caller == **caller);
+            if !call.action.is_empty() {
+                let decided = decided.map(|one| one.disturbance.about());
+                trace.call(
+                    caller,
+                    start,
+                    &call,
+                    answer.as_ref().ok().map(|answer| (answer.status().as_u16(), &**answer.body())),
+                    decided,
+                );
+            }
+            if self.fence.is_closed() { Err(killed()) } else { answer }
+        })
+    }
+}
+
+/// What happened in a run, in virtual time.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    start: Instant,
+    rows: Mutex<Vec<Row>>,
+    /// The bodies of received messages, by receipt handle.
+    bodies: Mutex<HashMap<String, String>>,
+}
+
+/// The parts of a call that people want to see.
+#[derive(Debug, Default)]
+struct TracedCall {
+    action: String,
+    input: Value,
+}
+
+impl TracedCall {
+    fn of(request: &Request<Bytes>) -> Self {
+        let target = request.headers().get("x-amz-target").and_then(|target| target.to_str().ok());
+        let action = target.and_then(|target| target.split_once('.')).map(|(_, action)| action.to_owned());
+        let input = serde_json::from_slice(request.body()).unwrap_or_default();
+        Self { action: action.unwrap_or_default(), input }
+    }
+}
+
+impl Trace {
+    fn add(&self, who: &str, what: String) {
+        self.push(Instant::now(), who, what, None);
+    }
+
+    fn push(&self, at: Instant, who: &str, what: String, disturbed: Option<&'static str>) {
+        let at = at.saturating_duration_since(self.start);
+        self.rows.lock().push(Row { at, who: who.into(), what, disturbed });
+    }
+
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        self.rows.lock().clone()
+    }
+
+    fn call(
+        &self,
+        who: &str,
+        start: Instant,
+        TracedCall { action, input }: &TracedCall,
+        answer: Option<(u16, &[u8])>,
+        disturbed: Option<&'static str>,
+    ) {
+        let queue =
+            input["QueueUrl"].as_str().map(name_of).or(input["QueueName"].as_str()).unwrap_or_default();
+        let output: Value =
+            answer.and_then(|(_, body)| serde_json::from_slice(body).ok()).unwrap_or_default();
+        let mut messages = Vec::new();
+        for message in output["Messages"].as_array().into_iter().flatten() {
+            let body = message["Body"].as_str().unwrap_or_default().to_owned();
+            let handle = message["ReceiptHandle"].as_str().unwrap_or_default().to_owned();
+            self.bodies.lock().insert(handle, body.clone());
+            messages.push(body);
+        }
+        let entries = input["Entries"].as_array().cloned().unwrap_or_else(|| vec![input.clone()]);
+        for entry in &entries {
+            let of_handle = |handle: &str| self.bodies.lock().get(handle).cloned();
+            messages.extend(entry["MessageBody"].as_str().map(str::to_owned));
+            messages.extend(entry["ReceiptHandle"].as_str().and_then(of_handle));
+        }
+        let messages: Vec<_> = messages.iter().map(|body| excerpt(body, SHOWN)).collect();
+        let result = match answer {
+            None => "no answer".to_owned(),
+            Some((200, _)) => String::new(),
+            Some((status, _)) => {
+                let code =
+                    output["__type"].as_str().and_then(|code| code.rsplit('#').next()).unwrap_or_default();
+                format!("{status} {code}")
+            }
+        };
+        let parts = [action, queue, &messages.join(", "), &result];
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        self.push(start, who, parts.join(" "), disturbed);
+    }
+}
+
+/// Effects of processes, for assertions: which, and how often. Clones share them.
+///
+/// Record through [`Process::fenced`], so that a killed process has no effects any more.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    recorded: Arc<Mutex<Vec<String>>>,
+}
+
+impl Ledger {
+    /// Records an effect.
+    pub fn record(&self, key: impl Display) {
+        self.recorded.lock().push(key.to_string());
+    }
+
+    /// All effects, in the order in which they happened.
+    pub fn recorded(&self) -> Vec<String> {
+        self.recorded.lock().clone()
+    }
+
+    /// How often an effect happened.
+    pub fn count(&self, key: impl Display) -> usize {
+        let key = key.to_string();
+        self.recorded.lock().iter().filter(|one| **one == key).count()
+    }
+
+    /// Each of these happened once, and nothing else did.
+    ///
+    /// # Errors
+    /// Which are missing, were repeated or are unknown.
+    pub fn expect_each_once(&self, keys: impl IntoIterator<Item: Display>) -> Result<(), NotAsExpected> {
+        self.expect(keys, |count| count == 1)
+    }
+
+    /// Each of these happened at least once, and nothing else did.
+    ///
+    /// # Errors
+    /// Which are missing or unknown.
+    pub fn expect_each(&self, keys: impl IntoIterator<Item: Display>) -> Result<(), NotAsExpected> {
+        self.expect(keys, |count| count >= 1)
+    }
+
+    /// These happened in this order; repetitions do not count.
+    ///
+    /// # Errors
+    /// The first that came too early.
+    pub fn expect_order(&self, keys: impl IntoIterator<Item: Display>) -> Result<(), NotAsExpected> {
+        let recorded = self.recorded.lock();
+        let mut last = None;
+        for key in keys {
+            let key = key.to_string();
+            let Some(place) = recorded.iter().position(|one| *one == key) else {
+                return Err(NotAsExpected(format!("{key} never happened")));
+            };
+            if let Some((before, _)) = last.filter(|(_, before)| *before > place) {
+                return Err(NotAsExpected(format!("{key} happened before {before}")));
+            }
+            last = Some((key, place));
+        }
+        Ok(())
+    }
+
+    fn expect(
+        &self,
+        keys: impl IntoIterator<Item: Display>,
+        is_right: impl Fn(usize) -> bool,
+    ) -> Result<(), NotAsExpected> {
+        let recorded = self.recorded();
+        let keys: Vec<_> = keys.into_iter().map(|key| key.to_string()).collect();
+        let mut wrong = Vec::new();
+        for key in &keys {
+            match recorded.iter().filter(|one| *one == key).count() {
+                count if is_right(count) => {}
+                0 => wrong.push(format!("{key} never happened")),
+                count => wrong.push(format!("{key} happened {count} times")),
+            }
+        }
+        let mut unknown: Vec<_> = recorded.iter().filter(|one| !keys.contains(one)).collect();
+        unknown.dedup();
+        wrong.extend(unknown.into_iter().map(|key| format!("{key} happened, and was not expected")));
+        if wrong.is_empty() { Ok(()) } else { Err(NotAsExpected(wrong.join("; "))) }
+    }
+}
+
+/// A [`Ledger`] differs from what a test expects.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NotAsExpected(String);
+
+impl Display for NotAsExpected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotAsExpected {}
+
+/// The text of a panic.
+pub(crate) fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a text".to_owned())
+}
