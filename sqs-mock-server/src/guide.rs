@@ -16,7 +16,8 @@ macro_rules! pages {
             #[doc = "[config file]: crate::guide::config_file"]
             #[cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3\n[S3 events]: crate::guide::s3#events")]
             #[cfg_attr(feature = "durable", doc = "[data directory]: crate::guide::durable")]
-            #[doc = "[SNS topics]: crate::guide::topics"]
+            #[doc = "[SNS topics]: crate::guide::topics\n[triggers]: crate::guide::triggers"]
+            #[doc = "[dead letters]: crate::guide::dead_letters"]
             #[doc = ""]
             #[doc = include_str!(concat!("../docs/", $file))]
             pub mod $module {}
@@ -38,6 +39,7 @@ pages! {
     s3 "s3.md"
     strict "strict.md"
     topics "topics.md"
+    triggers "triggers.md"
     #[cfg(feature = "durable")]
     durable "durable.md"
     operating "operating.md"

@@ -5,6 +5,7 @@
 //! [faults]: crate::guide::faults
 //! [console]: crate::guide::console
 //! [topics]: crate::guide::topics
+//! [triggers]: crate::guide::triggers
 //! [inspecting]: crate::guide::inspecting
 //! [FIFO]: crate::guide::fifo
 //! [dead letters]: crate::guide::dead_letters
@@ -38,6 +39,7 @@ mod sqs;
 #[cfg(feature = "durable")]
 mod store;
 mod sts;
+mod triggers;
 
 pub use crate::config::units::{ByteSize, NotASize};
 pub use crate::config::{Auth, Compat, Config, LogFormat};
@@ -59,6 +61,7 @@ pub use crate::sqs::journal::Requests;
 pub use crate::sqs::queue_url::QueueUrlStyle;
 #[cfg(feature = "durable")]
 pub use crate::store::{Data, Durability};
+pub use crate::triggers::Trigger;
 
 /// Types that [`QueueView`], [`Requests`] and [`Verification`] return: messages in a queue, recorded requests and
 /// leftover messages.
@@ -96,4 +99,5 @@ pub mod inspect {
     pub use crate::sqs::engine::messages::{Counts, Payload, SequenceNumber};
     pub use crate::sqs::findings::{Finding, FindingKind};
     pub use crate::sqs::journal::{NotThisInput, RecordedRequest, Times};
+    pub use crate::triggers::TriggerDescription;
 }

@@ -116,6 +116,7 @@ fn is_host_name(text: &str) -> bool {
 }
 
 /// The IPv4 address that an IPv6 address stands for, or the address itself.
+#[expect(clippy::many_single_char_names, reason = "the eight segments of an address")]
 fn effective(address: IpAddr) -> IpAddr {
     let IpAddr::V6(v6) = address else { return address };
     let [a, b, c, d, e, f, g, h] = v6.segments();
