@@ -19,6 +19,7 @@ use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::config::{Config, Region};
 use sqs_client::error::Error;
 use sqs_client::types::{DeleteMessageBatchRequestEntry, MessageSystemAttributeName};
+use sqs_client::wire::validate::queue::is_account;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -405,14 +406,17 @@ impl Poller {
     }
 }
 
-/// The credentials for an account: without verified signatures, an access key names the account; else one of the known keys
-/// must sign.
+/// The credentials for an account. If signatures are verified, one of the known keys must sign: that of the account, else one
+/// without an account of its own, which is that of the server, else any.
 fn credentials(names: &Names, account: &str) -> Credentials {
     let known = |Keys(keys): &Keys| {
-        let of_account = keys.get_key_value(account).or_else(|| keys.first_key_value())?;
-        Some((of_account.0.clone(), of_account.1.as_str().to_owned()))
+        let has_none = |(id, _): &(&String, _)| !is_account(id);
+        let of_account = keys.get_key_value(account).or_else(|| keys.iter().find(has_none));
+        let (id, secret) = of_account.or_else(|| keys.first_key_value())?;
+        Some((id.clone(), secret.as_str().to_owned()))
     };
     let key = names.keys.as_ref().and_then(known);
+    // Without verified signatures, the key names the account.
     let (id, secret) = key.unwrap_or_else(|| (account.to_owned(), "test".to_owned()));
     Credentials::new(id, secret, None, None, "trigger")
 }

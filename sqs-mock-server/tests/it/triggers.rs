@@ -349,6 +349,19 @@ async fn trigger_signs_for_the_account_and_region_of_its_queue() {
 }
 
 #[tokio::test]
+async fn trigger_of_the_server_account_signs_with_a_key_of_that_account() {
+    let url = Hook::that_answers(200).await;
+    let keys = [("123456789012", "x"), ("test", "y")];
+    let builder = MockSqs::builder().require_signatures(keys).policies(sqs_mock_server::Policies::Enforce);
+    let server = builder.trigger(Trigger::new("orders", url)).in_process().unwrap();
+    let key = sqs_client::config::Credentials::new("test", "y", None, None, "test");
+    let client = sqs_client::Client::from_conf(server.client_config().credentials_provider(key).build());
+    let url = client.create_queue().queue_name("orders").send().await.unwrap().queue_url.unwrap();
+    client.send_message().queue_url(url).message_body("tea").send().await.unwrap();
+    until(|| server.triggers()[0].deleted == 1).await;
+}
+
+#[tokio::test]
 async fn trigger_waits_for_its_queue_and_warns_of_a_short_visibility_timeout() {
     let mut hook = Hook::start().await;
     let server = server_with(Trigger::new("orders", &hook.url).timeout(Duration::from_secs(60)));
