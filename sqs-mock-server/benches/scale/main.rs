@@ -9,6 +9,7 @@
 //! | `breadth` | send and list by number of queues |
 //! | `pollers` | the cost of a message with a thousand waiting long polls |
 //! | `topics` | publishing by number of subscriptions |
+//! | `triggers` | messages that a trigger passes to a function in this process, over a socket |
 //! | `memory` | bytes per stored message, in a separate process |
 //! | `wire` | requests in AWS JSON, without a socket |
 
@@ -18,6 +19,7 @@ mod expiry;
 mod memory;
 mod pollers;
 mod topics;
+mod triggers;
 mod wire;
 
 use std::path::PathBuf;
@@ -37,7 +39,7 @@ Measures the cost of requests by number of queues, groups, pollers, subscription
 cargo bench -p sqs-mock-server --bench scale -- [OPTION..]
 
   --quick      at most 10,000 messages and groups, and 1,000 queues
-  --only LIST  parts to run (default: depth,groups,expiry,queues,pollers,topics,memory)
+  --only LIST  parts to run (default: depth,groups,expiry,queues,pollers,topics,triggers,memory)
   --svg FILE   plot depth and groups: microseconds by messages in the queue; a relative FILE starts at the directory
                of the package
   --help       print this help
@@ -53,13 +55,14 @@ struct Part {
     has_plot: bool,
 }
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     Part { name: "depth", measure: depth::by_messages, has_plot: true },
     Part { name: "groups", measure: depth::by_groups, has_plot: true },
     Part { name: "expiry", measure: expiry::at_once, has_plot: false },
     Part { name: "queues", measure: breadth::by_queues, has_plot: false },
     Part { name: "pollers", measure: pollers::woken, has_plot: false },
     Part { name: "topics", measure: topics::by_subscriptions, has_plot: false },
+    Part { name: "triggers", measure: triggers::by_batch, has_plot: false },
     Part { name: "memory", measure: memory::by_kind, has_plot: false },
 ];
 

@@ -14,6 +14,7 @@ use aws_credential_types::Credentials;
 use sqs_client::Client;
 use sqs_client::config::{Config as ClientConfig, Region};
 
+use crate::config::file::invalid;
 use crate::control::arn::QueueArn;
 use crate::control::clock::Clock;
 use crate::control::faults::Faults;
@@ -28,7 +29,7 @@ use crate::services::Services;
 use crate::sqs::findings::Finding;
 use crate::sqs::journal::Requests;
 use crate::sqs::service::Service;
-use crate::triggers::TriggerDescription;
+use crate::triggers::{NotAdded, Trigger, TriggerDescription};
 
 /// Base URL of a server without a socket. `.invalid` never resolves, so that requests to such a server cannot reach a
 /// real one.
@@ -209,10 +210,19 @@ impl MockSqs {
         self.services.outgoing.log.all()
     }
 
-    /// The [triggers](crate::Trigger) with what they have done: those of the builder and the config file, and then those that
-    /// `POST /_mock/triggers` added.
+    /// The [triggers](crate::Trigger) with what they have done: those of the builder and the config file, and then those that were
+    /// added.
     pub fn triggers(&self) -> Vec<TriggerDescription> {
         self.services.triggers.describe()
+    }
+
+    /// Adds a trigger, as `POST /_mock/triggers` does. A reset removes it.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`](std::io::ErrorKind::InvalidInput): a setting is not valid, there is a trigger of the same queue and URL, or
+    /// there are 1,000 triggers.
+    pub fn add_trigger(&self, trigger: Trigger) -> std::io::Result<TriggerDescription> {
+        self.services.triggers.add(&self.services, trigger).map_err(|NotAdded(why)| invalid(why))
     }
 
     /// The seed of all random values: ids, receipt handles, sequence numbers. Another server with the same
@@ -229,7 +239,7 @@ impl MockSqs {
     /// - S3 objects are kept if a directory was configured for them, and removed otherwise. Events that are not delivered
     ///   yet are dropped.
     /// - Waiting receives return as if their queue was deleted; other requests in progress may fail in the same way.
-    /// - Invocations of [triggers](crate::Trigger) are cut off. Triggers that `POST /_mock/triggers` added are removed, the others start anew.
+    /// - Invocations of [triggers](crate::Trigger) are cut off. Triggers that were added later are removed, the others start anew.
     /// - Settings, connections and clients stay.
     /// - Ids do not repeat, so old receipt handles match no message of later queues.
     ///
