@@ -71,7 +71,8 @@ pub(crate) struct Mapping {
 #[derive(Debug, Default)]
 struct State {
     is_running: bool,
-    has_queue: bool,
+    /// Whether it waits for its queue.
+    lacks_queue: bool,
     /// The visibility timeout of the queue, if it is shorter than that of the function.
     short_visibility: Option<Duration>,
     /// The number of the last invocation.
@@ -86,11 +87,14 @@ struct State {
     receive_error: Option<String>,
     /// Why the latest invocation failed.
     error: Option<String>,
+    /// After failures of the function.
     backoff: Backoff,
+    /// After failures of receives.
+    receive_backoff: Backoff,
 }
 
-/// The pause before the next receive, in real time, so that a function that is away does not use up the receive counts of
-/// all messages.
+/// A pause before the next receive, in real time, so that a function that is away does not use up the receive counts of all
+/// messages.
 #[derive(Clone, Copy, Debug, Default)]
 struct Backoff {
     pause: Duration,
@@ -195,7 +199,7 @@ impl Mapping {
         if !state.is_running {
             return Some("it does not run: the server was created outside of a tokio runtime".to_owned());
         }
-        if !state.has_queue {
+        if state.lacks_queue {
             return Some("it waits: the queue does not exist".to_owned());
         }
         state.short_visibility.map(|visibility| {
@@ -274,8 +278,12 @@ impl Poller {
             self.until_queue_exists().await;
             self.compare_timeouts();
             let mut place = Some(permits(&places, 1).await);
-            let until = mapping.state.lock().backoff.until;
-            if let Some(until) = until {
+            // After the wait for a place, since an invocation may have failed meanwhile.
+            let pauses = {
+                let state = mapping.state.lock();
+                [state.backoff.until, state.receive_backoff.until]
+            };
+            if let Some(until) = pauses.into_iter().flatten().max() {
                 sleep_until(until).await;
             }
             while invocations.try_join_next().is_some() {}
@@ -307,11 +315,11 @@ impl Poller {
         let service = services.sqs.service();
         let exists = || service.counts(&mapping.arn).map(drop);
         if exists().is_none() {
-            mapping.state.lock().has_queue = false;
+            mapping.state.lock().lacks_queue = true;
             tracing::warn!(queue = %arn, url = mapping.url(), "a trigger waits, since its queue does not exist");
             service.until(&mapping.arn, exists).await;
+            mapping.state.lock().lacks_queue = false;
         }
-        mapping.state.lock().has_queue = true;
     }
 
     /// Warns once when the visibility timeout becomes shorter than the timeout of the function.
@@ -343,22 +351,23 @@ impl Poller {
         while records.len() < size && bytes < MAX_PAYLOAD {
             let left = end.saturating_since(clock.now());
             let wait = left.as_secs().min(LONGEST_POLL);
-            if wait == 0 {
-                clock.sleep_until(end).await;
-            }
-            match self.receive(wait, size - records.len()).await {
-                Ok(more) => {
-                    bytes += more.iter().map(Record::bytes).sum::<usize>();
-                    records.extend(more);
-                }
+            let more = match self.receive(wait, size - records.len()).await {
+                Ok(more) => more,
                 Err(error) => {
                     self.receive_failed(&error);
                     break;
                 }
-            }
-            if wait == 0 {
+            };
+            if left.is_zero() {
+                records.extend(more);
                 break;
             }
+            // Polls wait for whole seconds.
+            if more.is_empty() && wait == 0 {
+                clock.sleep_until(end).await;
+            }
+            bytes += more.iter().map(Record::bytes).sum::<usize>();
+            records.extend(more);
         }
         Ok(records)
     }
@@ -374,7 +383,11 @@ impl Poller {
             .message_system_attribute_names(MessageSystemAttributeName::All)
             .message_attribute_names("All");
         let messages = receive.send().await?.messages.unwrap_or_default();
-        mapping.state.lock().receive_error = None;
+        {
+            let state = &mut *mapping.state.lock();
+            state.receive_error = None;
+            state.receive_backoff.succeed();
+        }
         let records = messages.into_iter().map(|message| Record::of(message, &mapping.arn, arn));
         let (passing, filtered): (Vec<_>, Vec<_>) = records.partition(|record| mapping.filters.pass(record));
         if !filtered.is_empty() {
@@ -388,14 +401,14 @@ impl Poller {
 
     fn receive_failed(&self, error: &Error) {
         let Work { mapping, arn, .. } = &*self.work;
-        // A queue that was deleted is waited for.
-        if error.is_queue_does_not_exist() {
-            return;
-        }
         let text = format!("ReceiveMessage failed: {error}");
         let is_first = {
             let state = &mut *mapping.state.lock();
-            state.backoff.fail(Instant::now());
+            state.receive_backoff.fail(Instant::now());
+            if error.is_queue_does_not_exist() {
+                // It was deleted, which the next round finds; or a fault says so.
+                return;
+            }
             state.receive_error.replace(text.clone()).is_none()
         };
         if is_first {

@@ -77,6 +77,7 @@ async fn hook_gets_a_batch_and_its_messages_are_deleted() {
     sent(&server, "orders", &["tea", "milk"]).await;
     let trigger = added(&server, &json!({ "queue": "orders", "url": hook.url })).await;
     assert_eq!(trigger["queue"], "arn:aws:sqs:us-east-1:000000000000:orders");
+    assert_eq!(trigger["warning"], Value::Null);
 
     let call = hook.next().await;
     assert_eq!(call.headers()["content-type"], "application/json");
