@@ -116,6 +116,7 @@ fn is_host_name(text: &str) -> bool {
 }
 
 /// The IPv4 address that an IPv6 address stands for, or the address itself.
+#[expect(clippy::many_single_char_names, reason = "the eight segments of an address")]
 fn effective(address: IpAddr) -> IpAddr {
     let IpAddr::V6(v6) = address else { return address };
     let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)).into();

@@ -46,6 +46,7 @@ const MAX_HEAD: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     client: Client<Connector, Full<Bytes>>,
+    #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "only HTTPS changes it later"))]
     connector: Connector,
     places: Semaphore,
     pub(crate) log: Log,
