@@ -28,10 +28,13 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::outgoing::connect::{Connector, Refused};
-use crate::outgoing::log::Log;
+use crate::outgoing::log::{Log, OutgoingKind};
 
-/// The requests at one time. Further ones wait.
-const PLACES: usize = 512;
+/// The requests to web hooks at one time. Further ones wait.
+const PLACES_OF_HOOKS: usize = 512;
+
+/// The requests to functions at one time. Triggers have limits of their own; this one bounds the sockets of all.
+const PLACES_OF_FUNCTIONS: usize = 2_048;
 
 /// How long a connection without requests stays open.
 const IDLE: Duration = Duration::from_secs(20);
@@ -48,7 +51,9 @@ pub(crate) struct Outgoing {
     client: Client<Connector, Full<Bytes>>,
     #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "only HTTPS changes it later"))]
     connector: Connector,
-    places: Semaphore,
+    /// Functions that hang must not keep web hooks waiting.
+    hooks: Semaphore,
+    functions: Semaphore,
     pub(crate) log: Log,
 }
 
@@ -113,6 +118,7 @@ impl Target {
 /// A request to send.
 #[derive(Debug)]
 pub(crate) struct Post<'t> {
+    pub(crate) kind: OutgoingKind,
     pub(crate) target: &'t Target,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -160,7 +166,13 @@ impl Outgoing {
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .http1_max_buf_size(MAX_HEAD)
             .build(connector.clone());
-        Self { client, connector, places: Semaphore::new(PLACES), log: Log::new(logged) }
+        Self {
+            client,
+            connector,
+            hooks: Semaphore::new(PLACES_OF_HOOKS),
+            functions: Semaphore::new(PLACES_OF_FUNCTIONS),
+            log: Log::new(logged),
+        }
     }
 
     /// Also trusts the certificates of this PEM.
@@ -177,9 +189,10 @@ impl Outgoing {
     /// # Cancel safety
     /// If the future is dropped, the request may have arrived.
     pub(crate) async fn post(&self, post: Post<'_>) -> Result<Answer, Failure> {
-        let Post { target, headers, body, within, at_most } = post;
-        // The semaphore is never closed.
-        let _place = self.places.acquire().await;
+        let Post { kind, target, headers, body, within, at_most } = post;
+        let places = if kind == OutgoingKind::Invocation { &self.functions } else { &self.hooks };
+        // It is never closed.
+        let _place = places.acquire().await;
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = target.uri.clone();
@@ -270,7 +283,14 @@ mod tests {
         let target = Target::parse(url).unwrap();
         let headers = HeaderMap::new();
         outgoing
-            .post(Post { target: &target, headers, body: Bytes::new(), within: WITHIN, at_most: 1_000 })
+            .post(Post {
+                kind: OutgoingKind::Notification,
+                target: &target,
+                headers,
+                body: Bytes::new(),
+                within: WITHIN,
+                at_most: 1_000,
+            })
             .await
     }
 
@@ -396,8 +416,14 @@ mod tests {
         let post = async |outgoing: &Outgoing| {
             let target = Target::parse(&url).unwrap();
             let within = Duration::from_secs(5);
-            let post =
-                Post { target: &target, headers: HeaderMap::new(), body: Bytes::new(), within, at_most: 1 };
+            let post = Post {
+                kind: OutgoingKind::Notification,
+                target: &target,
+                headers: HeaderMap::new(),
+                body: Bytes::new(),
+                within,
+                at_most: 1,
+            };
             outgoing.post(post).await
         };
         let failure = post(&client()).await.unwrap_err().to_string();

@@ -324,8 +324,14 @@ async fn post(outgoing: &Outgoing, request: &HookRequest) -> (Outcome, Option<St
         Err(why) => return (Outcome::Refused(why), None),
     };
     let body = Bytes::copy_from_slice(request.body.as_bytes());
-    let post =
-        Post { target: &target, headers: headers(request), body, within: TIMEOUT, at_most: MAX_ANSWER };
+    let post = Post {
+        kind: request.kind,
+        target: &target,
+        headers: headers(request),
+        body,
+        within: TIMEOUT,
+        at_most: MAX_ANSWER,
+    };
     match outgoing.post(post).await {
         // What follows the head does not matter.
         Ok(answer) => (Outcome::of_status(answer.head.status), Some(answer.head.status)),

@@ -546,7 +546,14 @@ impl Work {
             headers.insert(name, HeaderValue::from_static("RequestResponse"));
         }
         let body = Bytes::from(event);
-        let post = Post { target, headers, body, within: trigger.timeout, at_most: MAX_PAYLOAD };
+        let post = Post {
+            kind: OutgoingKind::Invocation,
+            target,
+            headers,
+            body,
+            within: trigger.timeout,
+            at_most: MAX_PAYLOAD,
+        };
         let Answer { head, body } = match self.services.outgoing.post(post).await {
             Ok(answer) => answer,
             Err(failure) => return Verdict::without_answer(None, &failure),
