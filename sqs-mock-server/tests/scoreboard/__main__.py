@@ -11,7 +11,7 @@ from pathlib import Path
 from asking import ask
 from catalogue import ROWS
 from install import Unavailable, once
-from page import OURS, PASSES, STRICT, Page, footnotes, marks_of
+from page import ABSENT, OURS, PASSES, STRICT, Page, footnotes, marks_of
 from peers import PEERS, VERSIONS, Start
 from server import Server
 from wire import JSON, QUERY
@@ -116,6 +116,8 @@ def report(found):
         marks = marks_of(results)
         for service, is_of_sqs in [("SQS", True), ("SNS and S3", False)]:
             of_service = [marks[row.chapter, row.title] for row in ROWS if row.is_of_sqs == is_of_sqs]
+            if set(of_service) == {ABSENT}:
+                continue
             print(f"{server} {version}: {of_service.count(PASSES)} of {len(of_service)} rules of {service}")
 
 

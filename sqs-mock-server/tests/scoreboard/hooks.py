@@ -32,6 +32,8 @@ class Hook:
 
     def __init__(self, status=200, failures=0):
         self.arrived = queue.Queue()
+        # The message by which the row has confirmed the subscription.
+        self.confirmation = None
         self.left = failures
         hook = self
 
@@ -55,12 +57,12 @@ class Hook:
         self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
-    def next(self, kind):
+    def next(self, kind, seconds=PATIENCE):
         """The next request, which must be of this kind."""
         try:
-            arrival = self.arrived.get(timeout=PATIENCE)
+            arrival = self.arrived.get(timeout=seconds)
         except queue.Empty:
-            raise AssertionError(f"no {kind} within {PATIENCE} s") from None
+            raise AssertionError(f"no {kind} within {seconds} s") from None
         assert arrival.kind == kind, f"{arrival.kind} instead of {kind}"
         return arrival
 
