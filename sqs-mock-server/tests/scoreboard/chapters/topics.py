@@ -25,7 +25,7 @@ def is_uuid(text):
     return str(uuid.UUID(text)) == text
 
 
-@CHAPTER.row("CreateTopic again returns the same ARN, and refuses other attributes and additional tags", RECORDED)
+@CHAPTER.row("CreateTopic again returns the same ARN; other attributes and additional tags are refused", RECORDED)
 def _(s):
     name = s.new_name()
     tags = [{"Key": "a", "Value": "1"}, {"Key": "b", "Value": "2"}]
@@ -36,7 +36,7 @@ def _(s):
         s.sns_refused("CreateTopic", SNS_PARAMETER, Name=name, **members)
 
 
-@CHAPTER.row("Refused: names that are not allowed, and .fifo without FifoTopic or the reverse", RECORDED)
+@CHAPTER.row("Refused: topic names with other characters, .fifo without FifoTopic, FifoTopic without .fifo", RECORDED)
 def _(s):
     for name in ["a b", "a:b", "a" * 257, f"{s.new_name()}.fifo"]:
         s.sns_refused("CreateTopic", SNS_PARAMETER, Name=name)
@@ -54,7 +54,7 @@ def _(s):
     s.sns_refused("Subscribe", SNS_NOT_FOUND, TopicArn=topic, Protocol="sqs", Endpoint="x")
 
 
-@CHAPTER.row("Subscribe again returns the same ARN, and refuses other attributes", RECORDED)
+@CHAPTER.row("Subscribe again returns the same ARN; other attributes are refused", RECORDED)
 def _(s):
     topic = s.topic()
     _, queue = s.open_queue()
@@ -68,14 +68,14 @@ def _(s):
     s.sns_refused("Subscribe", SNS_PARAMETER, **members, Attributes=plain)
 
 
-@CHAPTER.row("Refused: endpoints that are no queue ARN, unknown protocols, FIFO queues on standard topics", RECORDED)
+@CHAPTER.row("Refused: endpoint that is not a queue ARN, unknown protocol, FIFO queue on a standard topic", RECORDED)
 def _(s):
     topic, fifo = s.topic(), s.fifo()
     for protocol, endpoint in [("sqs", s.queue()), ("sqs", "x"), ("soup", "x"), ("sqs", s.arn(fifo))]:
         s.sns_refused("Subscribe", SNS_PARAMETER, TopicArn=topic, Protocol=protocol, Endpoint=endpoint)
 
 
-@CHAPTER.row("A message arrives in an envelope, with Publish's id and its attributes", RECORDED)
+@CHAPTER.row("A queue gets an envelope with the id of Publish, the subject and the attributes", RECORDED)
 def _(s):
     topic = s.topic()
     url = s.subscriber(topic)
@@ -90,7 +90,7 @@ def _(s):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", envelope["Timestamp"]), envelope["Timestamp"]
 
 
-@CHAPTER.row("An envelope has its fields in order, each in a line with a colon between spaces", LOGGED)
+@CHAPTER.row("An envelope is indented JSON with its fields in a fixed order", LOGGED)
 def _(s):
     topic = s.topic()
     url = s.subscriber(topic)
@@ -102,7 +102,7 @@ def _(s):
     equal([line.partition('" : ')[0] for line in lines[1:-1]], [f'  "{name}' for name in names])
 
 
-@CHAPTER.row("Raw delivery sends the message and its attributes alone", RECORDED)
+@CHAPTER.row("Raw delivery sends only the message and its attributes", RECORDED)
 def _(s):
     topic = s.topic()
     url = s.subscriber(topic, RawMessageDelivery="true")
@@ -122,7 +122,7 @@ def filtered(s, policy, messages, expected, **attributes):
     equal(sorted(message["Body"] for message in s.arriving(url, len(expected))), sorted(expected))
 
 
-@CHAPTER.row("Filter policies select by attributes: strings, ranges of numbers, prefixes, absence", RECORDED)
+@CHAPTER.row("Filter policies select by attributes: strings, arrays, ranges of numbers, prefixes, absence", RECORDED)
 def _(s):
     number = {"DataType": "Number", "StringValue": "99"}
     array = {"DataType": "String.Array", "StringValue": '["value1","value2"]'}
@@ -159,7 +159,7 @@ def _(s):
     filtered(s, policy, messages, passing, FilterPolicyScope="MessageBody")
 
 
-@CHAPTER.row("FIFO topics drop duplicates, by content or id, and pass the id to the queue", RECORDED)
+@CHAPTER.row("FIFO topics drop duplicates by content or id; the queue gets the deduplication id", RECORDED)
 def _(s):
     topic = s.fifo_topic(ContentBasedDeduplication="true")
     url, arn = s.open_queue(fifo=True)
@@ -176,7 +176,7 @@ def _(s):
     equal({body: attributes["MessageGroupId"] for body, attributes in found.items()}, {"Test": "g", "one": "k"})
 
 
-@CHAPTER.row("A message for a queue that does not exist goes to the subscription's dead-letter queue", RECORDED)
+@CHAPTER.row("A message for a deleted queue goes to the dead-letter queue of the subscription", RECORDED)
 def _(s):
     topic = s.topic()
     dead, target = s.open_queue()
@@ -191,12 +191,12 @@ def _(s):
     equal((envelope["MessageId"], envelope["Message"]), (sent["MessageId"], "x"))
 
 
-@CHAPTER.row("Refused: confirmations with a token that nobody got", RECORDED)
+@CHAPTER.row("Refused: confirmation with an unknown token", RECORDED)
 def _(s):
     s.sns_refused("ConfirmSubscription", SNS_PARAMETER, TopicArn=s.topic(), Token="5" * 288)
 
 
-@CHAPTER.row("PublishBatch publishes its entries, and refuses repeated ids and more than ten entries", RECORDED)
+@CHAPTER.row("PublishBatch publishes its entries; repeated ids and more than ten entries are refused", RECORDED)
 def _(s):
     topic = s.topic()
     url = s.subscriber(topic, RawMessageDelivery="true")
