@@ -35,5 +35,4 @@ MALFORMED = Code("SerializationException", "MalformedInput", 400)
 ANY = None
 
 SNS_PARAMETER = same("InvalidParameter")
-SNS_VALUE = same("ParameterValueInvalid")
 SNS_NOT_FOUND = same("NotFound", 404)
