@@ -302,7 +302,7 @@ mod tests {
         let head = saying(OK).await;
         assert_eq!(post(&client(), &head).await.unwrap_err(), Failure::TimedOut(WITHIN));
         let trickle = peer(|mut stream| async move {
-            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10000\r\n\r\n").await;
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n").await;
             while stream.write_all(b"x").await.is_ok() {
                 tokio::time::sleep(WITHIN / 10).await;
             }
