@@ -126,7 +126,14 @@ pub(crate) struct Arguments {
     /// Invokes a function with the messages of a queue, as an event source mapping of AWS Lambda does: the URL is that of the
     /// invoke API of cargo lambda, the Runtime Interface Emulator or SAM, or a plain hook. Repeat the flag for more, or separate them
     /// by commas. Triggers of flags and of the config file add up.
-    #[arg(long, value_name = "QUEUE=URL", value_delimiter = ',', value_parser = trigger, help_heading = "Deliveries")]
+    #[arg(
+        long,
+        value_name = "QUEUE=URL",
+        value_delimiter = ',',
+        value_parser = trigger,
+        hide_env_values = true,
+        help_heading = "Deliveries"
+    )]
     trigger: Vec<Trigger>,
     /// Token that /_mock, /_aws and /_localstack require: `Authorization: Bearer <TOKEN>`.
     #[arg(long, value_name = "TOKEN", hide_env_values = true, help_heading = "Browsers")]

@@ -78,8 +78,9 @@ pub(crate) fn without_password(url: &str) -> String {
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, rest) = rest.split_at(end);
         let (user, host) = authority.rsplit_once('@')?;
-        let (name, _) = user.split_once(':')?;
-        Some(format!("{scheme}://{name}:****@{host}{rest}"))
+        // A user without a password may be a token.
+        let name = user.split_once(':').map(|(name, _)| format!("{name}:")).unwrap_or_default();
+        Some(format!("{scheme}://{name}****@{host}{rest}"))
     });
     parts.unwrap_or_else(|| url.to_owned())
 }
@@ -103,6 +104,10 @@ impl Target {
             Some((user, host)) => (Some(user), host),
             None => (None, authority.as_str()),
         };
+        let after_host = host.rsplit_once(']').map_or(host, |(_, after)| after);
+        if after_host.contains(':') && authority.port_u16().is_none() {
+            return Err(invalid());
+        }
         let authorization = user.map(|user| {
             let user = percent_encoding::percent_decode_str(user).collect::<Vec<_>>();
             let user = if user.contains(&b':') { user } else { [user, b":".to_vec()].concat() };
@@ -385,11 +390,23 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_url_are_rejected_without_their_password() {
-        for url in ["", "hooks", "ftp://hooks/", "http://", "http:///path", "http://a b/", "//hooks/"] {
+        for url in [
+            "",
+            "hooks",
+            "ftp://hooks/",
+            "http://",
+            "http:///path",
+            "http://a b/",
+            "//hooks/",
+            "http://a:99999/",
+            "http://a:b/",
+            "http://[::1]:x/",
+        ] {
             assert!(Target::parse(url).unwrap_err().contains("allowed is a URL"), "{url}");
         }
         let error = Target::parse("ftp://ann:secret@hooks/").unwrap_err();
         assert!(error.contains("ann:****@hooks") && !error.contains("secret"), "{error}");
+        assert_eq!(without_password("http://token@hooks/a@b"), "http://****@hooks/a@b");
         let target = Target::parse("http://ann:secret@hooks:81/a?b=c").unwrap();
         assert_eq!(
             (target.uri.to_string(), &*target.shown),

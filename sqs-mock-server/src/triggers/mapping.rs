@@ -26,6 +26,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::control::arn::QueueArn;
 use crate::control::caller::Keys;
+use crate::control::clock::Timestamp;
 use crate::control::metrics::Stopwatch;
 use crate::control::seed::{Uuid, UuidSeries};
 use crate::http::guard::Names;
@@ -44,6 +45,9 @@ const MESSAGES: usize = 10;
 
 /// How often a batch of deletes is tried.
 const DELETES: u32 = 3;
+
+/// The memory of a batch, in KiB.
+const KIB_OF_BATCH: usize = MAX_PAYLOAD >> 10;
 
 /// The pause before the second try. Each further one is twice as long.
 const DELETE_PAUSE: Duration = Duration::from_millis(50);
@@ -73,7 +77,7 @@ struct State {
     is_running: bool,
     /// Whether it waits for its queue.
     lacks_queue: bool,
-    /// The visibility timeout of the queue, if it is shorter than that of the function.
+    /// The visibility timeout of the queue, if it is shorter than the time that a message may be held.
     short_visibility: Option<Duration>,
     /// The number of the last invocation.
     last: u64,
@@ -204,10 +208,11 @@ impl Mapping {
         }
         state.short_visibility.map(|visibility| {
             format!(
-                "the visibility timeout of the queue, {}, is shorter than the timeout of the function, {}: AWS refuses such \
-                 a mapping, and messages can be delivered again while their function runs",
+                "the visibility timeout of the queue, {}, is shorter than the batch window and the timeout of the function, \
+                 {}: messages can be delivered again while their function runs, and AWS refuses a visibility timeout below \
+                 that of the function",
                 humantime::format_duration(visibility),
-                humantime::format_duration(self.trigger.timeout)
+                humantime::format_duration(self.trigger.longest_hold())
             )
         })
     }
@@ -287,6 +292,10 @@ impl Poller {
                 sleep_until(until).await;
             }
             while invocations.try_join_next().is_some() {}
+            // Before messages are received, since their visibility timeouts run then. One batch at a time always goes on.
+            if !invocations.is_empty() {
+                drop(permits(&services.triggers.room, KIB_OF_BATCH).await);
+            }
             let records = match self.collect().await {
                 Ok(records) => records,
                 Err(error) => {
@@ -294,13 +303,19 @@ impl Poller {
                     continue;
                 }
             };
+            let received = services.sqs.service().clock().now();
             for chain in chains(records) {
                 let place = match place.take() {
                     Some(place) => place,
                     None => permits(&places, 1).await,
                 };
+                if self.is_stale(received) {
+                    let kept = chain.iter().map(|batch| batch.records.len()).sum();
+                    self.work.count(0, kept);
+                    continue;
+                }
                 let bytes: usize = chain.iter().map(Batch::bytes).sum();
-                let room = permits(&services.triggers.room, bytes.div_ceil(1 << 10)).await;
+                let room = left(&services.triggers.room, bytes.div_ceil(1 << 10));
                 let work = Arc::clone(&self.work);
                 invocations.spawn(async move {
                     work.invoke_all(chain).await;
@@ -308,6 +323,18 @@ impl Poller {
                 });
             }
         }
+    }
+
+    /// Whether the messages of a FIFO queue that were received then are visible again, since there was no place for their
+    /// group. Standard queues have one batch, whose place is there first.
+    fn is_stale(&self, received: Timestamp) -> bool {
+        let Work { mapping, services, .. } = &*self.work;
+        let service = services.sqs.service();
+        let Some(queue) = service.shared.find_arn(&mapping.arn).filter(|_| mapping.arn.is_fifo()) else {
+            return false;
+        };
+        let visibility = queue.attribute(|attributes| attributes.visibility_timeout);
+        received + visibility <= service.clock().now()
     }
 
     async fn until_queue_exists(&self) {
@@ -322,12 +349,12 @@ impl Poller {
         }
     }
 
-    /// Warns once when the visibility timeout becomes shorter than the timeout of the function.
+    /// Warns once when the visibility timeout becomes shorter than the time that a message may be held.
     fn compare_timeouts(&self) {
         let Work { mapping, services, arn, .. } = &*self.work;
         let Some(queue) = services.sqs.service().shared.find_arn(&mapping.arn) else { return };
         let visibility = queue.attribute(|attributes| attributes.visibility_timeout);
-        let short = (visibility < mapping.trigger.timeout).then_some(visibility);
+        let short = (visibility < mapping.trigger.longest_hold()).then_some(visibility);
         let state = &mut *mapping.state.lock();
         if state.short_visibility != short {
             state.short_visibility = short;
@@ -441,6 +468,12 @@ async fn permits(semaphore: &Arc<Semaphore>, permits: usize) -> OwnedSemaphorePe
         Ok(permit) => permit,
         Err(_) => pending().await,
     }
+}
+
+/// At most this many permits, without a wait.
+fn left(semaphore: &Arc<Semaphore>, permits: usize) -> Option<OwnedSemaphorePermit> {
+    let permits = u32::try_from(permits.min(semaphore.available_permits())).ok()?;
+    Arc::clone(semaphore).try_acquire_many_owned(permits).ok()
 }
 
 fn number(count: usize) -> u64 {

@@ -215,6 +215,11 @@ impl Trigger {
         self.queue.parse().unwrap_or_else(|_| QueueArn::new(region, account, &self.queue))
     }
 
+    /// How long a message may be held, if its function has a place.
+    pub(crate) fn longest_hold(&self) -> Duration {
+        self.batch_window.saturating_add(self.timeout)
+    }
+
     /// The problems of this trigger, whose path in the file is `at`; of a request, it is empty.
     pub(crate) fn problems(&self, at: &str) -> Vec<Problem> {
         let path = |key: &str| if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") };
@@ -380,6 +385,8 @@ struct Registry {
     runtime: Option<Handle>,
     /// The number of the last mapping.
     last: u64,
+    /// Whether the server stops.
+    has_ended: bool,
 }
 
 impl Triggers {
@@ -446,6 +453,9 @@ impl Triggers {
         let names = services.sqs.names();
         let arn = trigger.arn(&names.region, &names.account);
         let mut registry = self.registry.lock();
+        if registry.has_ended {
+            return Err(NotAdded("the server is shutting down".to_owned()));
+        }
         if registry.mappings.len() >= MAX_TRIGGERS {
             return Err(NotAdded(format!("there are already {MAX_TRIGGERS} triggers; DELETE some first")));
         }
@@ -485,9 +495,11 @@ impl Triggers {
         drop(tasks);
     }
 
-    /// Receives no more messages.
+    /// Receives no more messages, and starts nothing any more.
     pub(crate) fn end(&self) {
-        self.registry.lock().mappings.iter().for_each(|mapping| mapping.end());
+        let mut registry = self.registry.lock();
+        registry.has_ended = true;
+        registry.mappings.iter().for_each(|mapping| mapping.end());
     }
 
     /// Waits for the invocations under way after the [end](Self::end), at most for the time of grace.
@@ -525,6 +537,9 @@ impl Triggers {
 impl Registry {
     fn start(&mut self, services: &Arc<Services>, mapping: Arc<Mapping>) {
         while self.tasks.try_join_next().is_some() {}
+        if self.has_ended {
+            return;
+        }
         self.runtime = Handle::try_current().ok().or_else(|| self.runtime.take());
         let Some(runtime) = &self.runtime else { return };
         mapping.note_running();

@@ -265,6 +265,29 @@ async fn messages_of_several_groups_are_split_into_a_batch_for_each_group() {
 }
 
 #[tokio::test]
+async fn group_that_waits_for_a_place_until_its_messages_are_visible_again_is_received_anew() {
+    let mut hook = Hook::start().await;
+    let server = MockSqs::builder().clock_frozen().in_process().unwrap();
+    created(&server, "jobs.fifo").await;
+    sent(&server, "jobs.fifo", &["a1", "b1"]).await;
+    added(&server, &json!({ "queue": "jobs.fifo", "url": hook.url, "concurrency": 1 })).await;
+    let first = hook.next().await;
+    server.clock().advance(Duration::from_secs(30));
+    first.answer(400, "");
+    let mut calls = Vec::new();
+    for _ in 0..2 {
+        let call = hook.next().await;
+        let event: Value = serde_json::from_slice(&call.body).unwrap();
+        calls.push((call.bodies(), event["Records"][0]["attributes"]["ApproximateReceiveCount"].clone()));
+        call.answer(200, "");
+    }
+    calls.sort_by_key(|(bodies, _)| bodies.clone());
+    assert_eq!(calls, [(vec!["a1".to_owned()], json!("2")), (vec!["b1".to_owned()], json!("2"))]);
+    server.queue("jobs.fifo").wait_until_empty().await.unwrap();
+    assert_eq!((server.triggers()[0].invocations, server.triggers()[0].kept), (3, 2));
+}
+
+#[tokio::test]
 async fn function_that_hangs_holds_one_place_until_its_timeout() {
     let mut hook = Hook::start().await;
     let trigger = Trigger::new("orders", &hook.url).batch_size(1).concurrency(2);
