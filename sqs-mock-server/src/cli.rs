@@ -10,12 +10,14 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use sqs_mock_server::explore::{Disturbance, SchedulePlan};
-use sqs_mock_server::{Auth, ByteSize, Compat, DeliveryMode, Durability, LogFormat, Policies, QueueUrlStyle};
+use sqs_mock_server::{
+    Auth, ByteSize, Compat, DeliveryMode, Durability, LogFormat, Policies, QueueUrlStyle, Trigger,
+};
 
 pub(crate) use apply::PORT;
 use values::{
     AUTHS, COMPATS, DELIVERIES, DURABILITIES, FORMATS, Faults, POLICIES, Quotas, STYLES, faults, log, part,
-    quotas, seed, time, truth, word,
+    quotas, seed, time, trigger, truth, word,
 };
 
 const EXAMPLES: &str = "\
@@ -61,7 +63,7 @@ Examples:
     curl http://127.0.0.1:9324/metrics
 
 Each flag has an environment variable. Flags override the environment, which overrides the config
-file, which overrides the defaults. Faults of the file and of flags add up. Empty variables are
+file, which overrides the defaults. Faults and triggers of the file and of flags add up. Empty variables are
 ignored. An access key of 12 digits is the account of its caller, and the region of a signature
 is that of its caller. Signatures are verified only with --auth sigv4.
 
@@ -127,6 +129,18 @@ pub(crate) struct Arguments {
     /// or `private` for all private networks. Repeat the flag for more, or separate them by commas.
     #[arg(long, value_name = "DESTINATION", value_delimiter = ',', help_heading = "Deliveries")]
     deliver_to: Vec<String>,
+    /// Invokes a function with the messages of a queue, as an event source mapping of AWS Lambda does: the URL is that of the
+    /// invoke API of cargo lambda, the Runtime Interface Emulator or SAM, or a plain hook. Repeat the flag for more, or separate them
+    /// by commas. Triggers of flags and of the config file add up.
+    #[arg(
+        long,
+        value_name = "QUEUE=URL",
+        value_delimiter = ',',
+        value_parser = trigger,
+        hide_env_values = true,
+        help_heading = "Deliveries"
+    )]
+    trigger: Vec<Trigger>,
     /// Token that /_mock, /_aws and /_localstack require: `Authorization: Bearer <TOKEN>`.
     #[arg(long, value_name = "TOKEN", hide_env_values = true, help_heading = "Browsers")]
     admin_token: Option<String>,

@@ -54,6 +54,29 @@ fn shown(file: &Config) -> String {
 }
 
 #[test]
+fn triggers_of_flags_follow_those_of_the_file() {
+    let file = "[[triggers]]\nqueue = 'a'\nurl = 'http://localhost:1/a'";
+    let flags =
+        ["--trigger=b=http://localhost:2/?x=y,c.fifo=http://localhost:3", "--trigger", "d=https://[::1]:4"];
+    let url = |queue: &str, url: &str| sqs_mock_server::Trigger::new(queue, url);
+    let expected = [
+        url("a", "http://localhost:1/a"),
+        url("b", "http://localhost:2/?x=y"),
+        url("c.fifo", "http://localhost:3"),
+        url("d", "https://[::1]:4"),
+    ];
+    assert_eq!(merged(&flags, file).triggers, expected);
+    for malformed in ["orders", "=http://localhost:1", "orders="] {
+        let arguments = ["sqs-mock-server", "--trigger", malformed];
+        let error = environment::command().try_get_matches_from(arguments).unwrap_err().to_string();
+        assert!(
+            error.contains("allowed is QUEUE=URL, such as orders=http://localhost:8080/orders"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn every_flag_overrides_the_file() {
     assert_eq!(shown(&merged(&FLAGS, FILE)), shown(&merged(&FLAGS, "")));
 }

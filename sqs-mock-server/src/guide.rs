@@ -17,6 +17,7 @@ macro_rules! pages {
             #[cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3\n[S3 events]: crate::guide::s3#events")]
             #[cfg_attr(feature = "durable", doc = "[data directory]: crate::guide::durable")]
             #[doc = "[SNS topics]: crate::guide::topics\n[web hooks]: crate::guide::web_hooks"]
+            #[doc = "[triggers]: crate::guide::triggers\n[dead letters]: crate::guide::dead_letters"]
             #[doc = ""]
             #[doc = include_str!(concat!("../docs/", $file))]
             pub mod $module {}
@@ -39,6 +40,7 @@ pages! {
     strict "strict.md"
     topics "topics.md"
     web_hooks "web-hooks.md"
+    triggers "triggers.md"
     #[cfg(feature = "durable")]
     durable "durable.md"
     operating "operating.md"

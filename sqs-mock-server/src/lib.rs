@@ -6,6 +6,7 @@
 //! [console]: crate::guide::console
 //! [topics]: crate::guide::topics
 //! [web hooks]: crate::guide::web_hooks
+//! [triggers]: crate::guide::triggers
 //! [inspecting]: crate::guide::inspecting
 //! [FIFO]: crate::guide::fifo
 //! [dead letters]: crate::guide::dead_letters
@@ -41,6 +42,7 @@ mod sqs;
 #[cfg(feature = "durable")]
 mod store;
 mod sts;
+mod triggers;
 
 pub use crate::config::units::{ByteSize, NotASize};
 pub use crate::config::{Auth, Compat, Config, LogFormat};
@@ -62,6 +64,7 @@ pub use crate::sqs::journal::Requests;
 pub use crate::sqs::queue_url::QueueUrlStyle;
 #[cfg(feature = "durable")]
 pub use crate::store::{Data, Durability};
+pub use crate::triggers::Trigger;
 
 /// Types that [`QueueView`], [`Requests`] and [`Verification`] return: messages in a queue, recorded requests and
 /// leftover messages.
@@ -99,4 +102,5 @@ pub mod inspect {
     pub use crate::sqs::engine::messages::{Counts, Payload, SequenceNumber};
     pub use crate::sqs::findings::{Finding, FindingKind};
     pub use crate::sqs::journal::{NotThisInput, RecordedRequest, Times};
+    pub use crate::triggers::TriggerDescription;
 }

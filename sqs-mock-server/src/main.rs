@@ -7,6 +7,7 @@ mod healthcheck;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::{ExitCode, exit};
+use std::thread;
 use std::time::Duration;
 
 use sqs_mock_server::explore::ExploreCommand;
@@ -164,7 +165,10 @@ fn start_log(config: &Config) -> Result<(), String> {
 fn check(mut config: Config, path: Option<&Path>) -> Result<(), String> {
     // The queues of the file would be created in it.
     config.data = None;
-    let server = MockSqsBuilder::from(config).in_process().map_err(|error| error.to_string())?;
+    // On a thread without the runtime, so that no trigger starts.
+    let started = thread::spawn(|| MockSqsBuilder::from(config).in_process()).join();
+    let started = started.map_err(|_| "the check failed; the message above says why".to_owned())?;
+    let server = started.map_err(|error| error.to_string())?;
     let name = path.map_or("flags and environment".into(), Path::to_string_lossy);
     let (queues, topics) = (server.configured_queues().len(), server.configured_topics().len());
     println!("{name}: no problems found, queues: {queues}, topics: {topics}");

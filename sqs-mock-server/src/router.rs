@@ -397,18 +397,25 @@ fn service_of_action(action: &str, names_topic: impl FnOnce() -> bool) -> Option
 #[derive(Clone, Debug)]
 pub struct InProcess {
     services: Arc<Services>,
+    /// Whether requests fail after the server has stopped.
+    stops: bool,
 }
 
 impl InProcess {
     pub(crate) fn new(services: Arc<Services>) -> Self {
-        Self { services }
+        Self { services, stops: true }
+    }
+
+    /// For a consumer within the server, which finishes its work while the server stops.
+    pub(crate) fn of_server(services: Arc<Services>) -> Self {
+        Self { services, stops: false }
     }
 }
 
 impl Transport for InProcess {
     fn send(&self, request: Request<Bytes>) -> TransportFuture<'_> {
         Box::pin(async move {
-            if self.services.sqs.service().is_shut_down() {
+            if self.stops && self.services.sqs.service().is_shut_down() {
                 return Err(TransportError::new(TransportErrorKind::Connect, "the server has stopped"));
             }
             match answer(&self.services, request).await {

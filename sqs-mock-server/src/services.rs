@@ -17,6 +17,7 @@ use crate::s3;
 use crate::sns::Sns;
 use crate::sqs::front::Endpoint;
 use crate::sts::Sts;
+use crate::triggers::Triggers;
 
 /// Why a server does not serve S3, and what turns it on.
 pub(crate) const S3_IS_OFF: &str = "S3 is off; the binary serves it without --no-s3 and without [s3] enabled = false, an \
@@ -31,6 +32,8 @@ pub(crate) struct Services {
     pub(crate) sts: Query<Sts>,
     /// Sends requests to web hooks and functions.
     pub(crate) outgoing: Arc<Outgoing>,
+    /// Queues that invoke functions. Their tasks use these services; the server ends them.
+    pub(crate) triggers: Triggers,
     /// Whether it answers the readiness checks of `LocalStack`.
     pub(crate) is_localstack: bool,
     /// Whether the console is served.
@@ -80,7 +83,8 @@ impl Services {
     /// # Errors
     /// The buckets of S3 are not in their initial state, since their files cannot be removed or created.
     #[cfg_attr(not(feature = "s3"), expect(clippy::unnecessary_wraps, reason = "only S3 can fail"))]
-    pub(crate) fn reset(&self) -> Result<(), String> {
+    pub(crate) fn reset(self: &Arc<Self>) -> Result<(), String> {
+        self.triggers.stop();
         // Before the queues: no later queue may get an event or a notification of the time before.
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {
@@ -91,6 +95,7 @@ impl Services {
         (self.initial.0)(self);
         self.front.journal.reset();
         self.outgoing.log.clear();
+        self.triggers.reset(self);
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {
             s3.reset().map_err(|error| format!("cannot reset the buckets of S3: {error}"))?;
@@ -108,6 +113,7 @@ impl Services {
         self.sts.write_metrics(&mut text);
         self.sns.actions.write_metrics(&mut text);
         self.outgoing.log.write_metrics(&mut text);
+        self.triggers.write_metrics(&mut text);
         #[cfg(feature = "s3")]
         if let Some(s3) = self.s3() {
             s3.write_metrics(&mut text);

@@ -10,6 +10,7 @@
 //! | `pollers` | the cost of a message with a thousand waiting long polls |
 //! | `topics` | publishing by number of subscriptions |
 //! | `hooks` | CPU time of requests to web hooks, which are in a separate process |
+//! | `triggers` | messages that a trigger passes to a function in this process, over a socket |
 //! | `memory` | bytes per stored message, in a separate process |
 //! | `wire` | requests in AWS JSON, without a socket |
 
@@ -20,6 +21,7 @@ mod hooks;
 mod memory;
 mod pollers;
 mod topics;
+mod triggers;
 mod wire;
 
 use std::path::PathBuf;
@@ -39,7 +41,7 @@ Measures the cost of requests by number of queues, groups, pollers, subscription
 cargo bench -p sqs-mock-server --bench scale -- [OPTION..]
 
   --quick      at most 10,000 messages and groups, and 1,000 queues
-  --only LIST  parts to run (default: depth,groups,expiry,queues,pollers,topics,hooks,memory)
+  --only LIST  parts to run (default: depth,groups,expiry,queues,pollers,topics,hooks,triggers,memory)
   --svg FILE   plot depth and groups: microseconds by messages in the queue; a relative FILE starts at the directory
                of the package
   --help       print this help
@@ -55,7 +57,7 @@ struct Part {
     has_plot: bool,
 }
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     Part { name: "depth", measure: depth::by_messages, has_plot: true },
     Part { name: "groups", measure: depth::by_groups, has_plot: true },
     Part { name: "expiry", measure: expiry::at_once, has_plot: false },
@@ -63,6 +65,7 @@ const PARTS: [Part; 8] = [
     Part { name: "pollers", measure: pollers::woken, has_plot: false },
     Part { name: "topics", measure: topics::by_subscriptions, has_plot: false },
     Part { name: "hooks", measure: hooks::by_form, has_plot: false },
+    Part { name: "triggers", measure: triggers::by_batch, has_plot: false },
     Part { name: "memory", measure: memory::by_kind, has_plot: false },
 ];
 

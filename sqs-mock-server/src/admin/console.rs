@@ -167,6 +167,7 @@ fn state_and_revision(services: &Services) -> (Value, String) {
         // `null` if S3 is off.
         "buckets": buckets(services).map(|objects| revision((requests, objects))),
         "messages": messages,
+        "deliveries": services.outgoing.log.last(),
     });
     let revision = revision((state.to_string(), sqs.clock().setting()));
     state["clock"] = server::state(sqs.clock());

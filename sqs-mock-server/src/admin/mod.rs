@@ -275,6 +275,13 @@ pub(crate) const ROUTES: &[Route] = &[
         server::deliveries,
         "the latest requests to web hooks and functions (source: part of an ARN; after: number)",
     ),
+    get("/_mock/triggers", server::list_triggers, "queues that invoke functions, and what they did"),
+    post(
+        "/_mock/triggers",
+        server::add_trigger,
+        "adds a trigger: {queue, url, batch_size, ..}, with the keys of the config file",
+    ),
+    delete("/_mock/triggers/{name}", server::remove_trigger, "removes a trigger by its id"),
     route(
         &Method::GET,
         "/_mock/wait?queue&region&account&timeout&available&in_flight&delayed&total",
@@ -363,7 +370,7 @@ const DEFAULT: usize = 100;
 
 /// A request whose route is known.
 pub(crate) struct Ask<'a> {
-    pub(crate) services: &'a Services,
+    pub(crate) services: &'a Arc<Services>,
     pub(crate) head: &'a Parts,
     pub(crate) body: &'a [u8],
     /// The segment of the path at `{name}`.

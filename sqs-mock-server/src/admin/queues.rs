@@ -70,8 +70,14 @@ pub(crate) fn show_queue(ask: &Ask<'_>) -> Answered {
 
 /// `GET /_mock/queues/{name}/why-empty`.
 pub(crate) fn why_empty(ask: &Ask<'_>) -> Answered {
-    let why = ask.sqs().why_empty(&queue_in_path(ask));
-    answer_json(&json!({ "reason": reason(&why), "text": why.to_string() }))
+    let arn = queue_in_path(ask);
+    let (why, triggers) = (ask.sqs().why_empty(&arn), ask.services.triggers.of_queue(&arn));
+    let mut answer = json!({ "reason": reason(&why), "text": why.to_string() });
+    if !triggers.is_empty() {
+        answer["text"] = format!("{why}; a trigger takes its messages to {}", triggers.join(", ")).into();
+        answer["triggers"] = triggers.into();
+    }
+    answer_json(&answer)
 }
 
 /// `GET /_mock/queues/{name}/move-tasks`.

@@ -43,6 +43,7 @@ use crate::control::schedule::{DEFAULT_RATE, Disturbance, Schedule, SchedulePlan
 use crate::outgoing::log::OutgoingKind;
 use crate::services::S3_IS_OFF;
 use crate::sqs::journal::RecordedRequest;
+use crate::triggers::NotAdded;
 
 /// `GET /health`; status 503 while changes cannot be stored. Unknown parameters are accepted: some load balancers add their own.
 pub(crate) fn health(ask: &Ask<'_>) -> Answered {
@@ -345,6 +346,27 @@ fn kind_of_delivery(text: &str) -> Result<OutgoingKind, Refusal> {
         Refusal::bad(format!("kind must be one of {}, not {text:?}", all.join(", ")))
     };
     OutgoingKind::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(unknown)
+}
+
+/// `GET /_mock/triggers`.
+pub(crate) fn list_triggers(ask: &Ask<'_>) -> Answered {
+    answer_json(&json!({ "triggers": ask.services.triggers.describe() }))
+}
+
+/// `POST /_mock/triggers`.
+pub(crate) fn add_trigger(ask: &Ask<'_>) -> Answered {
+    let added = ask.services.triggers.add(ask.services, ask.content()?);
+    answer_json(&added.map_err(|NotAdded(why)| Refusal::bad(why))?)
+}
+
+/// `DELETE /_mock/triggers/{name}`.
+pub(crate) fn remove_trigger(ask: &Ask<'_>) -> Answered {
+    let unknown =
+        || Refusal::not_found(format!("there is no trigger {}; GET /_mock/triggers lists them", ask.name));
+    if !ask.services.triggers.remove(ask.name) {
+        return Err(unknown());
+    }
+    answer_json(&json!({ "removed": 1 }))
 }
 
 /// `GET /_mock/requests`. Pages count back from the latest request. Each page lists its oldest request first.

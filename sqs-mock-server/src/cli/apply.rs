@@ -16,7 +16,7 @@ pub(super) const S3_PORT: u16 = 9325;
 const S3_IN_DATA: &str = "s3";
 
 impl Arguments {
-    /// Overrides the settings of a file with those of flags and environment. Faults add up: those of the file come
+    /// Overrides the settings of a file with those of flags and environment. Faults and triggers add up: those of the file come
     /// first.
     ///
     /// # Errors
@@ -35,6 +35,7 @@ impl Arguments {
         set(&mut config.allow_hosts, given(self.allow_hosts));
         set(&mut config.cors_origins, given(self.cors_origins));
         set(&mut config.deliver_to, given(self.deliver_to));
+        config.triggers.extend(self.trigger);
         set(&mut config.admin_token, self.admin_token.map(|token| Some(Secret::from(token))));
         set(&mut config.console, self.no_console.then_some(Some(false)));
         set(&mut config.account, self.account.map(Some));

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
-use sqs_mock_server::ThroughputQuotas;
 use sqs_mock_server::faults::Fault;
+use sqs_mock_server::{ThroughputQuotas, Trigger};
 use tracing_subscriber::filter::Targets;
 
 /// The faults of one `--fault`.
@@ -67,6 +67,14 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
         None => text.parse(),
     };
     number.map_err(|error| format!("a seed is a 64-bit number, such as 7 or 0xbeef: {error}"))
+}
+
+/// `QUEUE=URL`.
+pub(super) fn trigger(text: &str) -> Result<Trigger, &'static str> {
+    match text.split_once('=') {
+        Some((queue, url)) if !queue.is_empty() && !url.is_empty() => Ok(Trigger::new(queue, url)),
+        _ => Err("allowed is QUEUE=URL, such as orders=http://localhost:8080/orders"),
+    }
 }
 
 /// One fault, or an array of them.

@@ -34,6 +34,7 @@ use crate::outgoing::guard::Destinations;
 use crate::sqs::engine::DeliveryMode;
 use crate::sqs::engine::throughput::{QuotaSetting, QuotaTable, ThroughputQuotas};
 use crate::sqs::queue_url::QueueUrlStyle;
+use crate::triggers::{self, Trigger};
 
 /// The settings of a server, with the fields of a config file. `docs/config-file.md` has an example of each.
 ///
@@ -126,6 +127,8 @@ pub struct Config {
     /// The initial faults.
     #[serde(deserialize_with = "each")]
     pub faults: Vec<Fault>,
+    /// Queues that invoke functions.
+    pub triggers: Vec<Trigger>,
     /// Where queues and messages are kept. By default, they end with the process.
     #[cfg(feature = "durable")]
     pub data: Option<crate::store::Data>,
@@ -235,7 +238,7 @@ impl Config {
         Ok(self)
     }
 
-    /// The problems of single settings, and of each queue, topic, subscription and bucket.
+    /// The problems of single settings, and of each queue, topic, subscription, trigger and bucket.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let texts = [
             ("account", &self.account, ACCOUNT),
@@ -278,6 +281,10 @@ impl Config {
         for (at, subscription) in self.subscriptions.iter().enumerate() {
             found.extend(subscription.problems(&format!("subscriptions[{at}]")));
         }
+        for (at, trigger) in self.triggers.iter().enumerate() {
+            found.extend(trigger.problems(&format!("triggers[{at}]")));
+        }
+        found.extend(triggers::problems(&self.triggers, self.region(), self.account()));
         #[cfg(feature = "s3")]
         for (at, bucket) in self.buckets.iter().enumerate() {
             found.extend(bucket.problems(&format!("buckets[{at}]")));

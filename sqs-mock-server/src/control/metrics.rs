@@ -44,12 +44,20 @@ impl<const N: usize> Counters<N> {
     }
 
     /// Counts one more.
-    pub(crate) fn count(&self, mut values: [Cow<'static, str>; N]) {
+    pub(crate) fn count(&self, values: [Cow<'static, str>; N]) {
+        self.add(values, 1);
+    }
+
+    /// Counts this many more. Without any, there is no new sample.
+    pub(crate) fn add(&self, mut values: [Cow<'static, str>; N], more: u64) {
+        if more == 0 {
+            return;
+        }
         let mut counts = self.counts.lock();
         if counts.len() >= MAX_SERIES && !counts.contains_key(&values) {
             values.iter_mut().next_back().into_iter().for_each(|last| *last = OTHER.into());
         }
-        *counts.entry(values).or_default() += 1;
+        *counts.entry(values).or_default() += more;
     }
 
     /// Writes all samples. Combinations that never occurred have none.

@@ -42,6 +42,7 @@ use crate::sqs::service::{Service, Start};
 #[cfg(feature = "durable")]
 use crate::store::Store;
 use crate::sts::Sts;
+use crate::triggers::{Trigger, Triggers};
 
 /// Builds a [`MockSqs`] from its settings.
 ///
@@ -238,6 +239,14 @@ impl MockSqsBuilder {
         self
     }
 
+    /// Adds a trigger: messages of its queue invoke its function. A [reset](MockSqs::reset) restarts it. Call it once for each.
+    ///
+    /// Triggers need a tokio runtime. Those of a server that [`in_process`](Self::in_process) creates outside of one do not run.
+    pub fn trigger(mut self, trigger: Trigger) -> Self {
+        self.config.triggers.push(trigger);
+        self
+    }
+
     /// Requires this token on `/_mock`, `/_aws` and `/_localstack`, in the header `Authorization: Bearer <token>` or
     /// `x-sqs-mock-token`.
     pub fn admin_token(mut self, token: impl Into<String>) -> Self {
@@ -391,6 +400,7 @@ impl MockSqsBuilder {
             let _ = mock.services.tls_root.set(root);
         }
         mock.server = Some(Server::start(listener, Arc::new(router), limits, acceptor));
+        mock.services.triggers.start(&mock.services);
         Ok(mock)
     }
 
@@ -403,7 +413,9 @@ impl MockSqsBuilder {
         #[cfg(feature = "tls")]
         load_tls(&config)?;
         let (service, kept) = MockSqs::service(&config)?;
-        MockSqs::assemble(service, &config, IN_PROCESS_URL.to_owned(), self.verification, kept)
+        let mock = MockSqs::assemble(service, &config, IN_PROCESS_URL.to_owned(), self.verification, kept)?;
+        mock.services.triggers.start(&mock.services);
+        Ok(mock)
     }
 }
 
@@ -481,6 +493,8 @@ impl MockSqs {
         let (sns, sts) = topics(&service, &names, &journal, &outgoing, config, &mut kept);
         crate::mock::topics::create(&sns.actions, config)?;
         let endpoint = Endpoint::new(Arc::clone(&service), Arc::clone(&names), config.queue_url_style);
+        let home = (config.region(), config.account());
+        let triggers = Triggers::new(&config.triggers, home, service.seed(), config.limits.grace);
         let configured_queues =
             queues::urls(config, |region| endpoint.base_url("http", &names.own_host, region));
         let services = Services {
@@ -489,6 +503,7 @@ impl MockSqs {
             sns,
             sts,
             outgoing,
+            triggers,
             is_localstack: config.compat == Some(Compat::LocalStack),
             has_console: config.console.unwrap_or(true),
             initial: initial_state(config.clone()),

@@ -15,6 +15,7 @@ use aws_credential_types::Credentials;
 use sqs_client::Client;
 use sqs_client::config::{Config as ClientConfig, Region};
 
+use crate::config::file::invalid;
 use crate::control::arn::QueueArn;
 use crate::control::clock::Clock;
 use crate::control::faults::Faults;
@@ -29,6 +30,7 @@ use crate::services::Services;
 use crate::sqs::findings::Finding;
 use crate::sqs::journal::Requests;
 use crate::sqs::service::Service;
+use crate::triggers::{NotAdded, Trigger, TriggerDescription};
 
 /// Base URL of a server without a socket. `.invalid` never resolves, so that requests to such a server cannot reach a
 /// real one.
@@ -216,6 +218,21 @@ impl MockSqs {
         self.services.outgoing.log.all()
     }
 
+    /// The [triggers](crate::Trigger) with what they have done: those of the builder and the config file, and then those that were
+    /// added.
+    pub fn triggers(&self) -> Vec<TriggerDescription> {
+        self.services.triggers.describe()
+    }
+
+    /// Adds a trigger, as `POST /_mock/triggers` does. A reset removes it.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`](std::io::ErrorKind::InvalidInput): a setting is not valid, there is a trigger of the same queue and URL, or
+    /// there are 1,000 triggers.
+    pub fn add_trigger(&self, trigger: Trigger) -> std::io::Result<TriggerDescription> {
+        self.services.triggers.add(&self.services, trigger).map_err(|NotAdded(why)| invalid(why))
+    }
+
     /// The seed of all random values: ids, receipt handles, sequence numbers. Another server with the same
     /// [`seed`](MockSqsBuilder::seed) repeats them. A test that panics prints the seed.
     pub fn seed(&self) -> u64 {
@@ -230,6 +247,7 @@ impl MockSqs {
     /// - S3 objects are kept if a directory was configured for them, and removed otherwise. Events that are not delivered
     ///   yet are dropped.
     /// - Waiting receives return as if their queue was deleted; other requests in progress may fail in the same way.
+    /// - Invocations of [triggers](crate::Trigger) are cut off. Triggers that were added later are removed, the others start anew.
     /// - Settings, connections and clients stay.
     /// - Ids do not repeat, so old receipt handles match no message of later queues.
     ///
@@ -249,19 +267,25 @@ impl MockSqs {
         self.services.metrics().await.into_text()
     }
 
-    /// Stops the server gracefully: it accepts no new connections, lets requests in progress finish, and ends long
-    /// polls with an empty response. It waits for the answers of web hooks. Requests that take longer than [`Limits::grace`](crate::http::body::Limits::grace) are cut
+    /// Stops the server gracefully: it accepts no new connections, lets requests, requests to web hooks and invocations of
+    /// [triggers](crate::Trigger) in progress finish, and ends long polls with an empty response. Those that take longer than
+    /// [`Limits::grace`](crate::http::body::Limits::grace) are cut
     /// off.
     ///
     /// # Cancel safety
     /// If the future is dropped, the server stops immediately.
     pub async fn shutdown(mut self) {
+        self.services.triggers.end();
         self.services.sqs.service().shut_down();
         let server = self.server.take();
         let stop = async move {
             if let Some(server) = server {
                 server.stop().await;
             }
+        };
+        let services = Arc::clone(&self.services);
+        let stop = async move {
+            tokio::join!(stop, services.triggers.all_ended());
         };
         #[cfg(feature = "s3")]
         let mut s3 = self.s3.take();

@@ -229,12 +229,15 @@ impl MockSqs {
 }
 
 impl Drop for MockSqs {
-    /// Shuts down first, since clients without a socket share the endpoint, and move tasks share the queues: both would
-    /// outlive the server.
+    /// Shuts down first, since clients without a socket, triggers and web hooks share the endpoint, and move tasks share the queues: all
+    /// would outlive the server.
     ///
     /// During a panic, this prints the seed and the latest requests. Otherwise it verifies leftover messages if
     /// `verify_on_drop` was set.
     fn drop(&mut self) {
+        self.services.triggers.end();
+        self.services.triggers.stop();
+        self.services.sns.actions.hooks.clear();
         self.services.sqs.service().shut_down();
         if std::thread::panicking() {
             eprint!("{}", failure_report(self));

@@ -4,7 +4,7 @@
 //! changes nothing.
 
 use std::future::Future;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -17,13 +17,24 @@ use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
 use crate::outgoing::guard::{Destinations, NotAllowed};
 
 /// The maximum time for one address of a host.
 const CONNECT: Duration = Duration::from_secs(5);
+
+/// The maximum time for a connection with all that it needs: the addresses of the host, one of them, a handshake.
+const OPEN: Duration = Duration::from_secs(15);
+
+/// How long a peer may not take what is sent to it.
+const WRITE: Duration = Duration::from_secs(30);
+
+/// The names that are resolved at one time. A resolver that does not answer holds a thread, also after the time is over.
+const RESOLVING: usize = 32;
 
 type Resolved = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
@@ -48,8 +59,9 @@ impl fmt::Debug for Connector {
 impl Connector {
     /// With the resolver of the system.
     pub(crate) fn new(destinations: Destinations) -> Self {
-        Self::with_resolver(destinations, |host, port| {
-            Box::pin(async move { Ok(tokio::net::lookup_host((host, port)).await?.collect()) })
+        let places = Arc::new(Semaphore::new(RESOLVING));
+        Self::with_resolver(destinations, move |host, port| {
+            Box::pin(resolved(Arc::clone(&places), host, port))
         })
     }
 
@@ -71,6 +83,11 @@ impl Connector {
         self.tls.add(pem);
     }
 
+    async fn open(self, uri: Uri) -> io::Result<Link> {
+        let opened = timeout(OPEN, self.connect(uri)).await;
+        opened.unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "no connection in time")))
+    }
+
     async fn connect(self, uri: Uri) -> io::Result<Link> {
         let invalid = |text: &str| io::Error::new(io::ErrorKind::InvalidInput, text);
         let is_encrypted = uri.scheme_str() == Some("https");
@@ -86,14 +103,34 @@ impl Connector {
             .map_err(|refused| io::Error::new(io::ErrorKind::PermissionDenied, Refused(refused)))?;
         let stream = first(&found).await?;
         stream.set_nodelay(true)?;
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(WRITE));
+        let stream = Box::pin(stream);
         if !is_encrypted {
-            return Ok(Link(TokioIo::new(Box::pin(stream))));
+            return Ok(Link(TokioIo::new(stream)));
         }
         #[cfg(feature = "tls")]
         return Ok(Link(TokioIo::new(Box::pin(self.tls.encrypt(&host, stream).await?))));
         #[cfg(not(feature = "tls"))]
         Err(invalid("HTTPS needs the feature tls of this server"))
     }
+}
+
+/// The addresses of a host, from the system.
+async fn resolved(places: Arc<Semaphore>, host: String, port: u16) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(vec![(address, port).into()]);
+    }
+    if host.eq_ignore_ascii_case("localhost") {
+        return Ok(vec![(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()]);
+    }
+    let place = places.acquire_owned().await.map_err(io::Error::other)?;
+    let look = move || {
+        let found = (host.as_str(), port).to_socket_addrs().map(Iterator::collect);
+        drop(place);
+        found
+    };
+    tokio::task::spawn_blocking(look).await.map_err(io::Error::other)?
 }
 
 /// Connects to the first address that accepts.
@@ -109,7 +146,7 @@ async fn first(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// The destination is not allowed, so that no later attempt can succeed.
+/// The destination is not allowed. Names may resolve to another one later.
 #[derive(Debug)]
 pub(crate) struct Refused(NotAllowed);
 
@@ -131,7 +168,7 @@ impl Service<Uri> for Connector {
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
-        Box::pin(self.clone().connect(uri))
+        Box::pin(self.clone().open(uri))
     }
 }
 

@@ -58,7 +58,8 @@ impl Destinations {
     pub(crate) fn check(&self, host: &str, addresses: &[IpAddr]) -> Result<(), NotAllowed> {
         let is_named = self.hosts.iter().any(|allowed| **allowed == *name(host));
         for given in addresses {
-            let address = effective(*given);
+            // The mapped form is the only one that the system itself connects to as IPv4.
+            let address = given.to_canonical();
             let is_never = is_never(address);
             if is_never || !(is_named || self.allows(address)) {
                 return Err(NotAllowed { host: host.into(), address: *given, is_never });
@@ -115,18 +116,19 @@ fn is_host_name(text: &str) -> bool {
     has_letter && text.len() <= 253 && text.bytes().all(is_legal) && name(text).split('.').all(is_label)
 }
 
-/// The IPv4 address that an IPv6 address stands for, or the address itself.
-fn effective(address: IpAddr) -> IpAddr {
-    let IpAddr::V6(v6) = address else { return address };
-    let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)).into();
+/// The IPv4 address in an IPv6 address that some gateway or tunnel translates.
+fn embedded(v6: Ipv6Addr) -> Option<Ipv4Addr> {
+    let v4 = |high: u16, low: u16| Some(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
     match v6.segments() {
-        // Mapped, translated, and 6to4 (RFC 4291, RFC 6052, RFC 3056).
-        [0, 0, 0, 0, 0, 0xffff, high, low]
-        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
-        | [0x2002, high, low, ..] => v4(high, low),
-        // The deprecated compatible form, but neither :: nor ::1.
-        [0, 0, 0, 0, 0, 0, high, low] if (high, low) > (0, 1) => v4(high, low),
-        _ => address,
+        // The deprecated compatible form and the translated one (RFC 4291, RFC 2765), NAT64 (RFC 6052, RFC 8215), 6to4 (RFC
+        // 3056), and ISATAP (RFC 5214).
+        [0, 0, 0, 0, 0 | 0xffff, 0, high, low]
+        | [0x64, 0xff9b, 0 | 1, _, _, _, high, low]
+        | [0x2002, high, low, ..]
+        | [_, _, _, _, 0 | 0x200, 0x5efe, high, low] => v4(high, low),
+        // Teredo (RFC 4380).
+        [0x2001, 0, _, _, _, _, high, low] => v4(!high, !low),
+        _ => None,
     }
 }
 
@@ -138,16 +140,28 @@ fn is_never(address: IpAddr) -> bool {
                 || v4.is_multicast()
                 || v4.is_broadcast()
                 || v4.octets()[0] == 0
-                // Metadata of Alibaba Cloud, and the host of virtual machines in Azure.
-                || [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16)].contains(&v4)
+                || METADATA_V4.contains(&v4)
         }
+        IpAddr::V6(v6) if v6 == Ipv6Addr::LOCALHOST => false,
         IpAddr::V6(v6) => {
             // fd00:ec2::/32 has the metadata and the credentials of Amazon EC2 and ECS.
-            let is_metadata = v6.segments()[..2] == [0xfd00, 0xec2];
-            is_metadata || v6.is_unicast_link_local() || v6.is_multicast() || v6 == Ipv6Addr::UNSPECIFIED
+            v6.segments()[..2] == [0xfd00, 0xec2]
+                || METADATA_V6.contains(&v6)
+                || v6.is_unicast_link_local()
+                || v6.is_multicast()
+                || v6 == Ipv6Addr::UNSPECIFIED
+                || embedded(v6).is_some_and(|v4| is_never(v4.into()))
         }
     }
 }
+
+/// Metadata of Alibaba Cloud and Oracle Cloud, and the host of virtual machines in Azure.
+const METADATA_V4: [Ipv4Addr; 3] =
+    [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(192, 0, 0, 192), Ipv4Addr::new(168, 63, 129, 16)];
+
+/// Metadata of Google Cloud and Scaleway.
+const METADATA_V6: [Ipv6Addr; 2] =
+    [Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42)];
 
 fn is_private(address: IpAddr) -> bool {
     match address {
@@ -172,11 +186,14 @@ mod tests {
 
     #[test]
     fn loopback_addresses_are_allowed_in_every_spelling() {
-        for address in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1"]
-        {
+        for address in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
             assert!(allows(&[], "localhost", &[address]), "{address}");
         }
-        for address in ["10.0.0.1", "192.168.1.1", "8.8.8.8", "::ffff:8.8.8.8", "2002:808:808::", "fd00::1"] {
+        // Gateways and tunnels would take the last ones elsewhere.
+        let others = ["::127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::1", "2001:0:1::80ff:fffe"];
+        for address in
+            ["10.0.0.1", "192.168.1.1", "8.8.8.8", "::ffff:8.8.8.8", "fd00::1"].into_iter().chain(others)
+        {
             assert!(!allows(&[], "localhost", &[address]), "{address}");
         }
     }
@@ -202,6 +219,13 @@ mod tests {
             "255.255.255.255",
             "100.100.100.200",
             "168.63.129.16",
+            "192.0.0.192",
+            "fd20:ce::254",
+            "fd00:42::42",
+            "64:ff9b:1::a9fe:a9fe",
+            "::ffff:0:169.254.169.254",
+            "2001:0:1::5601:5601",
+            "fd12::5efe:169.254.169.254",
         ] {
             assert!(!allows(&all, "metadata", &[address]), "{address}");
         }

@@ -28,10 +28,13 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::outgoing::connect::{Connector, Refused};
-use crate::outgoing::log::Log;
+use crate::outgoing::log::{Log, OutgoingKind};
 
-/// The requests at one time. Further ones wait.
-const PLACES: usize = 512;
+/// The requests to web hooks at one time. Further ones wait.
+const PLACES_OF_HOOKS: usize = 512;
+
+/// The requests to functions at one time. Triggers have limits of their own; this one bounds the sockets of all.
+const PLACES_OF_FUNCTIONS: usize = 2_048;
 
 /// How long a connection without requests stays open.
 const IDLE: Duration = Duration::from_secs(20);
@@ -46,8 +49,11 @@ const MAX_HEAD: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     client: Client<Connector, Full<Bytes>>,
+    #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "only HTTPS changes it later"))]
     connector: Connector,
-    places: Semaphore,
+    /// Functions that hang must not keep web hooks waiting.
+    hooks: Semaphore,
+    functions: Semaphore,
     pub(crate) log: Log,
 }
 
@@ -72,8 +78,9 @@ pub(crate) fn without_password(url: &str) -> String {
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, rest) = rest.split_at(end);
         let (user, host) = authority.rsplit_once('@')?;
-        let (name, _) = user.split_once(':')?;
-        Some(format!("{scheme}://{name}:****@{host}{rest}"))
+        // A user without a password may be a token.
+        let name = user.split_once(':').map(|(name, _)| format!("{name}:")).unwrap_or_default();
+        Some(format!("{scheme}://{name}****@{host}{rest}"))
     });
     parts.unwrap_or_else(|| url.to_owned())
 }
@@ -97,6 +104,10 @@ impl Target {
             Some((user, host)) => (Some(user), host),
             None => (None, authority.as_str()),
         };
+        let after_host = host.rsplit_once(']').map_or(host, |(_, after)| after);
+        if after_host.contains(':') && authority.port_u16().is_none() {
+            return Err(invalid());
+        }
         let authorization = user.map(|user| {
             let user = percent_encoding::percent_decode_str(user).collect::<Vec<_>>();
             let user = if user.contains(&b':') { user } else { [user, b":".to_vec()].concat() };
@@ -112,6 +123,7 @@ impl Target {
 /// A request to send.
 #[derive(Debug)]
 pub(crate) struct Post<'t> {
+    pub(crate) kind: OutgoingKind,
     pub(crate) target: &'t Target,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -159,7 +171,13 @@ impl Outgoing {
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .http1_max_buf_size(MAX_HEAD)
             .build(connector.clone());
-        Self { client, connector, places: Semaphore::new(PLACES), log: Log::new(logged) }
+        Self {
+            client,
+            connector,
+            hooks: Semaphore::new(PLACES_OF_HOOKS),
+            functions: Semaphore::new(PLACES_OF_FUNCTIONS),
+            log: Log::new(logged),
+        }
     }
 
     /// Also trusts the certificates of this PEM.
@@ -176,9 +194,10 @@ impl Outgoing {
     /// # Cancel safety
     /// If the future is dropped, the request may have arrived.
     pub(crate) async fn post(&self, post: Post<'_>) -> Result<Answer, Failure> {
-        let Post { target, headers, body, within, at_most } = post;
-        // The semaphore is never closed.
-        let _place = self.places.acquire().await;
+        let Post { kind, target, headers, body, within, at_most } = post;
+        let places = if kind == OutgoingKind::Invocation { &self.functions } else { &self.hooks };
+        // It is never closed.
+        let _place = places.acquire().await;
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = target.uri.clone();
@@ -269,7 +288,14 @@ mod tests {
         let target = Target::parse(url).unwrap();
         let headers = HeaderMap::new();
         outgoing
-            .post(Post { target: &target, headers, body: Bytes::new(), within: WITHIN, at_most: 1_000 })
+            .post(Post {
+                kind: OutgoingKind::Notification,
+                target: &target,
+                headers,
+                body: Bytes::new(),
+                within: WITHIN,
+                at_most: 1_000,
+            })
             .await
     }
 
@@ -281,7 +307,7 @@ mod tests {
         let head = saying(OK).await;
         assert_eq!(post(&client(), &head).await.unwrap_err(), Failure::TimedOut(WITHIN));
         let trickle = peer(|mut stream| async move {
-            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10000\r\n\r\n").await;
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n").await;
             while stream.write_all(b"x").await.is_ok() {
                 tokio::time::sleep(WITHIN / 10).await;
             }
@@ -364,11 +390,23 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_url_are_rejected_without_their_password() {
-        for url in ["", "hooks", "ftp://hooks/", "http://", "http:///path", "http://a b/", "//hooks/"] {
+        for url in [
+            "",
+            "hooks",
+            "ftp://hooks/",
+            "http://",
+            "http:///path",
+            "http://a b/",
+            "//hooks/",
+            "http://a:99999/",
+            "http://a:b/",
+            "http://[::1]:x/",
+        ] {
             assert!(Target::parse(url).unwrap_err().contains("allowed is a URL"), "{url}");
         }
         let error = Target::parse("ftp://ann:secret@hooks/").unwrap_err();
         assert!(error.contains("ann:****@hooks") && !error.contains("secret"), "{error}");
+        assert_eq!(without_password("http://token@hooks/a@b"), "http://****@hooks/a@b");
         let target = Target::parse("http://ann:secret@hooks:81/a?b=c").unwrap();
         assert_eq!(
             (target.uri.to_string(), &*target.shown),
@@ -395,8 +433,14 @@ mod tests {
         let post = async |outgoing: &Outgoing| {
             let target = Target::parse(&url).unwrap();
             let within = Duration::from_secs(5);
-            let post =
-                Post { target: &target, headers: HeaderMap::new(), body: Bytes::new(), within, at_most: 1 };
+            let post = Post {
+                kind: OutgoingKind::Notification,
+                target: &target,
+                headers: HeaderMap::new(),
+                body: Bytes::new(),
+                within,
+                at_most: 1,
+            };
             outgoing.post(post).await
         };
         let failure = post(&client()).await.unwrap_err().to_string();

@@ -8,7 +8,7 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
@@ -34,7 +34,10 @@ impl Roots {
     ///
     /// # Errors
     /// The handshake failed.
-    pub(crate) async fn encrypt(&self, host: &str, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    pub(crate) async fn encrypt<S>(&self, host: &str, stream: S) -> io::Result<TlsStream<S>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
         let invalid = |text: &str| io::Error::new(io::ErrorKind::InvalidInput, text);
         let name = ServerName::try_from(host.to_owned());
         let name = name.map_err(|_| invalid("the host cannot have a certificate"))?;

@@ -32,6 +32,7 @@ use crate::control::seed::{Seed, uuid};
 use crate::control::session::AccountId;
 use crate::front::{Access, Answered, Api, Asked, Failed, Identity, Incoming, Observer, Told, enter};
 use crate::http::guard::{Denied, Names};
+use crate::outgoing::without_password;
 use crate::query::form::Form;
 use crate::query::xml::{Document, Xml};
 
@@ -352,7 +353,7 @@ pub struct QueryRequest {
     pub time: Timestamp,
     /// The name that AWS uses, such as `Publish`; empty if the service has no such action.
     pub action: String,
-    /// The parameters without the signature, such as `Message`; empty if they were too long to be recorded.
+    /// The parameters without the signature and passwords of URLs, such as `Message`; empty if they were too long to be recorded.
     pub parameters: BTreeMap<String, String>,
     /// The topic that the request addresses.
     pub topic: Option<TopicArn>,
@@ -381,11 +382,15 @@ impl QueryRequest {
             Some(Resource::Topic(topic)) => Some(topic.clone()),
             _ => None,
         };
+        let mut parameters = Form::parse(record.content()).unwrap_or_default().0;
+        if let Some(url) = parameters.get_mut("Endpoint") {
+            *url = without_password(url);
+        }
         Self {
             number: record.number,
             time: record.time,
             action: record.operation.as_deref().unwrap_or_default().to_owned(),
-            parameters: Form::parse(record.content()).unwrap_or_default().0,
+            parameters,
             topic,
             account: caller.map(|caller| caller.account.to_string()),
             region: caller.map(|caller| caller.region.to_string()),

@@ -3,7 +3,7 @@
 //! Messages in forms: `Message`, `MessageAttributes.entry.1.Name`, and the same below
 //! `PublishBatchRequestEntries.member.1`. Lists in pages.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use sqs_client::primitives::Blob;
@@ -119,8 +119,14 @@ impl Sns {
 
 pub(crate) fn delete(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryError> {
     let arn = engine::topic("TopicArn", call.form.required("TopicArn")?, call.region)?;
+    let topic = sns.topics.get(&arn).ok();
     sns.topics.remove(&arn);
-    sns.hooks.forget(&arn, None);
+    if let Some(topic) = topic {
+        // By id, since a topic with this name may exist again.
+        let topic = sns.lock(&topic);
+        let removed: BTreeSet<_> = topic.subscriptions().map(|one| &*one.arn.id).collect();
+        sns.hooks.forget(|id| removed.contains(id));
+    }
     Ok(Output::default())
 }
 
@@ -254,8 +260,8 @@ pub(crate) fn unsubscribe(sns: &Sns, call: &Call<'_>) -> Result<Output, QueryErr
     let Some(ended) = topic.unsubscribe(sns.clock.now(), &arn.id, caller)? else {
         return Ok(Output::default());
     };
-    sns.hooks.forget(&arn.topic, Some(&arn.id));
-    let told = ended.token().filter(|_| !ended.belongs_to(caller));
+    sns.hooks.forget(|id| *id == *arn.id);
+    let told = ended.token().filter(|_| ended.is_confirmed() && !ended.belongs_to(caller));
     let told = told.and_then(|token| deliveries::tell_of_end(sns, call.origin, (&topic, &ended), token));
     Ok(Output { notes: told.into_iter().collect(), ..Output::default() })
 }

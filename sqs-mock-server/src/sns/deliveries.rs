@@ -177,7 +177,7 @@ impl Deliveries {
         let attempt = self.attempt(delivery.as_delivery(), dead_letter_queue.as_ref());
         let Ok(note) = attempt else { return false };
         if let Some((topic, note)) = TopicArn::of(&delivery.source_arn).zip(note) {
-            self.report(&topic, *number, note);
+            self.report(&topic, &number.to_string(), note);
         }
         self.tell(WaitingChange::Ended(*number));
         true
@@ -189,7 +189,7 @@ impl Deliveries {
         let reason = "SQS was unavailable for 23 days";
         let note = self.give_up(delivery.as_delivery(), dead_letter_queue.as_ref(), reason);
         if let Some(topic) = TopicArn::of(&delivery.source_arn) {
-            self.report(&topic, *number, note);
+            self.report(&topic, &number.to_string(), note);
         }
         self.tell(WaitingChange::Ended(*number));
     }
@@ -201,10 +201,9 @@ impl Deliveries {
     }
 
     /// Logs and records what the publish could not tell.
-    pub(crate) fn report(&self, topic: &TopicArn, number: u64, note: String) {
+    pub(crate) fn report(&self, topic: &TopicArn, id: &str, note: String) {
         tracing::warn!("late delivery of a topic: {note}");
-        let id = number.to_string();
-        let mut record = PendingRecord::open(&self.journal, &self.clock, ServiceName::Sns, &id, None);
+        let mut record = PendingRecord::open(&self.journal, &self.clock, ServiceName::Sns, id, None);
         record.asked(LATE);
         record.note(|record| {
             record.resource = Some(Resource::Topic(topic.clone()));

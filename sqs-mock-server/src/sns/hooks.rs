@@ -22,7 +22,6 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::control::arn::TopicArn;
 use crate::control::clock::Clock;
 use crate::control::delivery::{Delivery, Queues};
 use crate::control::metrics::Stopwatch;
@@ -112,6 +111,9 @@ impl Hooks {
 
     /// Adds the requests of an earlier process, whose attempts start anew.
     pub(crate) fn restore(self: &Arc<Self>, all: Vec<HookRequest>) {
+        if all.is_empty() {
+            return;
+        }
         for request in all {
             let mut state = self.state.lock();
             state.last = request.number.max(state.last);
@@ -133,6 +135,7 @@ impl Hooks {
             if state.requests.add(self.clock.now(), Arc::clone(&request)) { Ok(()) } else { Err(request) }
         };
         if let Err(request) = added {
+            // The record of the publish has the note.
             let note = self.give_up(&request, "the server has no room to keep it");
             self.tell(WaitingChange::RequestEnded(request.number));
             return Some(note);
@@ -141,16 +144,17 @@ impl Hooks {
         None
     }
 
-    /// Ends the requests of a subscription that was removed, or of all subscriptions of a topic.
-    pub(crate) fn forget(&self, topic: &TopicArn, subscription: Option<&str>) {
+    /// Ends the requests of subscriptions that were removed.
+    pub(crate) fn forget(&self, is_removed: impl Fn(&str) -> bool) {
         let is_forgotten = |request: &HookRequest| {
-            request.topic == *topic
-                && subscription.is_none_or(|id| *request.subscription == *id)
-                && request.kind != OutgoingKind::UnsubscribeConfirmation
+            request.kind != OutgoingKind::UnsubscribeConfirmation && is_removed(&request.subscription)
         };
-        let numbers = self.state.lock().requests.forget(is_forgotten);
-        for number in numbers {
-            self.tell(WaitingChange::RequestEnded(number));
+        let forgotten = self.state.lock().requests.forget(self.clock.now(), is_forgotten);
+        for request in forgotten {
+            if request.kind == OutgoingKind::Notification {
+                self.deliveries.count("dropped");
+            }
+            self.tell(WaitingChange::RequestEnded(request.number));
         }
     }
 
@@ -216,16 +220,24 @@ impl Hooks {
         }
     }
 
+    /// Ends an attempt that nobody waits for any more, before it is made.
+    fn skip(self: &Arc<Self>, attempt: &Attempt) {
+        let (_, next) = self.state.lock().requests.settled(self.clock.now(), attempt);
+        self.spawn(next);
+    }
+
     /// Settles an attempt, and starts another that waited for its place.
     fn ended(self: &Arc<Self>, attempt: &Attempt, outcome: Outcome, mut record: OutgoingRequest) {
         let (now, request) = (self.clock.now(), &attempt.request);
         let next = match outcome {
             Outcome::Delivered => {
-                if request.kind == OutgoingKind::Notification {
-                    self.deliveries.count("delivered");
+                let (was_awaited, next) = self.state.lock().requests.settled(now, attempt);
+                if was_awaited {
+                    if request.kind == OutgoingKind::Notification {
+                        self.deliveries.count("delivered");
+                    }
+                    self.tell(WaitingChange::RequestEnded(request.number));
                 }
-                let next = self.state.lock().requests.settled(now, attempt);
-                self.tell(WaitingChange::RequestEnded(request.number));
                 next
             }
             Outcome::Failed(why) => {
@@ -244,8 +256,8 @@ impl Hooks {
                 next
             }
             Outcome::Refused(why) => {
-                let next = self.state.lock().requests.settled(now, attempt);
-                record.follows = Some(self.end(request, &why));
+                let (was_awaited, next) = self.state.lock().requests.settled(now, attempt);
+                record.follows = was_awaited.then(|| self.end(request, &why));
                 record.error = Some(why);
                 next
             }
@@ -260,13 +272,14 @@ impl Hooks {
         // The store has a message in a queue or here.
         let _whole = self.queues.whole();
         let note = self.give_up(request, why);
+        self.deliveries.report(&request.topic, &request.message_id, note.clone());
         self.tell(WaitingChange::RequestEnded(request.number));
         note
     }
 
     fn give_up(&self, request: &HookRequest, why: &str) -> String {
         let url = without_password(&request.url);
-        let note = if request.kind == OutgoingKind::Notification {
+        if request.kind == OutgoingKind::Notification {
             let topic_arn = request.topic.to_string();
             let dead_letter = request.dead_letter_queue.as_ref().map(|queue| Delivery {
                 body: &request.body,
@@ -278,9 +291,7 @@ impl Hooks {
             self.deliveries.finish(&url, dead_letter, why)
         } else {
             format!("{} to {url} failed: {why}", request.kind.as_str())
-        };
-        self.deliveries.report(&request.topic, request.number, note.clone());
-        note
+        }
     }
 }
 
@@ -293,6 +304,14 @@ async fn run(hooks: Weak<Hooks>, outgoing: Arc<Outgoing>, attempt: Attempt) {
     // A subscriber sees nothing that a crash could take back.
     let stored = queues.settled().await;
     drop(queues);
+    match hooks.upgrade() {
+        None => return,
+        // Its subscription was removed meanwhile.
+        Some(hooks) if !hooks.state.lock().requests.has(attempt.request.number) => {
+            return hooks.skip(&attempt);
+        }
+        Some(_) => {}
+    }
     let watch = Stopwatch::start();
     let (outcome, status) = match stored {
         Ok(()) => post(&outgoing, &attempt.request).await,
@@ -324,8 +343,14 @@ async fn post(outgoing: &Outgoing, request: &HookRequest) -> (Outcome, Option<St
         Err(why) => return (Outcome::Refused(why), None),
     };
     let body = Bytes::copy_from_slice(request.body.as_bytes());
-    let post =
-        Post { target: &target, headers: headers(request), body, within: TIMEOUT, at_most: MAX_ANSWER };
+    let post = Post {
+        kind: request.kind,
+        target: &target,
+        headers: headers(request),
+        body,
+        within: TIMEOUT,
+        at_most: MAX_ANSWER,
+    };
     match outgoing.post(post).await {
         // What follows the head does not matter.
         Ok(answer) => (Outcome::of_status(answer.head.status), Some(answer.head.status)),

@@ -280,3 +280,15 @@ test("copied_line_does_what_the_page_did", async () => {
     }
   });
 });
+
+test("trigger_of_a_queue_shows_its_invocations", async () => {
+  await server.createQueue("orders");
+  await server.post("triggers", { queue: "orders", url: "http://127.0.0.1:1/hook" });
+  await server.send("orders", "tea");
+  await stage.visit(opened, async (page) => {
+    await page.getByRole("button", { name: "Triggers" }).click();
+    await page.getByRole("region", { name: "Triggers" }).getByText("cannot connect").waitFor();
+    const invocations = page.getByRole("region", { name: "Latest invocations" });
+    await invocations.getByText("1 of 1 message stays in the queue").first().waitFor();
+  });
+});

@@ -140,7 +140,7 @@ test("open_topic_fetches_only_messages_that_are_new", () =>
     });
     await publish("cake");
     await shown("cake").waitFor();
-    assert.deepEqual(pages.flat(), ["cake"]);
+    await eventually(() => assert.deepEqual(pages.flat(), ["cake"]));
     const before = pages.length;
     await server.createQueue("other");
     await server.sqs("SendMessage", { QueueUrl: `${server.url}/000000000000/other`, MessageBody: "m" });
@@ -186,4 +186,15 @@ test("fifo_topic_is_deleted_after_its_name_is_typed", () =>
     await dialog.getByLabel("Type orders.fifo to confirm").fill("orders.fifo");
     await dialog.getByRole("button", { name: "Delete" }).click();
     await page.getByText("There is no topic.").waitFor();
+  }));
+
+test("requests_to_a_web_hook_are_shown_with_their_failures", () =>
+  stage.visit("#/topic/us-east-1/000000000000/orders", async (page) => {
+    await server.sns("CreateTopic", { Name: "orders" });
+    await server.sns("Subscribe", { TopicArn: arn("orders", "sns"), Protocol: "http", Endpoint: "http://127.0.0.1:1/hook" });
+    const sent = page.getByRole("region", { name: "Requests to web hooks" });
+    const row = sent.getByRole("row", { name: /127\.0\.0\.1:1\/hook/ });
+    await row.getByText("cannot connect").waitFor();
+    await row.getByText("SubscriptionConfirmation").waitFor();
+    await page.getByRole("region", { name: "Subscriptions" }).getByText("1 waiting").waitFor();
   }));

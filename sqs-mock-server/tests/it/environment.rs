@@ -40,6 +40,15 @@ fn check_config_accepts_all_boolean_values() {
 }
 
 #[test]
+fn check_config_checks_triggers_without_starting_them() {
+    let (output, stderr) = checked(&[("SQS_MOCK_TRIGGER", "orders=http://localhost:1")], &["--check-config"]);
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
+    let (output, stderr) = checked(&[("SQS_MOCK_TRIGGER", "orders=localhost")], &["--check-config"]);
+    let text = "error: triggers[0].url: \"localhost\" is not allowed; allowed is a URL such as \"http://localhost:8080/path\"\n";
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(1), text));
+}
+
+#[test]
 fn error_names_the_variable_of_an_invalid_value() {
     let note = "\nThe value is that of the environment variable SQS_MOCK_";
     for (variable, value) in

@@ -9,6 +9,7 @@
 //! | `jobs.fifo` | the same, and order, group locks and deduplication |
 //! | `news-1.fifo` to `news-3.fifo` | each publish to a FIFO topic is in all of them or in none; order and deduplication |
 //! | a topic with a web hook | each confirmed message arrives at the hook at least once |
+//! | `tasks.fifo` with a trigger | each confirmed message is handled at least once, each group in order |
 //! | `retries`, `retries-dead` | each message is in exactly one of them, also while a move task runs |
 //!
 //! `SQS_MOCK_KILLS=2000 cargo test -p sqs-mock-server --test it kills` runs it longer.
@@ -18,6 +19,7 @@ mod hooks;
 mod moving;
 mod standard;
 mod topics;
+mod triggers;
 
 use std::time::Duration;
 
@@ -34,6 +36,7 @@ use hooks::Hooks;
 use moving::Moving;
 use standard::Standard;
 use topics::Topics;
+use triggers::Triggers;
 
 /// The number of kills.
 const KILLS: &str = "SQS_MOCK_KILLS";
@@ -63,9 +66,9 @@ pub(crate) fn client(endpoint: &str) -> Client {
     Client::from_conf(config.build())
 }
 
-fn start(directory: &str, durability: &str) -> (Running, String) {
-    let mut server =
-        Running::start(binary().args(["--port", "0", "--data", directory, "--durability", durability]));
+fn start(directory: &str, durability: &str, trigger: &str) -> (Running, String) {
+    let data = ["--port", "0", "--data", directory, "--durability", durability, "--trigger", trigger];
+    let mut server = Running::start(binary().args(data));
     let endpoint = server.endpoint();
     assert!(endpoint.starts_with("http://"), "the server starts again");
     (server, endpoint)
@@ -89,10 +92,12 @@ async fn confirmed_changes_survive_kills() {
     let path = directory.path().to_str().unwrap();
     let mut random = Rng::with_seed(17);
     let (mut standard, mut fifo, mut moving) = (Standard::default(), Fifo::default(), Moving::default());
-    let (mut topics, mut hooks) = (Topics::default(), Hooks::start().await);
+    let (mut topics, mut hooks, mut triggers) =
+        (Topics::default(), Hooks::start().await, Triggers::start().await);
+    let trigger = triggers.flag();
     for kill in 1..=kills {
         let durability = if kill % 3 == 0 { "power" } else { "process" };
-        let (mut server, endpoint) = start(path, durability);
+        let (mut server, endpoint) = start(path, durability, &trigger);
         let client = client(&endpoint);
         if kill == 1 {
             standard.create(&client).await;
@@ -100,16 +105,19 @@ async fn confirmed_changes_survive_kills() {
             moving.create(&client).await;
             topics.create(&client, &endpoint).await;
             hooks.create(&endpoint).await;
+            triggers.create(&client).await;
         }
         if kill % BETWEEN_DRAINS == 0 {
             fifo.send_again(&client).await;
             topics.publish_again(&client, &endpoint).await;
+            triggers.send_again(&client).await;
             pass_hours(&endpoint);
             standard.drain(&client).await;
             fifo.drain(&client).await;
             moving.drain(&client).await;
             topics.drain(&client).await;
             hooks.check().await;
+            triggers.check().await;
         }
         let life = Duration::from_millis(random.u64(10..200));
         let death = async {
@@ -117,12 +125,21 @@ async fn confirmed_changes_survive_kills() {
             server.child.kill().unwrap();
         };
         let (topics, hooks) = (topics.work(&client, &endpoint), hooks.work(&endpoint));
-        tokio::join!(standard.work(&client), fifo.work(&client), moving.work(&client), topics, hooks, death);
+        let (moving, triggers) = (moving.work(&client), triggers.work(&client));
+        tokio::join!(standard.work(&client), fifo.work(&client), moving, topics, hooks, triggers, death);
     }
-    let summary =
-        [standard.summary(), fifo.summary(), moving.summary(), topics.summary(), hooks.summary()].join("; ");
+    let summary = [
+        standard.summary(),
+        fifo.summary(),
+        moving.summary(),
+        topics.summary(),
+        hooks.summary(),
+        triggers.summary(),
+    ];
+    let summary = summary.join("; ");
     println!("{kills} kills: {summary}");
     standard.assert_busy(kills);
     topics.assert_busy(kills);
     hooks.assert_busy(kills);
+    triggers.assert_busy(kills);
 }

@@ -62,6 +62,7 @@ mod sns;
 mod strict;
 #[cfg(feature = "tls")]
 mod tls;
+mod triggers;
 mod verification;
 mod waiting;
 mod wire;

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from asking import ask
+from catalogue import ROWS
 from install import Unavailable, once
-from page import OURS, PASSES, STRICT, Page, footnotes, marks_of
+from page import ABSENT, OURS, PASSES, STRICT, Page, footnotes, marks_of
 from peers import PEERS, VERSIONS, Start
 from server import Server
 from wire import JSON, QUERY
@@ -18,8 +19,8 @@ from wire import JSON, QUERY
 PAGE = Path(__file__).parent.parent.parent / "docs/scoreboard.md"
 OUR_COLUMNS = {OURS: [], STRICT: ["--strict"]}
 HELP = """\
-Asks sqs-mock-server and other SQS servers the same questions, checks that each response follows the rules of AWS,
-and writes the page sqs-mock-server/docs/scoreboard.md.
+Asks sqs-mock-server and other SQS servers the same questions, checks that each response follows the rules of AWS for
+SQS, SNS and S3, and writes the page sqs-mock-server/docs/scoreboard.md.
 
 Servers: ours, {names}.
 The others are installed from their package registries into target/scoreboard, once for each version in versions.toml.
@@ -112,8 +113,12 @@ def write_results(target, found):
 
 def report(found):
     for server, (version, results) in found.items():
-        marks = list(marks_of(results).values())
-        print(f"{server} {version}: {marks.count(PASSES)} of {len(marks)} rules")
+        marks = marks_of(results)
+        for service, is_of_sqs in [("SQS", True), ("SNS and S3", False)]:
+            of_service = [marks[row.chapter, row.title] for row in ROWS if row.is_of_sqs == is_of_sqs]
+            if set(of_service) == {ABSENT}:
+                continue
+            print(f"{server} {version}: {of_service.count(PASSES)} of {len(of_service)} rules of {service}")
 
 
 def write_page(found, unavailable, everything):

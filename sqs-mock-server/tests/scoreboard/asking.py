@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from catalogue import ASKED, ROWS, SCENARIOS, title_of
 from install import Unavailable
-from rows import BOTH
+from rows import BOTH, S3, SERVICES, SNS
 from session import Session, shortened
 
 AT_A_TIME = 8
@@ -18,14 +18,17 @@ PATIENCE = 1200
 
 
 def ask(server, name, pythons):
-    """{(chapter, title): {protocol: error or None}} in the protocols that the server has.
+    """{(chapter, title): {protocol: error or None}} in the protocols and services that the server has.
 
-    `pythons` have a boto3 for each protocol.
+    `pythons` have a boto3 for each protocol of SQS.
     """
     spoken = [protocol for protocol in BOTH if is_spoken(server, protocol)]
     if not spoken:
         raise Unavailable("it cannot create a queue")
-    cells = [(row, protocol) for row in ASKED for protocol in row.protocols if protocol in spoken]
+    # Rules of SNS and S3 create queues, and read them, in the Query protocol if the server has it.
+    asked_in = {protocol: protocol for protocol in spoken}
+    asked_in |= {service: spoken[-1] for service in SERVICES if is_served(server, service, spoken[-1])}
+    cells = [(row, protocol) for row in ASKED for protocol in row.protocols if protocol in asked_in]
     errors = {}
     # Again, since a row may fail because of the others: for lack of time, or by a crash. What crashes goes alone.
     for what, workers, these in [
@@ -34,7 +37,7 @@ def ask(server, name, pythons):
         ("alone", 1, lambda: [cell for cell in cells if errors[cell] and not errors[cell].startswith(DECIDED)]),
     ]:
         server.revive()
-        errors |= all_errors(server, name, what, workers, these())
+        errors |= all_errors(server, name, what, workers, these(), asked_in)
     server.revive()
     results = {(row.chapter, row.title): {} for row in ROWS}
     for (row, protocol), error in errors.items():
@@ -62,11 +65,24 @@ def is_spoken(server, protocol):
     return False
 
 
-def all_errors(server, name, what, workers, cells):
+def is_served(server, service, protocol):
+    """Whether a topic or a bucket can be created."""
+    create = {SNS: Session.topic, S3: Session.bucket}[service]
+    for _ in range(2):
+        try:
+            with Session(server.endpoint, protocol) as session:
+                create(session)
+            return True
+        except Exception:
+            server.revive()
+    return False
+
+
+def all_errors(server, name, what, workers, cells, asked_in):
     """The errors of rows, several at a time."""
     errors = {}
     with ThreadPoolExecutor(workers) as pool:
-        asked = [(cell, pool.submit(error_of, server, *cell)) for cell in cells]
+        asked = [(cell, pool.submit(error_of, server, cell[0], asked_in[cell[1]])) for cell in cells]
         for cell, future in asked:
             errors[cell] = future.result()
             if workers == 1:

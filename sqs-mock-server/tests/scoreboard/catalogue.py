@@ -23,8 +23,11 @@ from chapters import (
     queues,
     receiving,
     redrive_policies,
+    s3,
     sending,
+    topics,
     unknown_queues,
+    web_hooks,
 )
 from rows import BOTH, DOCUMENTED, TEXTS, Chapter, Row
 
@@ -55,6 +58,7 @@ CHAPTERS = [
     checksums.CHAPTER,
     TEXTS,
 ]
+OTHER_SERVICES = [topics.CHAPTER, web_hooks.CHAPTER, s3.CHAPTER]
 SCENARIOS = Chapter("Scenarios with boto3")
 
 
@@ -65,8 +69,10 @@ def title_of(name):
 for name, _ in askable():
     SCENARIOS.rows.append(Row(SCENARIOS.title, title_of(name), DOCUMENTED, BOTH, None))
 
-ASKED = [row for chapter in CHAPTERS for row in chapter.rows]
-ROWS = [*ASKED, *SCENARIOS.rows]
+OF_SQS = [row for chapter in CHAPTERS for row in chapter.rows]
+OF_OTHERS = [row for chapter in OTHER_SERVICES for row in chapter.rows]
+ASKED = [*OF_SQS, *OF_OTHERS]
+ROWS = [*OF_SQS, *SCENARIOS.rows, *OF_OTHERS]
 
 titles = [(row.chapter, row.title) for row in ROWS]
 repeated = {title for title in titles if titles.count(title) > 1}

@@ -1,4 +1,4 @@
-"""The errors of SQS."""
+"""The errors of SQS and SNS."""
 
 from wire import Code
 
@@ -33,3 +33,6 @@ ACTION = Code("UnknownOperationException", "InvalidAction", 400)
 MALFORMED = Code("SerializationException", "MalformedInput", 400)
 # The rule is documented, but no source says the code.
 ANY = None
+
+SNS_PARAMETER = same("InvalidParameter")
+SNS_NOT_FOUND = same("NotFound", 404)

@@ -1,4 +1,4 @@
-"""Inputs of AWS JSON as forms of the Query protocol."""
+"""Inputs as forms of the Query protocol: those of SQS from AWS JSON, and those of SNS."""
 
 from urllib.parse import urlencode
 
@@ -46,3 +46,30 @@ def fields(action, members, prefix):
                 yield f"{prefix}{LISTS[member]}.{number}", entry
         else:
             yield prefix + member, value
+
+
+def sns_form_of(action, members):
+    return urlencode([("Action", action), ("Version", "2010-03-31"), *sns_fields(members, "")])
+
+
+def sns_fields(members, prefix):
+    """Lists and maps of SNS have levels of their own: `member` and `entry`."""
+    for member, value in members.items():
+        name = prefix + member
+        if isinstance(value, dict):
+            for number, (key, entry) in enumerate(value.items(), 1):
+                start = f"{name}.entry.{number}."
+                if isinstance(entry, dict):
+                    yield start + "Name", key
+                    yield from sns_fields(entry, start + "Value.")
+                else:
+                    yield start + "key", key
+                    yield start + "value", entry
+        elif isinstance(value, list):
+            for number, entry in enumerate(value, 1):
+                if isinstance(entry, dict):
+                    yield from sns_fields(entry, f"{name}.member.{number}.")
+                else:
+                    yield f"{name}.member.{number}", entry
+        else:
+            yield name, value

@@ -89,7 +89,7 @@ main()
         "GATEWAY_LISTEN": f"127.0.0.1:{port}",
         "LOCALSTACK_HOST": f"127.0.0.1:{port}",
         "SQS_ENDPOINT_STRATEGY": "path",
-        "SERVICES": "sqs",
+        "SERVICES": "sqs,sns,s3",
         "EAGER_SERVICE_LOADING": "1",
         "DISABLE_EVENTS": "1",
         "SKIP_SSL_CERT_DOWNLOAD": "1",
@@ -100,7 +100,7 @@ main()
 
 
 def ministack(directory, port):
-    environment = {"GATEWAY_PORT": str(port), "MINISTACK_HOST": "127.0.0.1", "SERVICES": "sqs"}
+    environment = {"GATEWAY_PORT": str(port), "MINISTACK_HOST": "127.0.0.1", "SERVICES": "sqs,sns,s3"}
     return Start([directory / "bin/ministack"], environment)
 
 

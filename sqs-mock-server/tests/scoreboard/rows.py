@@ -7,11 +7,14 @@ from wire import JSON, QUERY
 
 RECORDED, LOGGED, DOCUMENTED = "recorded", "logged", "documented"
 BOTH = (JSON, QUERY)
+# Rules of other services, which have one protocol each.
+SNS, S3 = "SNS", "S3"
+SERVICES = (SNS, S3)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A rule of SQS. `check` asserts it on the responses of a server."""
+    """A rule of AWS. `check` asserts it on the responses of a server."""
 
     chapter: str
     title: str
@@ -19,15 +22,22 @@ class Row:
     protocols: tuple
     check: Callable
 
+    @property
+    def is_of_sqs(self):
+        return self.protocols[0] in BOTH
+
 
 class Chapter:
-    def __init__(self, title):
+    """`protocols` are those of its rows, unless a row has others."""
+
+    def __init__(self, title, protocols=BOTH):
         self.title = title
+        self.protocols = protocols
         self.rows = []
 
-    def row(self, title, evidence, protocols=BOTH):
+    def row(self, title, evidence, protocols=None):
         def declare(check):
-            self.rows.append(Row(self.title, title, evidence, protocols, check))
+            self.rows.append(Row(self.title, title, evidence, protocols or self.protocols, check))
             return check
 
         return declare

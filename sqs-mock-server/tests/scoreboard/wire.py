@@ -1,4 +1,4 @@
-"""Requests as bytes and responses as values, in AWS JSON and in the Query protocol."""
+"""Requests as bytes and responses as values: SQS in AWS JSON and in the Query protocol, SNS, and S3."""
 
 import http.client
 import json
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
-from forms import form_of
-from xml_output import Document
+from forms import form_of, sns_form_of
+from xml_output import Document, sns_output
 
 JSON, QUERY = "JSON", "Query"
 JSON_TYPE = "application/x-amz-json-1.0"
@@ -62,10 +62,11 @@ class Wire:
     def __init__(self, endpoint):
         self.address = urlsplit(endpoint).netloc
 
-    def exchange(self, method, path, headers, body=b""):
+    def exchange(self, method, path, headers, body=b"", service="sqs"):
+        """Without a service, the request has no signature."""
         connection = http.client.HTTPConnection(self.address, timeout=TIMEOUT)
         try:
-            connection.request(method, path, body or None, {**signature(), **headers})
+            connection.request(method, path, body or None, {**(signature(service) if service else {}), **headers})
             response = connection.getresponse()
             lower = {name.lower(): value for name, value in response.getheaders()}
             return Response(response.status, lower, response.read())
@@ -84,6 +85,23 @@ class Wire:
     def get(self, path, **headers):
         return self.exchange("GET", path, headers)
 
+    def sns(self, action, members):
+        """The output of an action of SNS, or its refusal."""
+        form = sns_form_of(action, members).encode()
+        response = self.exchange("POST", "/", {"Content-Type": FORM_TYPE}, form, service="sns")
+        return sns_output(response.xml(), action) if response.status == 200 else refusal_in_xml(response)
+
+    def s3(self, method, path, body, headers):
+        unsigned = {"X-Amz-Content-Sha256": "UNSIGNED-PAYLOAD"}
+        return self.exchange(method, path, {**unsigned, **headers}, body, service="s3")
+
+    def open(self, link):
+        """Opens a link of the server without a signature, as a browser does."""
+        parts = urlsplit(link)
+        own = {self.address, f"localhost:{self.address.partition(':')[2]}"}
+        assert parts.netloc in own, f"the link leads to {parts.netloc}"
+        return self.exchange("GET", f"{parts.path}?{parts.query}" if parts.query else parts.path, {}, service=None)
+
     def ask(self, protocol, action, members):
         """The output of an action as in AWS JSON, or its refusal."""
         if protocol == JSON:
@@ -97,10 +115,10 @@ class Wire:
         return refusal_in_xml(response)
 
 
-def signature():
+def signature(service):
     """A header of the right form. The servers run without verification."""
     now = datetime.now(UTC)
-    scope = f"test/{now:%Y%m%d}/us-east-1/sqs/aws4_request"
+    scope = f"test/{now:%Y%m%d}/us-east-1/{service}/aws4_request"
     return {
         "X-Amz-Date": f"{now:%Y%m%dT%H%M%SZ}",
         "Authorization": f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host;x-amz-date, Signature={'0' * 64}",

@@ -1,4 +1,4 @@
-"""Outputs of the Query protocol as those of AWS JSON."""
+"""Outputs of the Query protocol: those of SQS as in AWS JSON, and those of SNS."""
 
 import xml.etree.ElementTree as ElementTree
 
@@ -69,3 +69,20 @@ def content(action, element):
     if element.tag == "SenderFault":
         return text == "true"
     return int(text) if element.tag in NUMBERS else text
+
+
+def sns_output(document, action):
+    """Lists are `member` elements, maps `entry` elements."""
+    result = document.root.find(f"{action}Result")
+    return {} if result is None else sns_shape(result) or {}
+
+
+def sns_shape(element):
+    names = {child.tag for child in element}
+    if not names:
+        return element.text or ""
+    if names == {"member"}:
+        return [sns_shape(child) for child in element]
+    if names == {"entry"}:
+        return {child.findtext("key"): child.findtext("value") or "" for child in element}
+    return {child.tag: sns_shape(child) for child in element}

@@ -11,6 +11,7 @@ import { back, button, heading } from "./parts.js";
 import { settings } from "./queue-settings.js";
 import { redrive } from "./redrive.js";
 import { sendMessage } from "./send.js";
+import { triggers } from "./triggers.js";
 
 /** @typedef {import("../queue-model.js").Queue} Queue */
 
@@ -29,6 +30,7 @@ export function view(root, params, context) {
     messages: messages(context, arn, current, allQueues),
     redrive: redrive(context, current, allQueues),
     settings: settings(context, current, allQueues),
+    triggers: triggers(arn),
   };
   const title = heading(name);
   const facts = h("div", { class: "facts" });
@@ -81,18 +83,22 @@ export function view(root, params, context) {
     copyMenu(() => ({ service: "sqs", action: "GetQueueAttributes", input: { QueueUrl: queue?.url ?? "", AttributeNames: ["All"] }, arn })),
     button("Purge", purge, "danger"), button("Delete queue", drop, "danger"));
 
-  const tabs = ["Messages", "Redrive", "Settings"].map((label) => h("button", { type: "button", onclick: () => choose(label) }, label));
+  const tabs = ["Messages", "Redrive", "Triggers", "Settings"].map((label) => h("button", { type: "button", onclick: () => choose(label) }, label));
   const tabList = h("div", { class: "tabs", role: "group", "aria-label": "Parts of the queue" }, tabs);
   const choose = (/** @type {string} */ label) => {
     tab = label;
     tabs.forEach((item) => attribute(item, "aria-pressed", String(item.textContent === tab)));
-    fill(body, tab === "Messages" ? parts.messages.element : tab === "Redrive" ? parts.redrive.element : parts.settings.element);
+    const shown = { Messages: parts.messages, Redrive: parts.redrive, Triggers: parts.triggers, Settings: parts.settings }[tab];
+    fill(body, shown?.element);
     refreshTab().catch(context.fail);
   };
   const refreshTab = async () => {
     if (!queue) return;
     if (tab === "Messages") await parts.messages.refresh();
     if (tab === "Redrive") await parts.redrive.load();
+    const count = await parts.triggers.count();
+    tabs[2].hidden = count === 0 && tab !== "Triggers";
+    if (tab === "Triggers") await parts.triggers.load();
   };
   const age = h("b", null);
   const showAge = () => setText(age, duration(Math.max(1000, (queue?.oldest_message_age_ms ?? 0) + context.now() - readAt)));

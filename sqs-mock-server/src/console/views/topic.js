@@ -3,6 +3,7 @@
 import { ApiError, arnOf, get, parseArn } from "../api.js";
 import { fill, h, href, keyed } from "../dom.js";
 import { pretty, relative, time } from "../format.js";
+import { deliveries } from "./deliveries.js";
 import { back, button, cell, code, empty, facts, heading, showMissing, table } from "./parts.js";
 import { change, deleteTopic, publish, subscribe, unsubscribe } from "./topic-actions.js";
 
@@ -10,8 +11,6 @@ import { change, deleteTopic, publish, subscribe, unsubscribe } from "./topic-ac
 /** @typedef {import("./topics.js").Subscription} Subscription */
 /** @typedef {import("./topics.js").Topic} Topic */
 /** @typedef {{ number: number, id: string, time: string, subject: string | null, body: string, attributes: Record<string, any>, group: string | null }} Published */
-
-/** @typedef {{ number: number, kind: string, url: string, time: string, attempt: number, status: number | null, error: string | null, follows: string | null, seconds: number }} Delivery */
 
 const MESSAGES = 100;
 /** The most that one update fetches. A single message may be larger. */
@@ -112,20 +111,6 @@ function publishedItem({ id, time: at, subject, body, attributes, group }, conte
   );
 }
 
-/** @type {(request: Delivery) => HTMLElement} */
-function deliveryRow({ kind, url, time: at, attempt, status, error, follows, seconds }) {
-  const outcome = error ? [h("span", { class: "badge warn" }, String(status ?? "no answer")), " ", error, follows ? `; ${follows}` : ""] : h("span", { class: "badge" }, String(status));
-  return h(
-    "tr",
-    null,
-    cell("num", time(at, true)),
-    cell("", kind === "Notification" ? null : [kind, " "], url),
-    cell("num", String(attempt)),
-    cell("num", `${Math.round(seconds * 1000)} ms`),
-    cell("", outcome),
-  );
-}
-
 /** @type {(name: string, json: string) => HTMLElement} */
 const folded = (name, json) => h("details", null, h("summary", null, "JSON"), code(name, pretty(json)));
 
@@ -139,8 +124,7 @@ export function view(root, { region, account, name }, context) {
   const none = empty("No subscription. Published messages go nowhere.");
   const messages = h("div", { class: "published" });
   const silent = empty("No recent message.");
-  const deliveries = h("tbody", null);
-  const sent = h("section", { hidden: true }, h("h2", null, "Requests to web hooks"), table("Requests to web hooks", ["Time", "Web hook", "Attempt", "Took", "Outcome"], deliveries));
+  const sent = deliveries(arn, { title: "Requests to web hooks", count: "#Attempt" });
   const settings = h("div", { class: "card" });
   const missing = empty(`There is no topic ${name} in ${region}, account ${account}.`);
   root.append(
@@ -162,7 +146,7 @@ export function view(root, { region, account, name }, context) {
     h("h2", null, "Latest messages"),
     messages,
     silent,
-    sent,
+    sent.element,
     h("h2", null, "Attributes and tags"),
     settings,
     missing,
@@ -186,9 +170,7 @@ export function view(root, { region, account, name }, context) {
       const latest = await messagesOf(topic.published);
       keyed(messages, latest, ({ id }) => id, (message) => ({ element: publishedItem(message, context), update() {} }));
       silent.hidden = latest.length > 0;
-      const { deliveries: requests } = await get("/_mock/deliveries", { source: arn, limit: MESSAGES });
-      keyed(deliveries, requests.reverse(), (/** @type {Delivery} */ { number }) => String(number), (/** @type {Delivery} */ request) => ({ element: deliveryRow(request), update() {} }));
-      sent.hidden = requests.length === 0;
+      await sent.load();
       showSettings(topic);
     },
     close() {},

@@ -68,7 +68,9 @@ impl Operations {
             return Err(s3_error!(InvalidRequest, "{text}"));
         }
         check_size(source.size())?;
-        let check = |before: Option<&Object>| check_write(before, if_match.as_ref(), if_none_match.as_ref());
+        let check = |before: Option<&Object>| {
+            check_write(&context, before, if_match.as_ref(), if_none_match.as_ref())
+        };
         // Checked before the bytes are copied, and again under the lock when the object is stored.
         check(bucket.object(&input.key).as_deref())?;
         let tags = if replaces_tags {
@@ -174,8 +176,7 @@ impl Operations {
         }
         let object = self.object(bucket, key)?;
         if let Some(condition) = conditions.unmet(&object) {
-            context.add_error_element("Condition", &format!("{SOURCE}-{}", condition.header()));
-            return Err(failed());
+            return Err(failed(context, &format!("{SOURCE}-{}", condition.header())));
         }
         Ok(((&**bucket, &**key), object))
     }

@@ -162,7 +162,7 @@ impl Operations {
             return Err(s3_error!(BadDigest, "The checksum you specified did not match what we received."));
         }
         let check = |before: Option<&Object>| {
-            check_write(before, input.if_match.as_ref(), input.if_none_match.as_ref())
+            check_write(&context, before, input.if_match.as_ref(), input.if_none_match.as_ref())
         };
         let object = self.store(&context, &bucket, object, Some(&upload.id), check, COMPLETE)?;
         let checksum = StoredChecksum::fields(object.checksum.as_ref());

@@ -40,7 +40,7 @@ impl Operations {
         check_key(context, &input.key)?;
         let bucket = self.bucket(&input.bucket)?;
         let check = |before: Option<&Object>| {
-            check_write(before, input.if_match.as_ref(), input.if_none_match.as_ref())
+            check_write(context, before, input.if_match.as_ref(), input.if_none_match.as_ref())
         };
         // Checked before the body is read, and again under the lock when the object is stored.
         check(bucket.object(&input.key).as_deref())?;
@@ -100,7 +100,7 @@ impl Operations {
         if_match: Option<&ETagCondition>,
     ) -> io::Result<bool> {
         let check = |before: Option<&Object>| match before {
-            Some(_) => check_write(before, if_match, None),
+            Some(_) => check_write(context, before, if_match, None),
             None => Ok(()),
         };
         let change = Change { name: DELETE, object: Changed::Deleted };
@@ -152,19 +152,22 @@ impl Operations {
     }
 
     pub(crate) fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<GetObjectOutput> {
-        self.read_object(request.input)
+        let context = RequestContext::of(&request.extensions);
+        self.read_object(&context, request.input)
     }
 
-    fn read_object(&self, input: GetObjectInput) -> S3Result<GetObjectOutput> {
+    fn read_object(&self, context: &RequestContext, input: GetObjectInput) -> S3Result<GetObjectOutput> {
         let object = self.object(&input.bucket, &input.key)?;
         let mut conditions = Conditions::default();
         move_fields!(input => conditions; if_match if_none_match if_modified_since if_unmodified_since);
         match conditions.unmet(&object) {
-            Some(Unmet::Match | Unmet::UnmodifiedSince) => return Err(failed()),
+            Some(unmet @ (Unmet::Match | Unmet::UnmodifiedSince)) => {
+                return Err(failed(context, unmet.header()));
+            }
             Some(Unmet::NoneMatch | Unmet::ModifiedSince) => return Err(S3ErrorCode::NotModified.into()),
             None => {}
         }
-        let span = selected(&object, input.range, input.part_number)?;
+        let span = selected(context, &object, input.range, input.part_number)?;
         let is_whole = input.range.is_none() && input.part_number.is_none();
         let last = span.end.saturating_sub(1);
         let parts = input.part_number.filter(|_| object.multipart).map(|_| object.segments.len());
@@ -196,11 +199,12 @@ impl Operations {
         &self,
         request: S3Request<HeadObjectInput>,
     ) -> S3Result<S3Response<HeadObjectOutput>> {
+        let context = RequestContext::of(&request.extensions);
         let (head, mut get) = (request.input, GetObjectInput::default());
         check_overrides(&head)?;
         move_fields!(head => get; bucket key range part_number checksum_mode if_match if_none_match if_modified_since
             if_unmodified_since);
-        let (found, mut output) = (self.read_object(get)?, HeadObjectOutput::default());
+        let (found, mut output) = (self.read_object(&context, get)?, HeadObjectOutput::default());
         move_fields!(found => output; accept_ranges checksum_type content_length content_range e_tag last_modified
             parts_count);
         move_fields!(found => output; attributes);
@@ -260,6 +264,7 @@ pub(crate) fn key_too_long() -> S3Error {
 
 /// Checks the conditions of a write on the object that it replaces.
 pub(crate) fn check_write(
+    context: &RequestContext,
     before: Option<&Object>,
     if_match: Option<&ETagCondition>,
     if_none_match: Option<&ETagCondition>,
@@ -267,10 +272,10 @@ pub(crate) fn check_write(
     if let Some(wanted) = if_match
         && !is_met(wanted, before.ok_or_else(no_such_key)?)
     {
-        return Err(failed());
+        return Err(failed(context, Unmet::Match.header()));
     }
     let is_unwanted = if_none_match.zip(before).is_some_and(|(unwanted, before)| is_met(unwanted, before));
-    if is_unwanted { Err(failed()) } else { Ok(()) }
+    if is_unwanted { Err(failed(context, Unmet::NoneMatch.header())) } else { Ok(()) }
 }
 
 pub(crate) fn is_met(condition: &ETagCondition, object: &Object) -> bool {
@@ -280,20 +285,30 @@ pub(crate) fn is_met(condition: &ETagCondition, object: &Object) -> bool {
     }
 }
 
-/// The error for a condition that does not hold.
-pub(crate) fn failed() -> S3Error {
+/// The error for a condition, given by its header, that does not hold.
+pub(crate) fn failed(context: &RequestContext, condition: &str) -> S3Error {
+    context.add_error_element("Condition", condition);
     s3_error!(PreconditionFailed, "At least one of the pre-conditions you specified did not hold")
 }
 
 /// The bytes of an object that a request selects: a range, a part, or all.
-fn selected(object: &Object, range: Option<Range>, part: Option<i32>) -> S3Result<ops::Range<u64>> {
+fn selected(
+    context: &RequestContext,
+    object: &Object,
+    range: Option<Range>,
+    part: Option<i32>,
+) -> S3Result<ops::Range<u64>> {
     match (range, part) {
         (Some(_), Some(_)) => {
             let text = "Cannot specify both Range header and partNumber query parameter";
             Err(s3_error!(InvalidRequest, "{text}"))
         }
         (Some(range), None) => {
-            let unsatisfiable = |_| s3_error!(InvalidRange, "The requested range is not satisfiable");
+            let unsatisfiable = |_| {
+                context.add_error_element("RangeRequested", &range.to_header_string());
+                context.add_error_element("ActualObjectSize", &object.size().to_string());
+                s3_error!(InvalidRange, "The requested range is not satisfiable")
+            };
             range.check(object.size()).map_err(unsatisfiable)
         }
         // A copy of an object of several parts has one, in several files.

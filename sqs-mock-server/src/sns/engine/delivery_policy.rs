@@ -208,7 +208,8 @@ impl DeliveryPolicy {
         if let Some(part) = part(&members, throttle)? {
             check_names(throttle, part, &["maxReceivesPerSecond"])?;
             let most = number(throttle, part, "maxReceivesPerSecond", 1..=u32::MAX)?;
-            policy.interval = most.map(|most| Duration::from_secs(1) / most);
+            // Whole milliseconds, as the clock has; so no rate is over a thousand.
+            policy.interval = most.map(|most| Duration::from_millis(1_000_u64.div_ceil(most.into())));
         }
         if let Some(part) = part(&members, request)? {
             check_names(request, part, &["headerContentType"])?;
@@ -282,24 +283,30 @@ pub(crate) fn effective_of_topic(text: Option<&str>) -> String {
     json!({ "http": members }).to_string()
 }
 
-/// The attributes `DeliveryPolicy` and `EffectiveDeliveryPolicy` of a subscription.
-pub(crate) fn shown_of_subscription(topic: Option<&str>, own: Option<&str>) -> String {
-    let own = own.and_then(|text| PolicyOf::Subscription.members(text).ok());
-    let of_topic = topic.and_then(|text| PolicyOf::Topic.members(text).ok()).unwrap_or_default();
-    let names = PolicyOf::Subscription.names().into_iter().zip(PolicyOf::Topic.names());
-    let [retries, throttle, request] = [(); 3].map(|()| Value::Null);
-    let mut parts = [retries, throttle, request];
-    for (part, (name, of_topic_name)) in parts.iter_mut().zip(names) {
-        let value = match &own {
-            Some(own) => own.get(name),
-            None => of_topic.get(of_topic_name),
-        };
-        *part = value.cloned().unwrap_or_default();
-    }
-    let [retries, throttle, mut request] = parts;
-    if request.is_null() {
-        request = json!({ "headerContentType": CONTENT_TYPE });
-    }
+/// The attribute `DeliveryPolicy` of a subscription as SNS returns it: with all parts.
+pub(crate) fn shown_of_subscription(own: &str) -> String {
+    let own = PolicyOf::Subscription.members(own).unwrap_or_default();
+    complete(|of| own.get(of[0]).cloned())
+}
+
+/// The attribute `EffectiveDeliveryPolicy` of a subscription, from the policies of its topic and its own.
+pub(crate) fn effective_of_subscription(topic: Option<&str>, own: Option<&str>) -> String {
+    let own = own.filter(|_| !topic.is_some_and(disables_overrides));
+    let own = own.and_then(|text| PolicyOf::Subscription.members(text).ok()).unwrap_or_default();
+    let topic = topic.and_then(|text| PolicyOf::Topic.members(text).ok()).unwrap_or_default();
+    complete(|[name, of_topic]| {
+        own.get(name).filter(|part| !part.is_null()).or_else(|| topic.get(of_topic)).cloned()
+    })
+}
+
+/// All parts of the policy of a subscription, each given by its name there and in the policy of a topic.
+fn complete(part: impl Fn([&'static str; 2]) -> Option<Value>) -> String {
+    let [retries, throttle, request] = PolicyOf::Subscription.names();
+    let [of_retries, of_throttle, of_request] = PolicyOf::Topic.names();
+    let retries = part([retries, of_retries]).unwrap_or_default();
+    let throttle = part([throttle, of_throttle]).unwrap_or_default();
+    let request = part([request, of_request]).filter(|request| !request.is_null());
+    let request = request.unwrap_or_else(|| json!({ "headerContentType": CONTENT_TYPE }));
     // In the order of AWS.
     format!(
         r#"{{"healthyRetryPolicy":{retries},"sicklyRetryPolicy":null,"throttlePolicy":{throttle},"requestPolicy":{request},"guaranteed":false}}"#
@@ -537,11 +544,13 @@ mod tests {
             r#"{"http":{"disableSubscriptionOverrides":false,"defaultRequestPolicy":{"headerContentType":"application/json"}}}"#,
         );
         let csv = r#"{"requestPolicy":{"headerContentType":"text/csv"}}"#;
-        assert_eq!(
-            shown_of_subscription(None, Some(csv)),
-            r#"{"healthyRetryPolicy":null,"sicklyRetryPolicy":null,"throttlePolicy":null,"requestPolicy":{"headerContentType":"text/csv"},"guaranteed":false}"#
-        );
-        let of_topic = shown_of_subscription(Some(own), None);
-        assert!(of_topic.contains("application/json"), "{of_topic}");
+        let complete = r#"{"healthyRetryPolicy":null,"sicklyRetryPolicy":null,"throttlePolicy":null,"requestPolicy":{"headerContentType":"text/csv"},"guaranteed":false}"#;
+        assert_eq!(shown_of_subscription(csv), complete);
+        assert_eq!(effective_of_subscription(None, Some(csv)), complete);
+        let topic = r#"{"http":{"defaultHealthyRetryPolicy":{"numRetries":1},"defaultRequestPolicy":{"headerContentType":"application/json"}}}"#;
+        let effective = effective_of_subscription(Some(topic), Some(csv));
+        assert!(effective.contains(r#""numRetries":1"#) && effective.contains("text/csv"), "{effective}");
+        let fixed = topic.replace(r#"{"http":{"#, r#"{"http":{"disableSubscriptionOverrides":true,"#);
+        assert!(effective_of_subscription(Some(&fixed), Some(csv)).contains("application/json"));
     }
 }

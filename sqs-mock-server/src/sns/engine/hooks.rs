@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 64 << 20;
 const OVERHEAD: usize = 1_024;
 
 /// The requests of one subscription at one time.
-const PLACES: usize = 16;
+const PLACES: usize = 8;
 
 /// A request to a web hook.
 #[derive(Debug)]
@@ -162,10 +162,16 @@ impl HookRequests {
         Some(Attempt { request: Arc::clone(&waiting.request), number: waiting.retries + 1 })
     }
 
-    /// The receiver has accepted a request, or never will: it is settled.
-    pub(crate) fn settled(&mut self, now: Timestamp, attempt: &Attempt) -> Option<Attempt> {
-        self.remove(attempt.request.number);
-        self.leave(now, &attempt.request.subscription)
+    /// Whether somebody still waits for a request.
+    pub(crate) fn has(&self, number: u64) -> bool {
+        self.waiting.contains_key(&number)
+    }
+
+    /// The receiver has accepted a request, or never will: it is settled. Returns whether somebody still waited for it, and
+    /// another attempt that may start.
+    pub(crate) fn settled(&mut self, now: Timestamp, attempt: &Attempt) -> (bool, Option<Attempt>) {
+        let was_awaited = self.remove(attempt.request.number);
+        (was_awaited, self.leave(now, &attempt.request.subscription))
     }
 
     /// An attempt failed. Returns what follows, and another attempt that may start.
@@ -205,32 +211,38 @@ impl HookRequests {
         None
     }
 
-    fn remove(&mut self, number: u64) {
-        let Some(Waiting { request, .. }) = self.waiting.remove(&number) else { return };
+    /// Returns whether there was such a request.
+    fn remove(&mut self, number: u64) -> bool {
+        let Some(Waiting { request, .. }) = self.waiting.remove(&number) else { return false };
         self.bytes -= request.bytes();
         if let Some(subscription) = self.subscriptions.get_mut(&request.subscription) {
             subscription.count -= 1;
             subscription.bytes -= request.bytes();
         }
+        true
     }
 
-    /// Removes requests that nobody waits for any more, and returns their numbers. Those under way end, and are not
-    /// tried again.
-    pub(crate) fn forget(&mut self, is_forgotten: impl Fn(&HookRequest) -> bool) -> Vec<u64> {
-        let all = self.waiting.values().filter(|waiting| is_forgotten(&waiting.request));
-        let numbers: BTreeSet<_> = all.map(|waiting| waiting.request.number).collect();
-        if numbers.is_empty() {
-            return Vec::new();
+    /// Removes and returns requests that nobody waits for any more. Those under way end, and are not tried again.
+    pub(crate) fn forget(
+        &mut self,
+        now: Timestamp,
+        is_forgotten: impl Fn(&HookRequest) -> bool,
+    ) -> Vec<Arc<HookRequest>> {
+        let all = self.waiting.values().map(|waiting| &waiting.request);
+        let forgotten: Vec<_> = all.filter(|request| is_forgotten(request)).cloned().collect();
+        for request in &forgotten {
+            self.remove(request.number);
         }
-        self.due.retain(|(_, number)| !numbers.contains(number));
-        for number in &numbers {
-            self.remove(*number);
+        if !forgotten.is_empty() {
+            let waiting = &self.waiting;
+            self.due.retain(|(_, number)| waiting.contains_key(number));
         }
+        let waiting = &self.waiting;
         self.subscriptions.retain(|_, one| {
-            one.ready.retain(|number| !numbers.contains(number));
-            one.count > 0 || one.under_way > 0
+            one.ready.retain(|number| waiting.contains_key(number));
+            one.count > 0 || one.under_way > 0 || one.next > now
         });
-        numbers.into_iter().collect()
+        forgotten
     }
 
     /// The number of requests of a subscription that are not settled.
@@ -304,9 +316,9 @@ mod tests {
         }
         assert!(all.add(START, request(20, "other", "{}", 1)));
         let started = all.start(START);
-        assert_eq!(numbers(started.clone()), [(0..16).collect::<Vec<_>>(), vec![20]].concat());
-        assert_eq!(numbers(all.settled(START, &started[0])), [16], "the next one in line");
-        assert_eq!(numbers(all.failed(START, &started[1]).1), [17]);
+        assert_eq!(numbers(started.clone()), [(0..8).collect::<Vec<_>>(), vec![20]].concat());
+        assert_eq!(numbers(all.settled(START, &started[0]).1), [8], "the next one in line");
+        assert_eq!(numbers(all.failed(START, &started[1]).1), [9]);
     }
 
     #[test]
@@ -319,7 +331,7 @@ mod tests {
         let first = all.start(START);
         assert_eq!(numbers(first.clone()), [0]);
         assert_eq!(all.next_due(), Some(START + SECOND / 2));
-        assert!(all.settled(START, &first[0]).is_none());
+        assert!(all.settled(START, &first[0]).1.is_none());
         assert_eq!(numbers(all.start(START + SECOND / 2)), [1]);
         assert_eq!(numbers(all.start(START + SECOND)), [2]);
     }
@@ -342,10 +354,12 @@ mod tests {
             assert!(all.add(START, request(number as u64, subscription, "{}", 1)));
         }
         let started = all.start(START);
-        assert_eq!(all.forget(|request| &*request.subscription == "ends"), [0, 1]);
+        let forgotten = all.forget(START, |request| &*request.subscription == "ends");
+        assert_eq!(forgotten.iter().map(|request| request.number).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(all.failed(START, &started[0]).0, Next::Forgotten);
         assert_eq!((all.count("ends"), all.count("stays")), (0, 1));
-        assert!(all.settled(START, &started[1]).is_none() && all.settled(START, &started[2]).is_none());
+        assert!(matches!(all.settled(START, &started[1]), (false, None)), "an answer that nobody waits for");
+        assert!(matches!(all.settled(START, &started[2]), (true, None)));
         assert!(all.waiting.is_empty() && all.bytes == 0 && all.subscriptions.is_empty());
     }
 }

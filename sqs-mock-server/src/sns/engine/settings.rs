@@ -91,7 +91,7 @@ impl TopicSettings {
             "DeliveryPolicy" => {
                 let checked = DeliveryPolicy::parse(value, PolicyOf::Topic, &DeliveryPolicy::default());
                 checked.map_err(|error| invalid(format_args!("DeliveryPolicy: {error}")))?;
-                shown_of_topic(value)
+                value.to_owned()
             }
             _ => match is_legal(&self.arn, name, value) {
                 Some(true) => value.to_owned(),
@@ -155,6 +155,7 @@ impl TopicSettings {
         let shown = self.shown();
         let is_same = |(name, value): &(&str, &str)| match *name {
             "FifoTopic" => self.arn.is_fifo() == value.eq_ignore_ascii_case("true"),
+            "DeliveryPolicy" => shown.get(*name).is_some_and(|own| are_equal(own, &shown_of_topic(value))),
             name => shown.get(name).is_some_and(|own| are_equal(own, value)),
         };
         if !requested.iter().all(is_same) {
@@ -180,6 +181,9 @@ impl TopicSettings {
             shown.insert("ContentBasedDeduplication".to_owned(), "false".to_owned());
         }
         shown.extend(self.attributes.clone());
+        if let Some(policy) = shown.get_mut("DeliveryPolicy") {
+            *policy = shown_of_topic(policy);
+        }
         shown
     }
 

@@ -15,7 +15,9 @@ use crate::control::arn::{QueueArn, root};
 use crate::control::clock::Timestamp;
 use crate::outgoing::without_password;
 use crate::query::QueryError;
-use crate::sns::engine::delivery_policy::{DeliveryPolicy, PolicyOf, shown_of_subscription};
+use crate::sns::engine::delivery_policy::{
+    DeliveryPolicy, PolicyOf, effective_of_subscription, shown_of_subscription,
+};
 use crate::sns::engine::{
     OVERHEAD, SubscriptionArn, are_equal, bytes_of, check_length, in_attributes, invalid, json_object,
 };
@@ -143,10 +145,9 @@ impl Subscription {
         shown.extend(fields.map(|(name, value)| (name.to_owned(), value)));
         if self.protocol().is_http() {
             let own = self.attributes.delivery_policy();
-            let policy = shown_of_subscription(topic_policy, own);
-            // AWS completes both in the same way.
-            let shown_own = own.map(|_| ("DeliveryPolicy".to_owned(), policy.clone()));
-            shown.extend(shown_own.into_iter().chain([("EffectiveDeliveryPolicy".to_owned(), policy)]));
+            let shown_own = own.map(|own| ("DeliveryPolicy".to_owned(), shown_of_subscription(own)));
+            let effective = effective_of_subscription(topic_policy, own);
+            shown.extend(shown_own.into_iter().chain([("EffectiveDeliveryPolicy".to_owned(), effective)]));
         }
         shown
     }
@@ -162,7 +163,7 @@ pub(crate) struct Attributes {
     pub(crate) raw: bool,
     pub(crate) filter: Option<Arc<FilterPolicy>>,
     pub(crate) dead_letter_queue: Option<QueueArn>,
-    /// All that a request has set. Delivery policies and roles have no effect here.
+    /// All that a request has set. Roles have no effect here.
     pub(crate) set: BTreeMap<String, String>,
 }
 
