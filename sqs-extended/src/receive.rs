@@ -340,6 +340,7 @@ impl<H: Execute> ExtendedClient<H> {
         let deleting = timeout(REQUEST_TIMEOUT, self.below::<DeleteMessage>(&input, CallOptions::default()));
         let late = async { tokio::join!(expired.cancelled(), sleep(MIN_DELETE_TIME)) };
         let deleted = tokio::select! {
+            biased;
             deleted = deleting => deleted.ok(),
             _ = late => None,
         };

@@ -643,6 +643,7 @@ impl Signals {
     /// Waits for the next signal.
     pub(crate) async fn next(&mut self) {
         tokio::select! {
+            biased;
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
         }

@@ -151,6 +151,7 @@ impl Gate {
                 return Ok(true);
             }
             tokio::select! {
+                biased;
                 () = gate.bell.notified() => {}
                 () = sleep_until(next_start.unwrap_or(now)), if next_start.is_some() => {}
             }

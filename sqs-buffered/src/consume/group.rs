@@ -187,6 +187,7 @@ impl<H: Execute> Work<H> {
             let due = after(Instant::now(), window);
             while self.lines().startable(size) < size && Instant::now() < due {
                 tokio::select! {
+                    biased;
                     () = self.is_ready.notified() => {}
                     () = sleep_until(due) => {}
                 }

@@ -163,6 +163,7 @@ pub(crate) async fn handle<H: Execute>(
     if matches!(ended, Err(HandlerFailure::TimedOut(_))) {
         // The function of a blocking handler may still run. If its lease is lost, later deliveries of its message wait in its line.
         tokio::select! {
+            biased;
             () = source.client.claims().released(&source.url, delivery.id()) => {}
             _ = stopped.wait_for(Option::is_some) => {}
         }

@@ -571,6 +571,7 @@ impl<K: Kind, H: Execute> Task<K, H> {
                 timer.as_mut().reset(wakes);
             }
             tokio::select! {
+                biased;
                 () = end_of(own.as_mut()) => own.set(None),
                 () = rings.notified() => {}
                 () = &mut timer => {}

@@ -7,6 +7,7 @@ mod bad_use;
 mod base_client;
 mod closing;
 mod events;
+mod explored;
 mod faults;
 mod fifo;
 #[path = "../../../sqs-client/tests/it/aws_sdk_in_process.rs"]

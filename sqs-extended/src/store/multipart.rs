@@ -262,6 +262,7 @@ impl<S: MultipartStore> Begun<S> {
                 self.send(number, part)?;
             }
             tokio::select! {
+                biased;
                 part = parts.next(), if ready.is_none() && !ended => {
                     ready = part?;
                     ended = ready.is_none();
