@@ -10,6 +10,7 @@ mod copies;
 mod damaged;
 mod dropped_uploads;
 mod elsewhere;
+mod explored;
 mod faulty_store;
 mod generated_ids;
 mod hanging;

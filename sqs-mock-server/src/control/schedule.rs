@@ -46,7 +46,7 @@ impl fmt::Display for CallName {
 #[derive(
     Clone, Copy, Debug, strum::Display, Eq, Hash, IntoStaticStr, Ord, PartialEq, PartialOrd, VariantArray,
 )]
-#[strum(const_into_str, serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum Disturbance {
     /// The connection breaks before SQS has the request.
@@ -81,8 +81,8 @@ pub enum Disturbance {
 
 impl Disturbance {
     /// The name in plans, such as `lose_response`.
-    pub const fn as_str(self) -> &'static str {
-        self.into_str()
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// What it is, for people.

@@ -11,11 +11,9 @@ use tokio::process::Command;
 use tokio::time::Instant;
 
 use crate::control::faults::fault::NOTE;
-use crate::control::schedule::{
-    DEFAULT_RATE, Decision, Disturbance, Schedule, SchedulePlan, Source, by_kind,
-};
+use crate::control::schedule::{DEFAULT_RATE, Decision, Disturbance, Schedule, SchedulePlan, Source};
 use crate::explore::shrink::{Shrinker, Shrunk};
-use crate::explore::{Broken, Explored, MAX_TRIES, Row, progress};
+use crate::explore::{Broken, Explored, MAX_TRIES, Row, Trial, progress};
 use crate::mock::MockSqs;
 use crate::mock::builder::MockSqsBuilder;
 use crate::sqs::journal::RecordedRequest;
@@ -245,14 +243,6 @@ impl ExploreCommand {
         let rows = rows(&server);
         Ok(Trial { failure, made: schedule.made(), calls: schedule.calls(), rows })
     }
-}
-
-/// A run that has ended.
-struct Trial {
-    failure: Option<String>,
-    made: SchedulePlan,
-    calls: u64,
-    rows: Vec<Row>,
 }
 
 /// The requests to SQS that change or receive messages.

@@ -48,6 +48,7 @@ mod shrink;
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
+#[cfg(feature = "explore")]
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
@@ -73,7 +74,7 @@ const MAX_ROWS: usize = 60;
 
 /// Something that happened in a run.
 #[derive(Clone, Debug)]
-struct Row {
+pub(crate) struct Row {
     /// Since the start of the run, by the clock of the server.
     at: Duration,
     who: Box<str>,
@@ -82,7 +83,6 @@ struct Row {
 }
 
 /// A run that has ended.
-#[cfg_attr(not(feature = "explore"), expect(dead_code, reason = "a command has no trace"))]
 struct Trial {
     failure: Option<String>,
     made: SchedulePlan,
@@ -90,6 +90,7 @@ struct Trial {
     rows: Vec<Row>,
 }
 
+#[cfg(feature = "explore")]
 impl Trial {
     /// Equal for runs in which the same happened in the same order.
     fn interleaving(&self) -> u64 {

@@ -22,6 +22,7 @@ fn request(action: Action) -> Request<'static> {
         resource: Some(Resource::Queue(QueueArn::new("us-east-1", "000000000000", "orders"))),
         account: "000000000000",
         region: "us-east-1",
+        caller: "",
         time: Timestamp::from_millis(0),
         entries: Vec::new(),
         can_redeliver: action == Action::ReceiveMessage,
