@@ -39,8 +39,8 @@ const PLACES_OF_FUNCTIONS: usize = 2_048;
 /// How long a connection without requests stays open.
 const IDLE: Duration = Duration::from_secs(20);
 
-/// The idle connections to one host.
-const IDLE_CONNECTIONS: usize = 64;
+/// The idle connections to one host: all that a publish may have used.
+const IDLE_CONNECTIONS: usize = PLACES_OF_HOOKS;
 
 /// The size of the head of an answer.
 const MAX_HEAD: usize = 64 << 10;
