@@ -102,7 +102,8 @@ impl Worker {
     async fn receive(&self) -> Vec<Message> {
         loop {
             let receive = self.client.receive_message().queue_url(&self.url).max_number_of_messages(10);
-            match receive.wait_time_seconds(20).send().await.map(|output| output.messages.unwrap_or_default()) {
+            match receive.wait_time_seconds(20).send().await.map(|output| output.messages.unwrap_or_default())
+            {
                 Ok(messages) if !messages.is_empty() => return messages,
                 Ok(_) => {}
                 Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,

@@ -30,6 +30,8 @@ pages! {
     other_languages "other-languages.md"
     clock "clock.md"
     faults "faults.md"
+    #[cfg(feature = "explore")]
+    explore "explore.md"
     inspecting "inspecting.md"
     console "console.md"
     config_file "config-file.md"

@@ -30,9 +30,7 @@ async fn produce(process: Process, url: String, sent: Fenced<Ledger>) -> Tested 
     for order in (0..ORDERS).filter(|order| !known.contains(&order.to_string())) {
         let entry = Entry::new(&url, order.to_string());
         let entry = if is_fifo(&url) {
-            entry
-                .message_group_id((order % GROUPS).to_string())
-                .message_deduplication_id(order.to_string())
+            entry.message_group_id((order % GROUPS).to_string()).message_deduplication_id(order.to_string())
         } else {
             entry
         };

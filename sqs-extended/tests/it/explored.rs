@@ -77,7 +77,8 @@ async fn produce(process: Process, url: String, store: MemoryStore, sent: Fenced
 async fn consume(process: Process, url: String, store: MemoryStore, done: Fenced<Ledger>) -> Tested {
     let client = ExtendedClient::new(process.client(), Explored { inner: store, process: process.clone() });
     loop {
-        let receive = client.receive_message().queue_url(&url).max_number_of_messages(10).wait_time_seconds(20);
+        let receive =
+            client.receive_message().queue_url(&url).max_number_of_messages(10).wait_time_seconds(20);
         let Ok(received) = receive.send().await else {
             tokio::time::sleep(Duration::from_secs(1)).await;
             continue;

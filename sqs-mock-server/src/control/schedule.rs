@@ -89,9 +89,9 @@ impl Disturbance {
     pub fn about(self) -> &'static str {
         match self {
             Self::LoseRequest => "the request is lost",
-            Self::LoseResponse => "SQS applies it, the response is lost",
-            Self::Throttle => "SQS throttles it",
-            Self::ServerError => "SQS fails and does not apply it",
+            Self::LoseResponse => "it is applied, the response is lost",
+            Self::Throttle => "it is throttled",
+            Self::ServerError => "it fails and is not applied",
             Self::Slow => "it takes two seconds",
             Self::FailEntry => "one entry of the batch fails",
             Self::Miss => "it finds nothing",
@@ -99,9 +99,9 @@ impl Disturbance {
             Self::Reorder => "it returns messages in another order",
             Self::Repeat => "SQS delivers its messages once more",
             Self::EndLease => "SQS delivers its messages again after half a second",
-            Self::Jump => "a minute passes for SQS during it",
+            Self::Jump => "a minute passes for the service during it",
             Self::KillBefore => "the process is killed before it",
-            Self::KillAfter => "SQS applies it, and the process is killed",
+            Self::KillAfter => "it is applied, and the process is killed",
         }
     }
 

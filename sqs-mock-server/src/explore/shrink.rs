@@ -114,6 +114,6 @@ mod tests {
     #[test]
     fn failure_without_a_unique_cause_ends_at_one_that_needs_each_of_its_parts() {
         let shrunk = shrink((0..31).collect(), 10_000, |all| all.len() % 2 == 1);
-        assert!(shrunk.is_minimal && shrunk.kept.len() == 1, "{shrunk:?}");
+        assert!(shrunk.is_minimal && shrunk.kept.len() % 2 == 1, "{shrunk:?}");
     }
 }
