@@ -160,7 +160,12 @@ impl ExploreCommand {
             None => false,
         };
         let shrunk = if is_repeatable {
-            eprintln!("a schedule with {} disturbances fails; looking for the smallest one", decisions.len());
+            if !decisions.is_empty() {
+                eprintln!(
+                    "a schedule with {} disturbances fails; looking for the smallest one",
+                    decisions.len()
+                );
+            }
             let mut shrinker = Shrinker::new(decisions, MAX_TRIES);
             while let Some(shorter) = shrinker.candidate() {
                 let failed = self.fails(seed, &shorter).await?;
