@@ -345,7 +345,7 @@ fn kind_of_delivery(text: &str) -> Result<OutgoingKind, Refusal> {
         let all: Vec<_> = OutgoingKind::ALL.iter().map(|kind| kind.as_str()).collect();
         Refusal::bad(format!("kind must be one of {}, not {text:?}", all.join(", ")))
     };
-    OutgoingKind::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(unknown)
+    OutgoingKind::of(text).ok_or_else(unknown)
 }
 
 /// `GET /_mock/triggers`.

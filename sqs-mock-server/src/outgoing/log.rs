@@ -64,6 +64,11 @@ impl OutgoingKind {
     pub const ALL: [Self; 4] =
         [Self::Notification, Self::SubscriptionConfirmation, Self::UnsubscribeConfirmation, Self::Invocation];
 
+    /// The kind with this name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// The name, such as `Notification`. SNS has the same names in the header `x-amz-sns-message-type`.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -6,12 +6,10 @@
 
 use std::cell::OnceCell;
 use std::fmt::Display;
-use std::sync::{Arc, Once, Weak};
+use std::sync::Arc;
 
 use http::StatusCode;
 use parking_lot::Mutex;
-use tokio::runtime::Handle;
-use tokio::sync::watch;
 
 use crate::control::arn::{QueueArn, Resource, TopicArn};
 use crate::control::clock::Clock;
@@ -29,6 +27,7 @@ use crate::sns::engine::hooks::HookRequest;
 use crate::sns::engine::message::{Envelope, Message, Notification};
 use crate::sns::engine::subscription::{Endpoint, Protocol, Subscription};
 use crate::sns::engine::topic::{Receipt, Topic, TopicReader, WaitingChange, WaitingDelivery, is_recipient};
+use crate::sns::retry_task::{Retries, RetryTask};
 use crate::sns::{SharedTopic, Sns};
 
 /// The attempts that are made under one lock.
@@ -49,10 +48,8 @@ pub(crate) struct Deliveries {
     state: Mutex<State>,
     /// Records which deliveries wait.
     reader: Option<Arc<dyn TopicReader>>,
-    /// Starts the task that makes retries, when the first delivery waits.
-    start: Once,
-    /// Tells the task of new retries. Dropping it ends the task.
-    changed: watch::Sender<()>,
+    /// It starts when the first delivery waits.
+    task: RetryTask,
 }
 
 #[derive(Debug, Default)]
@@ -79,8 +76,7 @@ impl Deliveries {
         reader: Option<Arc<dyn TopicReader>>,
     ) -> Arc<Self> {
         let (outcomes, state) = (Counters::new(["outcome"]), Mutex::default());
-        let (start, changed) = (Once::new(), watch::Sender::new(()));
-        Arc::new(Self { queues, clock, journal, outcomes, state, reader, start, changed })
+        Arc::new(Self { queues, clock, journal, outcomes, state, reader, task: RetryTask::new() })
     }
 
     /// Adds the deliveries of an earlier process, whose retries start anew.
@@ -95,15 +91,7 @@ impl Deliveries {
             // There is room: the earlier process had it.
             let _ = backlog.add(self.clock.now(), group, (bytes, Arc::new(waiting)));
         }
-        self.start_task();
-    }
-
-    /// Without a runtime, the next delivery that waits starts it.
-    fn start_task(self: &Arc<Self>) {
-        if let Ok(runtime) = Handle::try_current() {
-            let task = || drop(runtime.spawn(retry(Arc::downgrade(self), self.changed.subscribe())));
-            self.start.call_once(task);
-        }
+        self.task.start(self);
     }
 
     /// Counts a message for one subscription.
@@ -150,8 +138,8 @@ impl Deliveries {
             return None;
         }
         self.tell(WaitingChange::Added(waiting));
-        self.changed.send_replace(());
-        self.start_task();
+        self.task.wake();
+        self.task.start(self);
         Some(format!("not yet delivered to {}, but tried again: {reason}", delivery.queue))
     }
 
@@ -160,7 +148,7 @@ impl Deliveries {
         let mut state = self.state.lock();
         state.backlog = Backlog::default();
         self.tell(WaitingChange::Cleared);
-        self.changed.send_replace(());
+        self.task.wake();
     }
 
     /// Makes some of the attempts that are due.
@@ -268,28 +256,17 @@ impl Deliveries {
     }
 }
 
-/// Makes the retries that are due, until the server ends.
-async fn retry(deliveries: Weak<Deliveries>, mut changed: watch::Receiver<()>) {
-    loop {
-        changed.mark_unchanged();
-        let next = deliveries.upgrade().map(|all| (all.clock.clone(), all.state.lock().backlog.next_due()));
-        let Some((clock, due)) = next else { return };
-        let is_due = async {
-            match due {
-                Some(due) => clock.sleep_until(due).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            ended = changed.changed() => if ended.is_err() { return },
-            () = is_due => {
-                let Some(deliveries) = deliveries.upgrade() else { return };
-                deliveries.run(clock.now());
-                drop(deliveries);
-                // After a jump of the clock, there may be many.
-                tokio::task::yield_now().await;
-            }
-        }
+impl Retries for Deliveries {
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.state.lock().backlog.next_due()
+    }
+
+    fn run_due(self: Arc<Self>, now: Timestamp) {
+        self.run(now);
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! Source: <https://docs.aws.amazon.com/sns/latest/dg/sns-http-https-endpoint-as-subscriber.html>
 
-use std::sync::{Arc, Once, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -19,10 +19,9 @@ use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
 use http::{HeaderMap, HeaderName, StatusCode};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::control::clock::Clock;
+use crate::control::clock::{Clock, Timestamp};
 use crate::control::delivery::{Delivery, Queues};
 use crate::control::metrics::Stopwatch;
 use crate::outgoing::log::{OutgoingKind, OutgoingRequest};
@@ -30,6 +29,7 @@ use crate::outgoing::{Failure, Outgoing, Post, Target, without_password};
 use crate::sns::deliveries::{Deliveries, empty};
 use crate::sns::engine::hooks::{Attempt, HookRequest, HookRequests, Next};
 use crate::sns::engine::topic::{TopicReader, WaitingChange};
+use crate::sns::retry_task::{Retries, RetryTask};
 
 /// How long SNS waits for an answer.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -52,10 +52,7 @@ pub(crate) struct Hooks {
     state: Mutex<State>,
     /// The attempts under way. Dropping it ends them.
     attempts: Mutex<JoinSet<()>>,
-    /// Starts the task that waits for retries.
-    start: Once,
-    /// Tells that task of new times. Dropping it ends the task.
-    changed: watch::Sender<()>,
+    task: RetryTask,
 }
 
 #[derive(Debug, Default)]
@@ -104,8 +101,7 @@ impl Hooks {
             reader,
             state: Mutex::default(),
             attempts: Mutex::default(),
-            start: Once::new(),
-            changed: watch::Sender::new(()),
+            task: RetryTask::new(),
         })
     }
 
@@ -114,12 +110,13 @@ impl Hooks {
         if all.is_empty() {
             return;
         }
+        let mut state = self.state.lock();
         for request in all {
-            let mut state = self.state.lock();
             state.last = request.number.max(state.last);
             // There is room: the earlier process had it.
             let _ = state.requests.add(self.clock.now(), Arc::new(request));
         }
+        drop(state);
         self.proceed();
     }
 
@@ -163,7 +160,7 @@ impl Hooks {
         self.attempts.lock().abort_all();
         let mut state = self.state.lock();
         state.requests = HookRequests::default();
-        self.changed.send_replace(());
+        self.task.wake();
     }
 
     /// The number of requests of a subscription that have no answer yet.
@@ -193,9 +190,10 @@ impl Hooks {
 
     /// Starts what may start. Without a runtime, the next call with one does.
     fn proceed(self: &Arc<Self>) {
-        let Ok(runtime) = Handle::try_current() else { return };
-        let task = || drop(runtime.spawn(wait_for_retries(Arc::downgrade(self), self.changed.subscribe())));
-        self.start.call_once(task);
+        if Handle::try_current().is_err() {
+            return;
+        }
+        self.task.start(self);
         let started = {
             let mut state = self.state.lock();
             let started = state.requests.start(self.clock.now());
@@ -208,7 +206,7 @@ impl Hooks {
     /// Wakes the task that waits for retries, if there are any.
     fn wake(&self, state: &State) {
         if state.requests.next_due().is_some() {
-            self.changed.send_replace(());
+            self.task.wake();
         }
     }
 
@@ -295,6 +293,21 @@ impl Hooks {
     }
 }
 
+impl Retries for Hooks {
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.state.lock().requests.next_due()
+    }
+
+    fn run_due(self: Arc<Self>, now: Timestamp) {
+        let started = self.state.lock().requests.start(now);
+        self.spawn(started);
+    }
+}
+
 /// Makes an attempt. `hooks` is gone when the server is.
 async fn run(hooks: Weak<Hooks>, outgoing: Arc<Outgoing>, attempt: Attempt) {
     let Some((queues, time)) = hooks.upgrade().map(|hooks| (Arc::clone(&hooks.queues), hooks.clock.now()))
@@ -378,30 +391,4 @@ fn headers(request: &HookRequest) -> HeaderMap {
     headers.insert(CONTENT_TYPE, text(request.policy.content_type(request.is_raw)));
     headers.insert(USER_AGENT, AGENT);
     headers
-}
-
-/// Starts the attempts that are due, until the server ends.
-async fn wait_for_retries(hooks: Weak<Hooks>, mut changed: watch::Receiver<()>) {
-    loop {
-        changed.mark_unchanged();
-        let next = hooks.upgrade().map(|hooks| (hooks.clock.clone(), hooks.state.lock().requests.next_due()));
-        let Some((clock, due)) = next else { return };
-        let is_due = async {
-            match due {
-                Some(due) => clock.sleep_until(due).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            ended = changed.changed() => if ended.is_err() { return },
-            () = is_due => {
-                let Some(hooks) = hooks.upgrade() else { return };
-                let started = hooks.state.lock().requests.start(clock.now());
-                hooks.spawn(started);
-                drop(hooks);
-                // After a jump of the clock, there may be many.
-                tokio::task::yield_now().await;
-            }
-        }
-    }
 }

@@ -24,6 +24,7 @@ pub(crate) mod filter;
 pub(crate) mod hooks;
 pub(crate) mod inspect;
 pub(crate) mod publish;
+mod retry_task;
 pub(crate) mod signing;
 
 use std::collections::BTreeMap;

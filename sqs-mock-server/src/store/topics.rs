@@ -273,10 +273,10 @@ pub(crate) fn read_requests(connection: &Connection) -> Result<Vec<HookRequest>>
 
 fn hook_request(row: &Row<'_>) -> Result<HookRequest> {
     let (kind, topic) = (row.get::<_, String>(1)?, row.get::<_, String>(2)?);
-    let known = OutgoingKind::ALL.into_iter().find(|known| known.as_str() == kind);
     Ok(HookRequest {
         number: unsigned(row, 0)?,
-        kind: known.ok_or_else(|| damaged_column(1, format!("{kind:?} is not a kind of requests")))?,
+        kind: OutgoingKind::of(&kind)
+            .ok_or_else(|| damaged_column(1, format!("{kind:?} is not a kind of requests")))?,
         topic: TopicArn::of(&topic).ok_or_else(|| damaged_column(2, format!("{topic:?} is not an ARN")))?,
         subscription: row.get(3)?,
         url: row.get(4)?,

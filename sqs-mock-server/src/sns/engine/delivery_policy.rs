@@ -152,7 +152,7 @@ impl Default for DeliveryPolicy {
     }
 }
 
-/// Who has a policy. The members of the two have different names.
+/// The resource of a policy. Topics and subscriptions use different names for the same members.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum PolicyOf {
     Topic,
