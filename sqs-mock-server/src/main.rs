@@ -4,6 +4,7 @@ mod cli;
 mod greeting;
 mod healthcheck;
 
+use std::env;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::{ExitCode, exit};
@@ -109,7 +110,8 @@ async fn explore(config: Config, arguments: ExploreArguments) -> Result<(), Stri
         .schedules(arguments.schedules)
         .seed(arguments.seed)
         .rate(arguments.rate)
-        .timeout(arguments.timeout);
+        .timeout(arguments.timeout)
+        .invocation(env::args_os().take_while(|word| word != "explore").collect());
     if !arguments.kinds.is_empty() {
         explored = explored.kinds(arguments.kinds);
     }

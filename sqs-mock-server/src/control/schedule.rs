@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::control::seed::{Seed, scramble};
+use crate::control::seed::Seed;
 use crate::control::text::serialize_as_text;
 
 /// The name of a call: the `number`th of this action on this queue by this caller, from 1.
@@ -282,10 +282,12 @@ impl Source {
             Self::Seed { seed, rate, kinds } => {
                 let decided = |number: u32| {
                     let (chance, choice) = draw(*seed, &CallName { number, ..name.clone() });
-                    let possible: Vec<_> =
-                        kinds.iter().copied().filter(|one| one.is_possible(call)).collect();
-                    let chosen = possible.get(usize::try_from(choice).ok()? % possible.len().max(1));
-                    chosen.copied().filter(|_| chance < *rate)
+                    if chance >= *rate {
+                        return None;
+                    }
+                    // The highest wins: a kind that is not possible moves only the decisions that it would have been.
+                    let possible = kinds.iter().copied().filter(|one| one.is_possible(call));
+                    possible.max_by_key(|one| Seed(choice).generator(one.as_str()).u64(..))
                 };
                 let found = decided(name.number)?;
                 let earlier =
@@ -303,8 +305,7 @@ impl Source {
 #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
 fn draw(seed: u64, name: &CallName) -> (f64, u64) {
     let mut random = Seed(seed).generator(&name.to_string());
-    let (chance, choice) = (random.u64(..) >> 11, random.u64(..) >> 1);
-    (chance as f64 / (1_u64 << 53) as f64, scramble(choice) >> 1)
+    ((random.u64(..) >> 11) as f64 / (1_u64 << 53) as f64, random.u64(..))
 }
 
 /// Decides what goes wrong, and remembers it.
@@ -388,11 +389,13 @@ impl Schedule {
     }
 
     /// The number of decisions so far.
+    #[cfg(feature = "explore")]
     pub(crate) fn made_count(&self) -> usize {
         self.state.lock().made.len()
     }
 
     /// The decisions after this number of them.
+    #[cfg(feature = "explore")]
     pub(crate) fn made_since(&self, count: usize) -> Vec<Decision> {
         self.state.lock().made.get(count..).unwrap_or_default().to_vec()
     }
@@ -450,6 +453,24 @@ mod tests {
         }
         assert_ne!(decided(&by_seed(8, 0.3), &sends), expected.0);
         assert_eq!(first.calls(), 100);
+    }
+
+    #[test]
+    fn kind_that_is_not_possible_moves_only_its_own_decisions() {
+        let calls = [call("SendMessage", "q"); 500];
+        let kinds = [Disturbance::Slow, Disturbance::Jump, Disturbance::KillBefore, Disturbance::KillAfter];
+        let schedule = || Schedule::new(Source::seed(7, 0.3, &kinds));
+        let killable = schedule();
+        killable.add_process("worker", || {});
+        let (with, without) = (decided(&killable, &calls), decided(&schedule(), &calls));
+        let mut kills = 0;
+        for (with, without) in with.iter().zip(&without) {
+            match with {
+                Some(made) if made.disturbance.is_kill() => kills += 1,
+                _ => assert_eq!(with, without),
+            }
+        }
+        assert!(kills > 10, "{kills}");
     }
 
     #[test]

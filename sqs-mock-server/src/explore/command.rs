@@ -1,19 +1,22 @@
 //! Runs of a command in any language: a server for each, over HTTP, in real time.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _, Seek as _};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process_group};
+use sqs_client::operation::Action;
 use strum::VariantArray as _;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
 use crate::control::faults::fault::NOTE;
 use crate::control::schedule::{DEFAULT_RATE, Decision, Disturbance, Schedule, SchedulePlan, Source};
 use crate::explore::shrink::{Shrinker, Shrunk};
-use crate::explore::{Broken, Explored, MAX_TRIES, Row, Trial, progress};
+use crate::explore::{Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Row, Runs, Trial, progress};
 use crate::mock::MockSqs;
 use crate::mock::builder::MockSqsBuilder;
 use crate::sqs::journal::RecordedRequest;
@@ -21,11 +24,23 @@ use crate::sqs::journal::RecordedRequest;
 /// How long a run may take, by default.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// The other schedules that are tried for a smaller one. Each takes real time.
+const OTHERS: u64 = 10;
+
+/// The characters of a sent message in a report.
+const SHOWN: usize = 60;
+
 /// The end of the output of a command that a report shows.
 const MAX_OUTPUT: u64 = 4_000;
 
 /// Of this many runs of one plan, most decide: outside of this process, nothing is repeated exactly.
-const VOTES: u32 = 3;
+const RUNS: u32 = 3;
+
+/// The failure of a run, and what happened.
+type Failed = (String, Vec<Row>);
+
+/// The decisions of a run that failed.
+type Found = (SchedulePlan, Failed);
 
 /// Runs a command under many schedules. A failing exit code is a failing schedule.
 ///
@@ -41,6 +56,7 @@ pub struct ExploreCommand {
     kinds: Vec<Disturbance>,
     timeout: Duration,
     replay: Option<SchedulePlan>,
+    invocation: Vec<OsString>,
 }
 
 impl ExploreCommand {
@@ -55,6 +71,7 @@ impl ExploreCommand {
             kinds: Disturbance::VARIANTS.to_vec(),
             timeout: TIMEOUT,
             replay: None,
+            invocation: vec!["sqs-mock-server".into()],
         }
     }
 
@@ -94,9 +111,15 @@ impl ExploreCommand {
         self
     }
 
-    /// Runs this plan once, instead of many schedules.
+    /// Runs this plan three times, instead of many schedules.
     pub fn replay(mut self, plan: SchedulePlan) -> Self {
         self.replay = Some(plan);
+        self
+    }
+
+    /// The program and its flags that a report names as the line that repeats a run, if they are not just `sqs-mock-server`.
+    pub fn invocation(mut self, program_and_flags: Vec<OsString>) -> Self {
+        self.invocation = program_and_flags;
         self
     }
 
@@ -111,14 +134,21 @@ impl ExploreCommand {
         let start = Instant::now();
         let mut explored = Explored::default();
         if let Some(plan) = &self.replay {
-            let trial = self.try_one(self.seed, Source::plan(plan)).await?;
-            explored.add(&trial.made, trial.calls, start.elapsed());
-            explored.schedules = 1;
-            return Ok(match trial.failure {
+            let (mut runs, mut last) = (Runs { failed: 0, of: RUNS }, None);
+            for _ in 0..runs.of {
+                let trial = self.try_one(self.seed, Source::plan(plan)).await?;
+                explored.add(&trial.made, trial.calls, start.elapsed());
+                explored.schedules += 1;
+                if let Some(failure) = trial.failure {
+                    runs.failed += 1;
+                    last = Some((failure, trial.rows));
+                }
+            }
+            let shrunk = Shrunk { kept: plan.decisions.clone(), tries: 0, is_minimal: false };
+            return Ok(match last {
                 None => Ok(explored),
-                Some(failure) => {
-                    let shrunk = Shrunk { kept: plan.decisions.clone(), tries: 0, is_minimal: false };
-                    Err(Box::new(self.broken(self.seed, shrunk, true, failure, trial.rows, explored)))
+                Some(failed) => {
+                    Err(Box::new(Broken { explored, ..self.broken(self.seed, shrunk, runs, failed) }))
                 }
             });
         }
@@ -131,86 +161,89 @@ impl ExploreCommand {
             let trial = self.try_one(seed, source).await?;
             explored.schedules += u32::from(number > 0);
             explored.add(&trial.made, trial.calls, start.elapsed());
-            progress(&explored, self.schedules);
-            if let Some(failure) = trial.failure.clone() {
-                return self
-                    .smaller(seed, trial, failure, explored)
-                    .await
-                    .map(|broken| Err(Box::new(broken)));
+            explored.show_progress(self.schedules);
+            if let Some(failure) = trial.failure {
+                let found = (trial.made, (failure, trial.rows));
+                return Ok(Err(Box::new(self.smallest(seed, found, explored).await?)));
             }
         }
         Ok(Ok(explored))
     }
 
-    /// Makes a failing plan smaller.
-    async fn smaller(
-        &self,
-        seed: u64,
-        trial: Trial,
-        failure: String,
-        explored: Explored,
-    ) -> io::Result<Broken> {
-        let decisions = trial.made.decisions.clone();
-        let mut best = (failure, trial.rows);
-        let is_repeatable = match self.fails(seed, &decisions).await? {
-            Some(trial) => {
-                best = trial;
-                true
+    /// Looks for the smallest plan that fails.
+    async fn smallest(&self, seed: u64, found: Found, explored: Explored) -> io::Result<Broken> {
+        let mut smallest = self.smaller(seed, found).await?;
+        let mut tries = smallest.tries;
+        for next in 1..=OTHERS {
+            if smallest.plan.decisions.len() <= ENOUGH || tries >= MAX_TRIES {
+                break;
             }
-            None => false,
-        };
-        let shrunk = if is_repeatable {
-            if !decisions.is_empty() {
-                eprintln!(
-                    "a schedule with {} disturbances fails; looking for the smallest one",
-                    decisions.len()
-                );
-            }
-            let mut shrinker = Shrinker::new(decisions, MAX_TRIES);
-            while let Some(shorter) = shrinker.candidate() {
-                let failed = self.fails(seed, &shorter).await?;
-                shrinker.tell(failed.is_some());
-                best = failed.unwrap_or(best);
-            }
-            shrinker.finish()
-        } else {
-            Shrunk { kept: decisions, tries: 0, is_minimal: false }
-        };
-        let (failure, rows) = best;
-        Ok(self.broken(seed, shrunk, is_repeatable, failure, rows, explored))
-    }
-
-    /// Whether most runs of a plan fail, with the failure of the last.
-    async fn fails(&self, seed: u64, decisions: &[Decision]) -> io::Result<Option<(String, Vec<Row>)>> {
-        let plan = SchedulePlan { decisions: decisions.to_vec() };
-        let (mut failed, mut passed, mut last) = (0, 0, None);
-        while failed.max(passed) <= VOTES / 2 {
-            let trial = self.try_one(seed, Source::plan(&plan)).await?;
-            match trial.failure {
-                Some(failure) => {
-                    failed += 1;
-                    last = Some((failure, trial.rows));
+            let seed = seed.wrapping_add(next);
+            let trial = self.try_one(seed, Source::seed(seed, self.rate * FEWER, &self.kinds)).await?;
+            tries += 1;
+            if let Some(failure) = trial.failure {
+                let other = self.smaller(seed, (trial.made, (failure, trial.rows))).await?;
+                tries += other.tries;
+                if other.plan.decisions.len() < smallest.plan.decisions.len() && other.runs.is_majority() {
+                    smallest = other;
                 }
-                None => passed += 1,
             }
         }
-        Ok(last.filter(|_| failed > passed))
+        Ok(Broken { tries, explored, ..smallest })
+    }
+
+    /// Leaves out what is not needed.
+    async fn smaller(&self, seed: u64, (made, failed): Found) -> io::Result<Broken> {
+        let decisions = made.decisions;
+        let (mut runs, again) = self.run_again(seed, &decisions).await?;
+        let mut best = again.unwrap_or(failed);
+        if !runs.is_majority() {
+            let shrunk = Shrunk { kept: decisions, tries: 0, is_minimal: false };
+            return Ok(self.broken(seed, shrunk, runs, best));
+        }
+        let mut shrinker = Shrinker::new(decisions, MAX_TRIES);
+        while let Some(shorter) = shrinker.candidate() {
+            progress(&format!("{} disturbances break it, {} tries", shrinker.kept().len(), shrinker.tries()));
+            let (of_shorter, failed) = self.run_again(seed, &shorter).await?;
+            shrinker.tell(of_shorter.is_majority());
+            if let Some(failed) = failed.filter(|_| of_shorter.is_majority()) {
+                (runs, best) = (of_shorter, failed);
+            }
+        }
+        progress("");
+        Ok(self.broken(seed, shrinker.finish(), runs, best))
+    }
+
+    /// Runs a plan until most runs have failed or most have passed. Returns the failure of the last that failed.
+    async fn run_again(&self, seed: u64, decisions: &[Decision]) -> io::Result<(Runs, Option<Failed>)> {
+        let plan = SchedulePlan { decisions: decisions.to_vec() };
+        let (mut runs, mut last) = (Runs::default(), None);
+        while runs.failed.max(runs.of - runs.failed) <= RUNS / 2 {
+            let trial = self.try_one(seed, Source::plan(&plan)).await?;
+            runs.of += 1;
+            if let Some(failure) = trial.failure {
+                runs.failed += 1;
+                last = Some((failure, trial.rows));
+            }
+        }
+        Ok((runs, last))
     }
 
     fn broken(
         &self,
         seed: u64,
         Shrunk { kept, tries, is_minimal }: Shrunk<Decision>,
-        is_repeatable: bool,
-        failure: String,
-        rows: Vec<Row>,
-        explored: Explored,
+        runs: Runs,
+        (failure, rows): Failed,
     ) -> Broken {
         let plan = SchedulePlan { decisions: kept };
-        let command: Vec<_> = self.command.iter().map(|part| part.to_string_lossy()).collect();
-        let repeat =
-            format!("sqs-mock-server explore --seed {seed} --replay '{plan}' -- {}", command.join(" "));
-        Broken { seed, plan, failure, rows, repeat, tries, is_repeatable, is_minimal, explored }
+        let (invocation, command) = (quoted(&self.invocation), quoted(&self.command));
+        let repeat = if plan.decisions.is_empty() {
+            format!("{invocation} explore --schedules 0 -- {command}")
+        } else {
+            format!("{invocation} explore --seed {seed} --replay '{plan}' -- {command}")
+        };
+        Broken { seed, plan, failure, rows, repeat, tries, runs, is_minimal, explored: Explored::default() }
     }
 
     /// Runs the command once.
@@ -234,8 +267,8 @@ impl ExploreCommand {
         command.process_group(0);
         let explain =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", program.display()));
-        let mut child = Group(command.spawn().map_err(explain)?);
-        let ended = tokio::time::timeout(self.timeout, child.0.wait()).await;
+        let mut child = Group::of(command.spawn().map_err(explain)?);
+        let ended = tokio::time::timeout(self.timeout, child.leader.wait()).await;
         let failure = match ended {
             Ok(status) => failure_of(status?),
             Err(_) => Some(format!("it has not ended within {}", humantime::format_duration(self.timeout))),
@@ -250,7 +283,7 @@ impl ExploreCommand {
     }
 }
 
-/// The requests to SQS that change or receive messages.
+/// The requests to SQS.
 fn rows(server: &MockSqs) -> Vec<Row> {
     let requests = server.requests();
     let start = requests.all().iter().map(RecordedRequest::time).min().unwrap_or_default();
@@ -259,32 +292,56 @@ fn rows(server: &MockSqs) -> Vec<Row> {
             let decision: Decision = note.strip_prefix(NOTE)?.parse().ok()?;
             Some(decision.disturbance.about())
         });
-        let action = request.action().map(|action| action.as_str()).unwrap_or_default();
-        let queue = request.queue().map(|queue| queue.name.to_string()).unwrap_or_default();
-        Row {
-            at: request.time().saturating_since(start),
-            who: "".into(),
-            what: format!("{action} {queue} {}", request.ending()),
-            disturbed,
-        }
+        let sends = matches!(request.action(), Some(Action::SendMessage | Action::SendMessageBatch));
+        let parts = [
+            request.action_name().to_owned(),
+            request.queue().map(|queue| queue.name.to_string()).unwrap_or_default(),
+            if sends { request.brief(SHOWN) } else { String::new() },
+            request.error_code().map(ToString::to_string).unwrap_or_default(),
+        ];
+        let what: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        Row { at: request.time().saturating_since(start), who: "".into(), what: what.join(" "), disturbed }
     };
     requests.all().iter().map(row).collect()
 }
 
+/// As a shell reads it.
+fn quoted(words: &[OsString]) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./=:,@%+".contains(char);
+    let quoted = |word: &OsStr| {
+        let word = word.to_string_lossy();
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word.into_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
 /// A process that ends, with those that it has started, when this is dropped.
-struct Group(tokio::process::Child);
+struct Group {
+    leader: Child,
+    #[cfg(unix)]
+    id: Option<Pid>,
+}
+
+impl Group {
+    fn of(leader: Child) -> Self {
+        Self {
+            #[cfg(unix)]
+            id: leader.id().and_then(|id| Pid::from_raw(id.try_into().ok()?)),
+            leader,
+        }
+    }
+}
 
 impl Drop for Group {
     fn drop(&mut self) {
+        // They may have ended, which is an error.
         #[cfg(unix)]
-        if let Some(id) = self.0.id() {
-            // There is no signal to a group in the standard library.
-            let _ = std::process::Command::new("kill")
-                .args(["-KILL", "--", &format!("-{id}")])
-                .stderr(Stdio::null())
-                .status();
-        }
-        let _ = self.0.start_kill();
+        let _ = self.id.map(|id| kill_process_group(id, Signal::KILL));
+        let _ = self.leader.start_kill();
     }
 }
 
@@ -303,4 +360,15 @@ fn end_of(output: &mut std::fs::File) -> io::Result<String> {
     output.take(MAX_OUTPUT).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(text.lines().map(|line| format!("    {line}\n")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_is_quoted_as_a_shell_reads_it() {
+        let words = ["pytest", "-k", "it's slow", "", "a=b"].map(OsString::from);
+        assert_eq!(quoted(&words), r"pytest -k 'it'\''s slow' '' a=b");
+    }
 }

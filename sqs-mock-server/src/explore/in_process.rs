@@ -17,13 +17,16 @@ use crate::control::schedule::{
 use crate::control::seed::Seed;
 use crate::explore::run::{Run, text_of};
 use crate::explore::shrink::{Shrinker, Shrunk};
-use crate::explore::{Broken, Explored, MAX_TRIES, Trial, progress};
+use crate::explore::{Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Runs, Trial};
 use crate::mock::MockSqs;
 use crate::mock::builder::MockSqsBuilder;
 
 /// The variables that repeat a run.
 const SEED: &str = "SQS_EXPLORE_SEED";
 const PLAN: &str = "SQS_EXPLORE_PLAN";
+
+/// The other schedules that are tried.
+const OTHERS: u64 = 100;
 
 /// The time of a run, by the virtual clock. A test that takes longer fails.
 const TOO_LONG: Duration = Duration::from_secs(30 * 24 * 3_600);
@@ -37,6 +40,7 @@ pub struct Explore {
     rate: f64,
     kinds: Vec<Disturbance>,
     server: MockSqsBuilder,
+    replay: Option<SchedulePlan>,
 }
 
 impl Default for Explore {
@@ -47,6 +51,7 @@ impl Default for Explore {
             rate: DEFAULT_RATE,
             kinds: Disturbance::VARIANTS.to_vec(),
             server: MockSqs::builder(),
+            replay: None,
         }
     }
 }
@@ -87,6 +92,20 @@ impl Explore {
         self
     }
 
+    /// Runs this plan alone, with the [seed](Self::seed) of its report, instead of many schedules: a test that keeps a mended mistake
+    /// away.
+    ///
+    /// ```
+    /// # use sqs_mock_server::explore::Explore;
+    /// let plan = "worker DeleteMessage orders #2: lose_response".parse()?;
+    /// Explore::new().seed(7).replay(plan).run(|run| async move { run.until_quiet().await });
+    /// # Ok::<_, String>(())
+    /// ```
+    pub fn replay(mut self, plan: SchedulePlan) -> Self {
+        self.replay = Some(plan);
+        self
+    }
+
     /// Runs a test under all schedules.
     ///
     /// # Panics
@@ -116,7 +135,12 @@ impl Explore {
         T: Outcome,
     {
         if let Ok(plan) = std::env::var(PLAN) {
-            return self.replay(&plan, test);
+            let plan = plan.parse().unwrap_or_else(|error| panic!("{PLAN}: {error}"));
+            let seed = std::env::var(SEED).ok().map_or(Ok(self.seed), |seed| seed.parse());
+            return self.run_plan(plan, seed.unwrap_or_else(|error| panic!("{SEED}: {error}")), test);
+        }
+        if let Some(plan) = &self.replay {
+            return self.run_plan(plan.clone(), self.seed, test);
         }
         let start = Instant::now();
         let mut explored = Explored::default();
@@ -130,73 +154,96 @@ impl Explore {
             let trial = self.try_one(seed, source, &test);
             explored.schedules += u32::from(number > 0);
             explored.add(&trial.made, trial.calls, start.elapsed());
-            interleavings.insert(trial.interleaving());
+            if number > 0 {
+                interleavings.insert(trial.interleaving());
+            }
             explored.interleavings = interleavings.len();
-            progress(&explored, self.schedules);
-            if let Some(failure) = trial.failure.clone() {
-                return Err(Box::new(self.broken(seed, failure, trial, explored, &test)));
+            explored.show_progress(self.schedules);
+            if trial.failure.is_some() {
+                return Err(Box::new(self.broken(seed, trial, explored, &test)));
             }
         }
         Ok(explored)
     }
 
-    /// Makes a failing plan smaller.
-    fn broken<F, T>(
-        &self,
-        seed: u64,
-        failure: String,
-        trial: Trial,
-        explored: Explored,
-        test: impl Fn(Run) -> F,
-    ) -> Broken
+    /// Looks for the smallest plan that fails.
+    fn broken<F, T>(&self, seed: u64, trial: Trial, explored: Explored, test: impl Fn(Run) -> F) -> Broken
     where
         F: Future<Output = T>,
         T: Outcome,
     {
+        let mut smallest = self.smaller(seed, trial, &test);
+        let mut tries = smallest.tries;
+        for next in 1..=OTHERS {
+            if smallest.plan.decisions.len() <= ENOUGH || tries >= MAX_TRIES {
+                break;
+            }
+            let seed = seed.wrapping_add(next);
+            let trial = self.try_one(seed, Source::seed(seed, self.rate * FEWER, &self.kinds), &test);
+            tries += 1;
+            if trial.failure.is_some() {
+                let other = self.smaller(seed, trial, &test);
+                tries += other.tries;
+                let is_smaller = other.plan.decisions.len() < smallest.plan.decisions.len();
+                if is_smaller && other.runs.failed > 0 {
+                    smallest = other;
+                }
+            }
+        }
+        Broken { tries, explored, ..smallest }
+    }
+
+    /// Leaves out what is not needed.
+    fn smaller<F, T>(&self, seed: u64, trial: Trial, test: impl Fn(Run) -> F) -> Broken
+    where
+        F: Future<Output = T>,
+        T: Outcome,
+    {
+        let decisions = trial.made.decisions.clone();
         let mut best = trial;
-        let fails = |decisions: &[Decision], best: &mut Trial| {
+        let mut fails = |decisions: &[Decision]| {
             let plan = SchedulePlan { decisions: decisions.to_vec() };
             let trial = self.try_one(seed, Source::plan(&plan), &test);
             let is_broken = trial.failure.is_some();
             if is_broken {
-                *best = trial;
+                best = trial;
             }
             is_broken
         };
-        let decisions = best.made.decisions.clone();
-        let is_repeatable = fails(&decisions, &mut best);
+        let is_repeatable = fails(&decisions);
         let Shrunk { kept, tries, is_minimal } = if is_repeatable {
             let mut shrinker = Shrinker::new(decisions, MAX_TRIES);
             while let Some(shorter) = shrinker.candidate() {
-                shrinker.tell(fails(&shorter, &mut best));
+                shrinker.tell(fails(&shorter));
             }
             shrinker.finish()
         } else {
             Shrunk { kept: decisions, tries: 0, is_minimal: false }
         };
-        let failure = if is_repeatable { best.failure.clone().unwrap_or(failure) } else { failure };
         let plan = SchedulePlan { decisions: kept };
         Broken {
             repeat: repeat(seed, &plan),
             seed,
             plan,
-            failure,
+            failure: best.failure.unwrap_or_default(),
             rows: best.rows,
             tries,
-            is_repeatable,
+            runs: Runs { failed: is_repeatable.into(), of: 1 },
             is_minimal,
-            explored,
+            explored: Explored::default(),
         }
     }
 
-    fn replay<F, T>(&self, plan: &str, test: impl Fn(Run) -> F) -> Result<Explored, Box<Broken>>
+    fn run_plan<F, T>(
+        &self,
+        plan: SchedulePlan,
+        seed: u64,
+        test: impl Fn(Run) -> F,
+    ) -> Result<Explored, Box<Broken>>
     where
         F: Future<Output = T>,
         T: Outcome,
     {
-        let plan: SchedulePlan = plan.parse().unwrap_or_else(|error| panic!("{PLAN}: {error}"));
-        let seed = std::env::var(SEED).ok().map_or(Ok(self.seed), |seed| seed.parse());
-        let seed = seed.unwrap_or_else(|error| panic!("{SEED}: {error}"));
         let start = Instant::now();
         let trial = self.try_one(seed, Source::plan(&plan), test);
         let explored = Explored {
@@ -215,7 +262,7 @@ impl Explore {
                 failure,
                 rows: trial.rows,
                 tries: 0,
-                is_repeatable: true,
+                runs: Runs { failed: 1, of: 1 },
                 is_minimal: false,
                 explored,
             })),

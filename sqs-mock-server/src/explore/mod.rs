@@ -66,8 +66,18 @@ use crate::control::schedule::by_kind;
 /// The runs that make a failing plan smaller.
 const MAX_TRIES: usize = 500;
 
+/// A schedule that breaks a test may become small only as far as its own decisions allow: one that is left out moves the numbers of
+/// later calls. So others are tried, with this part of the rate, unless it has only [one decision](ENOUGH).
+const FEWER: f64 = 0.25;
+
+/// A plan that needs not be smaller.
+const ENOUGH: usize = 1;
+
 /// The rows before and after a disturbance that a report shows.
 const AROUND: usize = 3;
+
+/// The width of the bar of progress.
+const BAR: u32 = 30;
 
 /// The rows of a report.
 const MAX_ROWS: usize = 60;
@@ -127,6 +137,19 @@ impl Explored {
         }
         self.took = took;
     }
+
+    /// Shows how far it is.
+    fn show_progress(&self, of: u32) {
+        let done = u64::from(self.schedules) * u64::from(BAR) / u64::from(of.max(1));
+        let bar: String = (0..BAR).map(|at| if u64::from(at) < done { '#' } else { '-' }).collect();
+        let disturbances: usize = self.decisions.values().sum();
+        let schedules = self.schedules;
+        if schedules == of {
+            progress("");
+        } else {
+            progress(&format!("[{bar}] {schedules} of {of} schedules, {disturbances} disturbances"));
+        }
+    }
 }
 
 impl Display for Explored {
@@ -140,6 +163,22 @@ impl Display for Explored {
         writeln!(f, "with {disturbances} disturbances of {calls} calls, in {:.1} s", took.as_secs_f64())?;
         let kinds: Vec<_> = self.decisions.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
         write!(f, "  {}", kinds.join(", "))
+    }
+}
+
+/// How often a plan broke a test. In Rust, one more run tells; a command is run up to three times.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Runs {
+    /// The runs that failed.
+    pub failed: u32,
+    /// All runs of the plan.
+    pub of: u32,
+}
+
+impl Runs {
+    fn is_majority(self) -> bool {
+        self.failed > self.of / 2
     }
 }
 
@@ -158,8 +197,8 @@ pub struct Broken {
     pub repeat: String,
     /// The runs that made the plan smaller.
     pub tries: usize,
-    /// Whether the same plan failed again.
-    pub is_repeatable: bool,
+    /// What the plan did when it ran again.
+    pub runs: Runs,
     /// Whether each decision of the plan is needed.
     pub is_minimal: bool,
     explored: Explored,
@@ -169,32 +208,43 @@ impl std::error::Error for Broken {}
 
 impl Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, plan, failure, rows, tries, explored, .. } = self;
+        let Self { plan, failure, rows, tries, explored, .. } = self;
         if plan.decisions.is_empty() {
             writeln!(f, "the test fails without any disturbance: {failure}")?;
         } else {
             let schedules = explored.schedules;
-            writeln!(f, "schedule {schedules} (seed {seed}) breaks the test: {failure}")?;
+            writeln!(f, "schedule {schedules} breaks the test: {failure}")?;
             let count = plan.decisions.len();
-            match (self.is_repeatable, self.is_minimal) {
-                (false, _) => writeln!(
+            let Runs { failed, of } = self.runs;
+            let again = if failed == of {
+                String::new()
+            } else {
+                format!(", and breaks it in {failed} of {of} runs")
+            };
+            match (failed, self.is_minimal) {
+                (0, _) => writeln!(
                     f,
-                    "\nThe same {count} disturbances did not break it again; it depends on more than the schedule:"
-                )?,
-                (true, true) => writeln!(
-                    f,
-                    "\nThe smallest schedule that breaks it has {} ({tries} runs to find it):",
+                    "\nIt has {}, which did not break it again. It depends on more than the schedule:",
                     counted(count)
                 )?,
-                (true, false) => writeln!(f, "\nThe schedule has {}:", counted(count))?,
+                (_, true) => writeln!(
+                    f,
+                    "\nThe smallest schedule that breaks it has {}{again} (tried {tries} smaller ones):",
+                    counted(count)
+                )?,
+                (_, false) => writeln!(f, "\nThe schedule has {}{again}:", counted(count))?,
             }
             for Decision { call, disturbance } in &plan.decisions {
                 writeln!(f, "  {call}: {}", disturbance.about())?;
             }
         }
-        writeln!(f, "\nWhat happened, in virtual time:")?;
-        f.write_str(&table(rows))?;
-        writeln!(f, "\nTo repeat it:\n  {}", self.repeat)
+        if rows.is_empty() {
+            writeln!(f, "\nThere were no requests to SQS.")?;
+        } else {
+            writeln!(f, "\nWhat happened, by the clock of SQS:")?;
+            f.write_str(&table(rows))?;
+        }
+        write!(f, "\nTo repeat it:\n  {}", self.repeat)
     }
 }
 
@@ -209,7 +259,8 @@ fn table(rows: &[Row]) -> String {
         let near = at.saturating_sub(AROUND)..=at + AROUND;
         near.clone().any(is_disturbed) || at + AROUND >= rows.len() || rows.len() <= MAX_ROWS / 2
     };
-    let width = rows.iter().map(|row| row.who.len()).max().unwrap_or(0);
+    // Two columns, or one if all are by the same.
+    let width = rows.iter().map(|row| row.who.len() + 2).filter(|width| *width > 2).max().unwrap_or(0);
     let (mut text, mut shown, mut is_gap) = (String::new(), 0, false);
     for (at, Row { at: time, who, what, disturbed }) in rows.iter().enumerate() {
         if !is_shown(at) || shown == MAX_ROWS {
@@ -222,17 +273,16 @@ fn table(rows: &[Row]) -> String {
         shown += 1;
         let mark = disturbed.map(|about| format!("   <- {about}")).unwrap_or_default();
         // Writing to a String does not fail.
-        let _ = writeln!(text, "  {:>9.3} s  {who:width$}  {what}{mark}", time.as_secs_f64());
+        let _ = writeln!(text, "  {:>9.3} s  {who:width$}{what}{mark}", time.as_secs_f64());
     }
     text
 }
 
-/// Shows how far an exploration is, on a terminal.
-fn progress(explored: &Explored, of: u32) {
+/// Replaces the line that shows progress, on a terminal.
+fn progress(text: &str) {
     let mut error = std::io::stderr();
     if error.is_terminal() {
-        let end = if explored.schedules == of { "\r\x1b[K" } else { "" };
-        let _ = write!(error, "\r\x1b[Kexplore: {} of {of} schedules{end}", explored.schedules);
+        let _ = write!(error, "\r\x1b[K{text}");
         let _ = error.flush();
     }
 }

@@ -19,8 +19,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::config::file::excerpt;
 use crate::control::faults::fault::name_of;
-use crate::control::schedule::Schedule;
-use crate::control::schedule::{Call, Decision, Disturbance, JUMP, SLOW};
+use crate::control::schedule::{Call, Decision, Disturbance, JUMP, SLOW, Schedule, SchedulePlan};
 use crate::explore::Row;
 use crate::explore::in_process::Outcome;
 use crate::mock::MockSqs;
@@ -66,6 +65,11 @@ impl Run {
     /// The server, to look into its queues or inject faults.
     pub fn server(&self) -> &MockSqs {
         &self.shared.server
+    }
+
+    /// What the schedule has decided so far.
+    pub fn decisions(&self) -> SchedulePlan {
+        self.shared.schedule.made()
     }
 
     /// A client that no schedule disturbs, for what the test itself does.

@@ -45,6 +45,18 @@ impl<T: Clone> Shrinker<T> {
         (!is_over).then(|| [&self.kept[..self.start], &self.kept[self.end()..]].concat())
     }
 
+    /// The shortest list so far that fails.
+    #[cfg(feature = "cli")]
+    pub(crate) fn kept(&self) -> &[T] {
+        &self.kept
+    }
+
+    /// The candidates that were tried.
+    #[cfg(feature = "cli")]
+    pub(crate) fn tries(&self) -> usize {
+        self.tries
+    }
+
     fn end(&self) -> usize {
         (self.start + self.size).min(self.kept.len())
     }

@@ -29,6 +29,8 @@ mod embedded;
 mod environment;
 #[cfg(feature = "explore")]
 mod explore;
+#[cfg(all(unix, feature = "cli"))]
+mod explore_command;
 mod exposition;
 mod faults;
 #[cfg(feature = "cli")]

@@ -64,11 +64,11 @@ fn timestamp(millis: u64) -> Timestamp {
     (SystemTime::UNIX_EPOCH + Duration::from_millis(millis)).into()
 }
 
-/// The error of S3 that the store returned. An I/O error becomes `InternalError` and is logged.
+/// The error of S3 that the store returned. An I/O error becomes `InternalError`, which tells it: who embeds the server may see no log.
 pub(crate) fn refused(error: io::Error) -> S3Error {
     error.downcast().unwrap_or_else(|error| {
         tracing::warn!(%error, "I/O error of S3");
-        S3Error::internal_error(error)
+        s3_error!(InternalError, "The server cannot store or read objects: {error}")
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use aws_sdk_s3::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::presigning::PresigningConfig;
 use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::types::{
@@ -364,6 +365,8 @@ async fn bucket_whose_directory_cannot_be_removed_is_kept() {
     let client = client(&server);
     std::fs::remove_dir_all(server.s3().directory().join("buckets/payloads")).unwrap();
     let failed = client.delete_bucket().bucket(BUCKET).send().await;
+    let message = failed.as_ref().unwrap_err().message().unwrap_or_default().to_owned();
+    assert!(message.starts_with("The server cannot store or read objects: No such file"), "{message}");
     assert_eq!(refusal(failed), (500, "InternalError".to_owned()));
     assert_eq!(server.s3().buckets(), [BUCKET]);
 }
