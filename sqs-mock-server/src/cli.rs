@@ -20,6 +20,22 @@ use values::{
     quotas, seed, time, trigger, truth, word,
 };
 
+const KINDS: &str = "\
+The disturbances that may happen, with commas between them [default: all].
+
+lose_request   the connection breaks before SQS has the request
+lose_response  SQS applies the request, and the response is lost
+throttle       SQS refuses the request
+server_error   SQS fails, and does not apply the request
+slow           the response takes two seconds
+fail_entry     one entry of a batch fails
+miss           a receive finds nothing
+fewer          a receive returns one message only
+reorder        a receive returns messages in another order
+repeat         messages are delivered once more
+end_lease      messages are delivered again after half a second
+jump           a minute passes for SQS during the request";
+
 const EXAMPLES: &str = "\
 Examples:
   Start on the default port, and talk to it with the AWS CLI:
@@ -273,9 +289,8 @@ pub(crate) struct ExploreArguments {
     /// The part of all calls that are disturbed, from 0 to 1.
     #[arg(long, value_name = "PART", default_value_t = 0.1, value_parser = part)]
     pub(crate) rate: f64,
-    /// The disturbances that may happen, with commas between them: lose_request, lose_response, throttle, server_error, slow,
-    /// fail_entry, miss, fewer, reorder, repeat, end_lease, jump [default: all of them].
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// The disturbances that may happen, with commas between them [default: all].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', long_help = KINDS)]
     pub(crate) kinds: Vec<Disturbance>,
     /// A run that takes longer is killed, and fails.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]

@@ -12,6 +12,10 @@ pub(crate) mod journal;
 pub(crate) mod metrics;
 pub(crate) mod operation;
 pub(crate) mod policies;
+#[cfg_attr(
+    not(any(feature = "cli", feature = "explore")),
+    expect(unreachable_pub, reason = "the module explore exports its types")
+)]
 pub(crate) mod schedule;
 pub(crate) mod seed;
 pub(crate) mod session;

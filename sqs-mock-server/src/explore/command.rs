@@ -8,7 +8,6 @@ use std::time::Duration;
 
 #[cfg(unix)]
 use rustix::process::{Pid, Signal, kill_process_group};
-use sqs_client::operation::Action;
 use strum::VariantArray as _;
 use tokio::process::{Child, Command};
 use tokio::time::Instant;
@@ -16,7 +15,9 @@ use tokio::time::Instant;
 use crate::control::faults::fault::NOTE;
 use crate::control::schedule::{DEFAULT_RATE, Decision, Disturbance, Schedule, SchedulePlan, Source};
 use crate::explore::shrink::{Shrinker, Shrunk};
-use crate::explore::{Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Row, Runs, Trial, progress};
+use crate::explore::{
+    Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Messages, Row, Runs, Trial, mark, progress,
+};
 use crate::mock::MockSqs;
 use crate::mock::builder::MockSqsBuilder;
 use crate::sqs::journal::RecordedRequest;
@@ -26,9 +27,6 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The other schedules that are tried for a smaller one. Each takes real time.
 const OTHERS: u64 = 10;
-
-/// The characters of a sent message in a report.
-const SHOWN: usize = 60;
 
 /// The end of the output of a command that a report shows.
 const MAX_OUTPUT: u64 = 4_000;
@@ -287,22 +285,18 @@ impl ExploreCommand {
 fn rows(server: &MockSqs) -> Vec<Row> {
     let requests = server.requests();
     let start = requests.all().iter().map(RecordedRequest::time).min().unwrap_or_default();
-    let row = |request: &RecordedRequest| {
+    let mut messages = Messages::default();
+    let mut row = |request: &RecordedRequest| {
         let disturbed = request.warnings().iter().find_map(|note| {
             let decision: Decision = note.strip_prefix(NOTE)?.parse().ok()?;
-            Some(decision.disturbance.about())
+            Some(mark(&decision))
         });
-        let sends = matches!(request.action(), Some(Action::SendMessage | Action::SendMessageBatch));
-        let parts = [
-            request.action_name().to_owned(),
-            request.queue().map(|queue| queue.name.to_string()).unwrap_or_default(),
-            if sends { request.brief(SHOWN) } else { String::new() },
-            request.error_code().map(ToString::to_string).unwrap_or_default(),
-        ];
-        let what: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        Row { at: request.time().saturating_since(start), who: "".into(), what: what.join(" "), disturbed }
+        let failure = request.error_code().map(ToString::to_string).unwrap_or_default();
+        let (input, output) = request.in_json();
+        let what = messages.text(request.action_name(), &input, &output, &failure);
+        Row { at: request.time().saturating_since(start), who: "".into(), what, disturbed }
     };
-    requests.all().iter().map(row).collect()
+    requests.all().iter().map(&mut row).collect()
 }
 
 /// As a shell reads it.
@@ -359,7 +353,8 @@ fn end_of(output: &mut std::fs::File) -> io::Result<String> {
     let mut bytes = Vec::new();
     output.take(MAX_OUTPUT).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    Ok(text.lines().map(|line| format!("    {line}\n")).collect())
+    let lines: Vec<_> = text.lines().map(|line| format!("    {line}")).collect();
+    Ok(lines.join("\n"))
 }
 
 #[cfg(test)]

@@ -11,13 +11,11 @@ use std::time::Duration;
 use strum::VariantArray as _;
 use tokio::time::Instant;
 
-use crate::control::schedule::{
-    DEFAULT_RATE, Decision, Disturbance, Schedule, SchedulePlan, Source, by_kind,
-};
+use crate::control::schedule::{DEFAULT_RATE, Decision, Disturbance, Schedule, SchedulePlan, Source};
 use crate::control::seed::Seed;
 use crate::explore::run::{Run, text_of};
 use crate::explore::shrink::{Shrinker, Shrunk};
-use crate::explore::{Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Runs, Trial};
+use crate::explore::{Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Runs, Trial, by_kind};
 use crate::mock::MockSqs;
 use crate::mock::builder::MockSqsBuilder;
 

@@ -46,12 +46,14 @@ mod in_process;
 mod run;
 mod shrink;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Display, Write as _};
 #[cfg(feature = "explore")]
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
+
+use serde_json::Value;
 
 pub use crate::control::schedule::{CallName, Decision, Disturbance, SchedulePlan};
 #[cfg(feature = "cli")]
@@ -61,7 +63,8 @@ pub use crate::explore::in_process::{Explore, Outcome};
 #[cfg(feature = "explore")]
 pub use crate::explore::run::{Disturbed, Fenced, Killed, Ledger, NotAsExpected, Process, Run};
 
-use crate::control::schedule::by_kind;
+use crate::config::file::excerpt;
+use crate::control::faults::fault::name_of;
 
 /// The runs that make a failing plan smaller.
 const MAX_TRIES: usize = 500;
@@ -79,6 +82,9 @@ const AROUND: usize = 3;
 /// The width of the bar of progress.
 const BAR: u32 = 30;
 
+/// The characters of a message in a report.
+const SHOWN: usize = 40;
+
 /// The rows of a report.
 const MAX_ROWS: usize = 60;
 
@@ -89,7 +95,49 @@ pub(crate) struct Row {
     at: Duration,
     who: Box<str>,
     what: String,
-    disturbed: Option<&'static str>,
+    disturbed: Option<Box<str>>,
+}
+
+/// What a report says of a disturbed call.
+fn mark(Decision { call, disturbance }: &Decision) -> Box<str> {
+    format!("#{}: {}", call.number, disturbance.about()).into()
+}
+
+/// Tells calls of SQS. Receipt handles become the messages that were received with them.
+#[derive(Debug, Default)]
+struct Messages {
+    by_handle: HashMap<String, String>,
+}
+
+impl Messages {
+    /// A call in AWS JSON, and how it failed.
+    fn text(&mut self, action: &str, input: &Value, output: &Value, failure: &str) -> String {
+        let queue =
+            input["QueueUrl"].as_str().map(name_of).or(input["QueueName"].as_str()).unwrap_or_default();
+        let shown = |body: &Value, group: &Value| {
+            let body = excerpt(body.as_str().unwrap_or_default(), SHOWN);
+            group.as_str().map_or(body.clone(), |group| format!("{body} of group {group}"))
+        };
+        let mut messages = Vec::new();
+        for message in output["Messages"].as_array().into_iter().flatten() {
+            let body = shown(&message["Body"], &message["Attributes"]["MessageGroupId"]);
+            let handle = message["ReceiptHandle"].as_str().unwrap_or_default().to_owned();
+            self.by_handle.insert(handle, body.clone());
+            messages.push(body);
+        }
+        let entries = input["Entries"].as_array().map_or(std::slice::from_ref(input), Vec::as_slice);
+        for entry in entries {
+            if !entry["MessageBody"].is_null() {
+                messages.push(shown(&entry["MessageBody"], &entry["MessageGroupId"]));
+            }
+            messages.extend(
+                entry["ReceiptHandle"].as_str().and_then(|handle| self.by_handle.get(handle)).cloned(),
+            );
+        }
+        let parts = [action, queue, &messages.join(", "), failure];
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(" ")
+    }
 }
 
 /// A run that has ended.
@@ -110,6 +158,15 @@ impl Trial {
         }
         hasher.finish()
     }
+}
+
+/// Counts decisions by kind.
+fn by_kind<'d>(all: impl IntoIterator<Item = &'d Decision>) -> BTreeMap<Disturbance, usize> {
+    let mut counts = BTreeMap::new();
+    for decision in all {
+        *counts.entry(decision.disturbance).or_default() += 1;
+    }
+    counts
 }
 
 /// A test that no schedule has broken.
@@ -176,6 +233,7 @@ pub struct Runs {
     pub of: u32,
 }
 
+#[cfg(feature = "cli")]
 impl Runs {
     fn is_majority(self) -> bool {
         self.failed > self.of / 2
@@ -208,7 +266,7 @@ impl std::error::Error for Broken {}
 
 impl Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { plan, failure, rows, tries, explored, .. } = self;
+        let Self { plan, failure, rows, explored, .. } = self;
         if plan.decisions.is_empty() {
             writeln!(f, "the test fails without any disturbance: {failure}")?;
         } else {
@@ -216,23 +274,15 @@ impl Display for Broken {
             writeln!(f, "schedule {schedules} breaks the test: {failure}")?;
             let count = plan.decisions.len();
             let Runs { failed, of } = self.runs;
-            let again = if failed == of {
-                String::new()
-            } else {
-                format!(", and breaks it in {failed} of {of} runs")
-            };
-            match (failed, self.is_minimal) {
-                (0, _) => writeln!(
+            let again = if failed == of { String::new() } else { format!(", in {failed} of {of} runs") };
+            match (failed, self.is_minimal, count) {
+                (0, ..) => writeln!(
                     f,
-                    "\nIt has {}, which did not break it again. It depends on more than the schedule:",
-                    counted(count)
+                    "\nWith the same {count} disturbances, it passed when it ran again. It depends on more than the schedule:"
                 )?,
-                (_, true) => writeln!(
-                    f,
-                    "\nThe smallest schedule that breaks it has {}{again} (tried {tries} smaller ones):",
-                    counted(count)
-                )?,
-                (_, false) => writeln!(f, "\nThe schedule has {}{again}:", counted(count))?,
+                (_, true, 1) => writeln!(f, "\nOne disturbance is enough to break it{again}:")?,
+                (_, true, _) => writeln!(f, "\nIt takes {count} disturbances to break it{again}:")?,
+                (_, false, _) => writeln!(f, "\nThese disturbances break it{again}:")?,
             }
             for Decision { call, disturbance } in &plan.decisions {
                 writeln!(f, "  {call}: {}", disturbance.about())?;
@@ -248,10 +298,6 @@ impl Display for Broken {
     }
 }
 
-fn counted(disturbances: usize) -> String {
-    if disturbances == 1 { "one disturbance".to_owned() } else { format!("{disturbances} disturbances") }
-}
-
 /// The rows around disturbances, and the last ones.
 fn table(rows: &[Row]) -> String {
     let is_disturbed = |at: usize| rows.get(at).is_some_and(|row| row.disturbed.is_some());
@@ -261,21 +307,26 @@ fn table(rows: &[Row]) -> String {
     };
     // Two columns, or one if all are by the same.
     let width = rows.iter().map(|row| row.who.len() + 2).filter(|width| *width > 2).max().unwrap_or(0);
-    let (mut text, mut shown, mut is_gap) = (String::new(), 0, false);
+    let (mut text, mut shown, mut left_out) = (String::new(), 0, 0);
     for (at, Row { at: time, who, what, disturbed }) in rows.iter().enumerate() {
         if !is_shown(at) || shown == MAX_ROWS {
-            is_gap = true;
+            left_out += 1;
             continue;
         }
-        if std::mem::take(&mut is_gap) {
-            text.push_str("        ..\n");
-        }
+        tell_left_out(&mut text, std::mem::take(&mut left_out));
         shown += 1;
-        let mark = disturbed.map(|about| format!("   <- {about}")).unwrap_or_default();
+        let mark = disturbed.as_ref().map(|mark| format!("   <- {mark}")).unwrap_or_default();
         // Writing to a String does not fail.
         let _ = writeln!(text, "  {:>9.3} s  {who:width$}{what}{mark}", time.as_secs_f64());
     }
+    tell_left_out(&mut text, left_out);
     text
+}
+
+fn tell_left_out(text: &mut String, rows: usize) {
+    if rows > 0 {
+        let _ = writeln!(text, "             .. {rows} more");
+    }
 }
 
 /// Replaces the line that shows progress, on a terminal.

@@ -1,6 +1,5 @@
 //! One run of a test under a schedule: its server, its processes, and what they did.
 
-use std::collections::HashMap;
 use std::fmt::{self, Display};
 use std::future::Future;
 use std::sync::Arc;
@@ -18,10 +17,9 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
 use crate::config::file::excerpt;
-use crate::control::faults::fault::name_of;
-use crate::control::schedule::{Call, Decision, Disturbance, JUMP, SLOW, Schedule, SchedulePlan};
-use crate::explore::Row;
+use crate::control::schedule::{Call, Disturbance, JUMP, SLOW, Schedule, SchedulePlan};
 use crate::explore::in_process::Outcome;
+use crate::explore::{Messages, Row, SHOWN, mark};
 use crate::mock::MockSqs;
 use crate::router::InProcess;
 
@@ -36,9 +34,6 @@ const QUIET: Duration = Duration::from_secs(5);
 
 /// How long [`Run::until_quiet`] waits.
 const PATIENCE: Duration = Duration::from_secs(3_600);
-
-/// The characters of a message in a trace.
-const SHOWN: usize = 40;
 
 /// A run of a test under one schedule. Clones share it.
 #[derive(Clone, Debug)]
@@ -58,7 +53,7 @@ pub(crate) struct Shared {
 impl Run {
     pub(crate) fn new(server: MockSqs, schedule: Arc<Schedule>) -> Self {
         let trace =
-            Arc::new(Trace { start: Instant::now(), rows: Mutex::default(), bodies: Mutex::default() });
+            Arc::new(Trace { start: Instant::now(), rows: Mutex::default(), messages: Mutex::default() });
         Self { shared: Arc::new(Shared { server, schedule, trace, failure: Mutex::default() }) }
     }
 
@@ -250,9 +245,10 @@ impl Process {
             is_process: true,
             is_of_sqs: false,
         };
-        let decision = shared.schedule.decide(call).map(|Decision { disturbance, .. }| disturbance);
-        let about = decision.map(Disturbance::about);
-        shared.trace.push(Instant::now(), &self.name, format!("{action} {service}"), about);
+        let decision = shared.schedule.decide(call);
+        let mark = decision.as_ref().map(mark);
+        shared.trace.push(Instant::now(), &self.name, format!("{action} {service}"), mark);
+        let decision = decision.map(|decision| decision.disturbance);
         let failed =
             |disturbance: Disturbance| Err(Disturbed(format!("{action} {service}: {}", disturbance.about())));
         match decision {
@@ -378,7 +374,7 @@ impl Transport for Fenced<InProcess> {
             let answer = inner.send(request).await;
             let decided = schedule.made_since(made).into_iter().find(|one| *one.call.caller == **caller);
             if !call.action.is_empty() {
-                let decided = decided.map(|one| one.disturbance.about());
+                let decided = decided.as_ref().map(mark);
                 trace.call(
                     caller,
                     start,
@@ -397,8 +393,7 @@ impl Transport for Fenced<InProcess> {
 pub(crate) struct Trace {
     start: Instant,
     rows: Mutex<Vec<Row>>,
-    /// The bodies of received messages, by receipt handle.
-    bodies: Mutex<HashMap<String, String>>,
+    messages: Mutex<Messages>,
 }
 
 /// The parts of a call that people want to see.
@@ -422,7 +417,7 @@ impl Trace {
         self.push(Instant::now(), who, what, None);
     }
 
-    fn push(&self, at: Instant, who: &str, what: String, disturbed: Option<&'static str>) {
+    fn push(&self, at: Instant, who: &str, what: String, disturbed: Option<Box<str>>) {
         let at = at.saturating_duration_since(self.start);
         self.rows.lock().push(Row { at, who: who.into(), what, disturbed });
     }
@@ -437,38 +432,20 @@ impl Trace {
         start: Instant,
         TracedCall { action, input }: &TracedCall,
         answer: Option<(u16, &[u8])>,
-        disturbed: Option<&'static str>,
+        disturbed: Option<Box<str>>,
     ) {
-        let queue =
-            input["QueueUrl"].as_str().map(name_of).or(input["QueueName"].as_str()).unwrap_or_default();
         let output: Value =
             answer.and_then(|(_, body)| serde_json::from_slice(body).ok()).unwrap_or_default();
-        let mut messages = Vec::new();
-        for message in output["Messages"].as_array().into_iter().flatten() {
-            let body = message["Body"].as_str().unwrap_or_default().to_owned();
-            let handle = message["ReceiptHandle"].as_str().unwrap_or_default().to_owned();
-            self.bodies.lock().insert(handle, body.clone());
-            messages.push(body);
-        }
-        let entries = input["Entries"].as_array().cloned().unwrap_or_else(|| vec![input.clone()]);
-        for entry in &entries {
-            let of_handle = |handle: &str| self.bodies.lock().get(handle).cloned();
-            messages.extend(entry["MessageBody"].as_str().map(str::to_owned));
-            messages.extend(entry["ReceiptHandle"].as_str().and_then(of_handle));
-        }
-        let messages: Vec<_> = messages.iter().map(|body| excerpt(body, SHOWN)).collect();
         let result = match answer {
             None => "no answer".to_owned(),
             Some((200, _)) => String::new(),
             Some((status, _)) => {
-                let code =
-                    output["__type"].as_str().and_then(|code| code.rsplit('#').next()).unwrap_or_default();
-                format!("{status} {code}")
+                let code = output["__type"].as_str().and_then(|code| code.rsplit('#').next());
+                format!("{status} {}", code.unwrap_or_default())
             }
         };
-        let parts = [action, queue, &messages.join(", "), &result];
-        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        self.push(start, who, parts.join(" "), disturbed);
+        let what = self.messages.lock().text(action, input, &output, &result);
+        self.push(start, who, what, disturbed);
     }
 }
 
@@ -523,10 +500,10 @@ impl Ledger {
         for key in keys {
             let key = key.to_string();
             let Some(place) = recorded.iter().position(|one| *one == key) else {
-                return Err(NotAsExpected(format!("{key} never happened")));
+                return Err(NotAsExpected(format!("{key} was never recorded")));
             };
             if let Some((before, _)) = last.filter(|(_, before)| *before > place) {
-                return Err(NotAsExpected(format!("{key} happened before {before}")));
+                return Err(NotAsExpected(format!("{key} was recorded before {before}")));
             }
             last = Some((key, place));
         }
@@ -544,13 +521,13 @@ impl Ledger {
         for key in &keys {
             match recorded.iter().filter(|one| *one == key).count() {
                 count if is_right(count) => {}
-                0 => wrong.push(format!("{key} never happened")),
-                count => wrong.push(format!("{key} happened {count} times")),
+                0 => wrong.push(format!("{key} was never recorded")),
+                count => wrong.push(format!("{key} was recorded {count} times")),
             }
         }
         let mut unknown: Vec<_> = recorded.iter().filter(|one| !keys.contains(one)).collect();
         unknown.dedup();
-        wrong.extend(unknown.into_iter().map(|key| format!("{key} happened, and was not expected")));
+        wrong.extend(unknown.into_iter().map(|key| format!("{key} was recorded, and not expected")));
         if wrong.is_empty() { Ok(()) } else { Err(NotAsExpected(wrong.join("; "))) }
     }
 }

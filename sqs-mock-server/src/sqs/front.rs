@@ -81,7 +81,7 @@ impl Endpoint {
             is_trusted: is_trusted(head),
             is_retry: self.service.is_strict() && is_retry(head),
             redeliver: false,
-            caller: self.service.faults().has_schedule().then(|| access_key(head).into()).unwrap_or_default(),
+            caller: if self.service.faults().has_schedule() { access_key(head).into() } else { "".into() },
             receive: ReceiveChange::default(),
             trace: Trace::default(),
         }

@@ -156,6 +156,13 @@ impl RecordedRequest {
         one_line(&members.map_or_else(text, |members| members.join(" ")), at_most)
     }
 
+    /// Input and output, as far as they are AWS JSON; else null.
+    #[cfg(feature = "cli")]
+    pub(crate) fn in_json(&self) -> (Value, Value) {
+        let decoded = |text: &[u8]| serde_json::from_slice(text).unwrap_or_default();
+        (decoded(self.content()), self.record.answer.as_deref().map(decoded).unwrap_or_default())
+    }
+
     /// The action, or a dash.
     pub(crate) fn action_name(&self) -> &'static str {
         self.action().map_or("-", Action::as_str)

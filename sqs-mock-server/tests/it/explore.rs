@@ -113,7 +113,7 @@ async fn acknowledges_first(process: Process, url: String, ledger: Fenced<Ledger
 fn worker_that_acknowledges_before_it_acts_is_found() {
     let broken = explored("orders", acknowledges_first, each_at_least_once).unwrap_err();
     small(&broken);
-    assert!(broken.failure.contains("never happened"), "{broken}");
+    assert!(broken.failure.contains("was never recorded"), "{broken}");
 }
 
 /// Remembers a message as done before it acts: if the effect fails, its next delivery counts as a duplicate.
@@ -168,7 +168,7 @@ fn fifo_worker_that_goes_on_after_a_failure_is_found() {
     let in_order = |ledger: &Ledger| Ok(ledger.expect_order(ORDERS)?);
     let broken = explored("orders.fifo", goes_on, in_order).unwrap_err();
     small(&broken);
-    assert!(broken.failure.contains("happened before"), "{broken}");
+    assert!(broken.failure.contains("was recorded before"), "{broken}");
 }
 
 /// Acts, then acknowledges: each message at least once, whatever happens.
@@ -244,8 +244,7 @@ async fn seed_decides_alike_over_http() {
                 *made.lock().unwrap() = run.decisions().decisions;
             }
         });
-        let made = made.lock().unwrap().clone();
-        made
+        made.lock().unwrap().clone()
     });
     let in_process = in_process.join().unwrap();
 
