@@ -14,27 +14,13 @@ use sqs_mock_server::{
     Auth, ByteSize, Compat, DeliveryMode, Durability, LogFormat, Policies, QueueUrlStyle, Trigger,
 };
 
+use strum::VariantArray as _;
+
 pub(crate) use apply::PORT;
 use values::{
     AUTHS, COMPATS, DELIVERIES, DURABILITIES, FORMATS, Faults, POLICIES, Quotas, STYLES, faults, log, part,
     quotas, seed, time, trigger, truth, word,
 };
-
-const KINDS: &str = "\
-The disturbances that may happen, with commas between them [default: all].
-
-lose_request   the connection breaks before SQS has the request
-lose_response  SQS applies the request, and the response is lost
-throttle       SQS refuses the request
-server_error   SQS fails, and does not apply the request
-slow           the response takes two seconds
-fail_entry     one entry of a batch fails
-miss           a receive finds nothing
-fewer          a receive returns one message only
-reorder        a receive returns messages in another order
-repeat         messages are delivered once more
-end_lease      messages are delivered again after half a second
-jump           a minute passes for SQS during the request";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -264,6 +250,16 @@ pub(crate) struct Arguments {
     log_format: Option<LogFormat>,
 }
 
+/// The kinds, as far as they need no process in Rust.
+fn kinds_help() -> String {
+    let kinds = Disturbance::VARIANTS.iter().filter(|kind| !kind.is_kill());
+    let lines: Vec<_> = kinds.map(|kind| format!("{:<14} {}", kind.as_str(), kind.about())).collect();
+    format!(
+        "The disturbances that may happen, with commas between them [default: all]:\n{}",
+        lines.join("\n")
+    )
+}
+
 /// What to do instead of starting a server.
 #[derive(Clone, Debug, PartialEq, Subcommand)]
 pub(crate) enum Task {
@@ -290,12 +286,12 @@ pub(crate) struct ExploreArguments {
     #[arg(long, value_name = "PART", default_value_t = 0.1, value_parser = part)]
     pub(crate) rate: f64,
     /// The disturbances that may happen, with commas between them [default: all].
-    #[arg(long, value_name = "LIST", value_delimiter = ',', long_help = KINDS)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', long_help = kinds_help())]
     pub(crate) kinds: Vec<Disturbance>,
     /// A run that takes longer is killed, and fails.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
     pub(crate) timeout: Duration,
-    /// Runs this plan once, as a report prints it.
+    /// Runs this plan alone, three times, as a report prints it.
     #[arg(long, value_name = "PLAN")]
     pub(crate) replay: Option<SchedulePlan>,
     /// The command.

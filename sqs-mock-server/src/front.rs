@@ -110,6 +110,8 @@ pub(crate) enum Access {
 /// What a context knows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Told<'c> {
+    /// The caller, if there is a schedule; else empty.
+    pub(crate) name: &'c str,
     pub(crate) account: &'c str,
     pub(crate) region: &'c str,
     pub(crate) queue: Option<&'c QueueArn>,
@@ -308,8 +310,10 @@ impl<S: Api> Observer<'_, S> {
     /// Notes who asks.
     pub(crate) fn caller(&mut self, context: S::Context) -> &mut S::Context {
         self.pending.note(|record| {
-            let Told { account, region, topic, .. } = S::told(&context);
-            record.caller = Some(journal::Caller { region: region.into(), account: account.into() });
+            let Told { account, region, name, topic, .. } = S::told(&context);
+            let caller =
+                journal::Caller { region: region.into(), account: account.into(), name: name.into() };
+            record.caller = Some(caller);
             // The input of SQS names the queue.
             record.resource = topic.cloned().map(Resource::Topic);
         });

@@ -5,6 +5,7 @@ mod greeting;
 mod healthcheck;
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::{ExitCode, exit};
@@ -58,6 +59,10 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     if task == Some(Task::Healthcheck) {
         return healthcheck::check(&config).await;
     }
+    if task.is_some() {
+        // Of thousands of requests that are disturbed, each would be a line.
+        config.log.get_or_insert_with(|| "error,s3s=off".to_owned());
+    }
     start_log(&config)?;
     if let Some(Task::Explore(arguments)) = task {
         return explore(config, arguments).await;
@@ -104,6 +109,10 @@ async fn run(arguments: Arguments) -> Result<(), String> {
 
 /// Explores a command, until it is done or a signal ends it.
 async fn explore(config: Config, arguments: ExploreArguments) -> Result<(), String> {
+    let has_directory = config.s3.as_ref().is_some_and(|s3| s3.directory.is_some());
+    if config.data.is_some() || has_directory {
+        return Err("explore cannot be combined with a data directory or a directory of S3: each run has a new server".to_owned());
+    }
     let mut signals = Signals::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
     let mut explored = ExploreCommand::new(arguments.command)
         .server(MockSqsBuilder::from(config))
@@ -111,7 +120,7 @@ async fn explore(config: Config, arguments: ExploreArguments) -> Result<(), Stri
         .seed(arguments.seed)
         .rate(arguments.rate)
         .timeout(arguments.timeout)
-        .invocation(env::args_os().take_while(|word| word != "explore").collect());
+        .invocation(invocation());
     if !arguments.kinds.is_empty() {
         explored = explored.kinds(arguments.kinds);
     }
@@ -124,16 +133,34 @@ async fn explore(config: Config, arguments: ExploreArguments) -> Result<(), Stri
     };
     // The command that ran is killed.
     let ended = ended.unwrap_or_else(|signal| exit(signal.exit_code));
-    match ended.map_err(|error| error.to_string())? {
-        Ok(explored) => {
+    match ended {
+        Ok(Ok(explored)) => {
             println!("{explored}");
             Ok(())
         }
-        Err(broken) => {
+        Ok(Err(broken)) => {
             println!("{broken}");
-            Err("a schedule breaks the command".to_owned())
+            Err(if broken.plan.decisions.is_empty() {
+                "the command fails"
+            } else {
+                "a schedule breaks the command"
+            }
+            .to_owned())
+        }
+        // Another exit code than that of a schedule that breaks the command.
+        Err(error) => {
+            eprintln!("error: {error}");
+            exit(2)
         }
     }
+}
+
+/// This program and its flags, up to the subcommand.
+fn invocation() -> Vec<OsString> {
+    let mut words: Vec<_> = env::args_os().take_while(|word| word != "--").collect();
+    let subcommand = words.iter().rposition(|word| word == "explore");
+    words.truncate(subcommand.unwrap_or(words.len()));
+    words
 }
 
 /// Waits for a signal and stops gracefully. A second signal ends the process immediately.

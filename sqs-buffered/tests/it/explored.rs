@@ -2,6 +2,7 @@
 //!
 //! `SCHEDULES=10000 cargo test --release -p sqs-buffered --all-features --test it explored` is the long run.
 
+use std::cell::RefCell;
 use std::error::Error;
 use std::time::Duration;
 
@@ -77,51 +78,78 @@ async fn create(run: &Run, name: &str) -> Result<String, Box<dyn Error>> {
     Ok(create.set_attributes(fifo).send().await?.queue_url.ok_or("no queue")?)
 }
 
+/// Each order is sent and handled, in the order of its group.
+async fn test(run: Run, queue: &str) -> Result<(), Box<dyn Error>> {
+    let url = create(&run, queue).await?;
+    let (sent, done) = (Ledger::default(), Ledger::default());
+    run.process("consumer", {
+        let (url, done) = (url.clone(), done.clone());
+        move |process| {
+            let done = process.fenced(&done);
+            consume(process, url.clone(), done)
+        }
+    });
+    run.process("producer", {
+        let (url, sent) = (url.clone(), sent.clone());
+        move |process| {
+            let sent = process.fenced(&sent);
+            produce(process, url.clone(), sent)
+        }
+    });
+    // The producer may be down for a while, and the queue empty meanwhile.
+    for _ in 0..100 {
+        run.until_quiet().await;
+        if sent.expect_each(0..ORDERS).is_ok() {
+            break;
+        }
+    }
+    sent.expect_each(0..ORDERS)?;
+    done.expect_each(0..ORDERS)?;
+    if is_fifo(&url) {
+        for group in 0..GROUPS {
+            let of_group: Vec<_> = done
+                .recorded()
+                .into_iter()
+                .filter(|order| order.parse::<u32>().is_ok_and(|order| order % GROUPS == group))
+                .collect();
+            let ledger = Ledger::default();
+            for order in &of_group {
+                ledger.record(order);
+            }
+            ledger.expect_order((0..ORDERS).filter(|order| order % GROUPS == group))?;
+        }
+    }
+    Ok(())
+}
+
 fn explored(queue: &'static str) -> Explored {
     let schedules = u32::try_from(number("SCHEDULES").unwrap_or(60)).unwrap();
-    let result = Explore::new().schedules(schedules).check(|run| async move {
-        let url = create(&run, queue).await?;
-        let (sent, done) = (Ledger::default(), Ledger::default());
-        run.process("consumer", {
-            let (url, done) = (url.clone(), done.clone());
-            move |process| {
-                let done = process.fenced(&done);
-                consume(process, url.clone(), done)
-            }
-        });
-        run.process("producer", {
-            let (url, sent) = (url.clone(), sent.clone());
-            move |process| {
-                let sent = process.fenced(&sent);
-                produce(process, url.clone(), sent)
-            }
-        });
-        // The producer may be down for a while, and the queue empty meanwhile.
-        for _ in 0..100 {
-            run.until_quiet().await;
-            if sent.expect_each(0..ORDERS).is_ok() {
-                break;
-            }
-        }
-        sent.expect_each(0..ORDERS)?;
-        done.expect_each(0..ORDERS)?;
-        if is_fifo(&url) {
-            for group in 0..GROUPS {
-                let of_group: Vec<_> = done
-                    .recorded()
-                    .into_iter()
-                    .filter(|order| order.parse::<u32>().is_ok_and(|order| order % GROUPS == group))
-                    .collect();
-                let ledger = Ledger::default();
-                of_group.iter().for_each(|order| ledger.record(order));
-                ledger.expect_order((0..ORDERS).filter(|order| order % GROUPS == group))?;
-            }
-        }
-        Ok::<_, Box<dyn Error>>(())
-    });
+    let result = Explore::new().schedules(schedules).check(|run| test(run, queue));
     let explored = result.unwrap_or_else(|broken| panic!("{broken}"));
     println!("{queue}: {explored}");
     explored
+}
+
+#[test]
+fn seed_repeats_a_run_of_producer_and_consumer_exactly() {
+    let trace = |queue: &'static str| {
+        let last = RefCell::new(String::new());
+        let explore = Explore::new().schedules(1).seed(6).rate(0.2);
+        explore.run(|run| {
+            let last = &last;
+            async move {
+                let result = test(run.clone(), queue).await;
+                last.replace(format!("{}\n{}", run.decisions(), run.trace()));
+                result
+            }
+        });
+        last.into_inner()
+    };
+    for queue in ["orders", "orders.fifo"] {
+        let first = trace(queue);
+        assert!(first.lines().count() > 100 && first.contains("<- #"), "{first}");
+        assert_eq!(trace(queue), first);
+    }
 }
 
 #[test]

@@ -303,6 +303,9 @@ pub(crate) fn set_schedule(ask: &Ask<'_>) -> Answered {
             if !(0.0..=1.0).contains(&rate) {
                 return Err(Refusal::bad(format!("rate must be a number from 0 to 1, not {rate}")));
             }
+            if let Some(kill) = kinds.iter().flatten().find(|kind| kind.is_kill()) {
+                return Err(Refusal::bad(format!("{kill} needs a process of the module explore, in Rust")));
+            }
             Source::seed(seed, rate, &kinds.unwrap_or_else(|| Disturbance::VARIANTS.to_vec()))
         }
     };

@@ -53,11 +53,14 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// The access key in the `Authorization` header; empty without one.
-pub(crate) fn access_key(head: &Parts) -> &str {
-    let header = head.headers.get(AUTHORIZATION).and_then(|header| header.to_str().ok()).unwrap_or_default();
-    let credential = header.split_once("Credential=").map_or("", |(_, rest)| rest);
-    credential.split('/').next().unwrap_or_default()
+/// The caller in a [schedule](crate::control::schedule): the access key, without what a plan cannot have in a name.
+pub(crate) fn name_of_caller(head: &Parts) -> Box<str> {
+    let header = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+    let credential = parts_of(header).find_map(|part| part.strip_prefix(b"Credential="));
+    let key = credential.and_then(|credential| credential.split(|byte| *byte == b'/').next());
+    let legal = |byte: &u8| if byte.is_ascii_alphanumeric() { char::from(*byte) } else { '_' };
+    let name: String = key.unwrap_or_default().iter().map(legal).collect();
+    if name.is_empty() { "anonymous".into() } else { name.into() }
 }
 
 /// The account that an access key names.

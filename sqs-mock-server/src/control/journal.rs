@@ -304,6 +304,8 @@ pub(crate) struct Record {
 pub(crate) struct Caller {
     pub(crate) region: Box<str>,
     pub(crate) account: Box<str>,
+    /// The name in a schedule; empty without one.
+    pub(crate) name: Box<str>,
 }
 
 /// The input of a request in AWS JSON or the Query protocol. It is decoded when it is read.

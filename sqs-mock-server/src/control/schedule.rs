@@ -110,7 +110,8 @@ impl Disturbance {
         matches!(self, Self::LoseRequest | Self::LoseResponse | Self::Throttle | Self::ServerError)
     }
 
-    fn is_kill(self) -> bool {
+    /// Whether it needs a process that can be killed.
+    pub fn is_kill(self) -> bool {
         matches!(self, Self::KillBefore | Self::KillAfter)
     }
 
@@ -335,6 +336,9 @@ impl fmt::Debug for State {
 /// A limit that bounds memory; a plan of that many decisions helps nobody.
 const MAX_MADE: usize = 100_000;
 
+/// Callers, actions and queues whose calls are counted. A limit that bounds memory; the calls of others are not disturbed.
+const MAX_COUNTED: usize = 10_000;
+
 impl Schedule {
     /// For the calls of all callers.
     pub(crate) fn new(source: Source) -> Self {
@@ -353,7 +357,7 @@ impl Schedule {
         self.state.lock().processes.insert(caller.into(), Arc::new(kill));
     }
 
-    /// Names a call, and decides about it. A process that is to be killed is, when this returns.
+    /// Names a call, and decides about it. A process that is to be killed before the call is, when this returns.
     pub(crate) fn decide(&self, call: Call<'_>) -> Option<Decision> {
         if (call.is_of_sqs && !ACTIONS.contains(&call.action)) || call.caller.is_empty() {
             return None;
@@ -365,6 +369,9 @@ impl Schedule {
         }
         let call = Call { is_process: kill.is_some(), ..call };
         let key = [call.caller.into(), call.action.into(), call.queue.into()];
+        if state.calls.len() >= MAX_COUNTED && !state.calls.contains_key(&key) {
+            return None;
+        }
         let number = state.calls.entry(key).or_default();
         *number += 1;
         let name = CallName {
@@ -379,7 +386,7 @@ impl Schedule {
             state.made.push(decision.clone());
         }
         drop(state);
-        if let Some(kill) = kill.filter(|_| disturbance.is_kill()) {
+        if let Some(kill) = kill.filter(|_| disturbance == Disturbance::KillBefore) {
             kill();
         }
         Some(decision)
@@ -390,16 +397,11 @@ impl Schedule {
         SchedulePlan { decisions: self.state.lock().made.clone() }
     }
 
-    /// The number of decisions so far.
+    /// What was decided about a call.
     #[cfg(feature = "explore")]
-    pub(crate) fn made_count(&self) -> usize {
-        self.state.lock().made.len()
-    }
-
-    /// The decisions after this number of them.
-    #[cfg(feature = "explore")]
-    pub(crate) fn made_since(&self, count: usize) -> Vec<Decision> {
-        self.state.lock().made.get(count..).unwrap_or_default().to_vec()
+    pub(crate) fn decision(&self, call: &CallName) -> Option<Disturbance> {
+        let state = self.state.lock();
+        state.made.iter().rev().find(|made| made.call == *call).map(|made| made.disturbance)
     }
 
     /// The number of calls so far.

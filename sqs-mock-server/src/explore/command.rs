@@ -1,22 +1,25 @@
 //! Runs of a command in any language: a server for each, over HTTP, in real time.
 
+use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read as _, Seek as _};
+use std::io::{self, Read as _};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 #[cfg(unix)]
 use rustix::process::{Pid, Signal, kill_process_group};
 use strum::VariantArray as _;
 use tokio::process::{Child, Command};
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::Instant;
 
 use crate::control::faults::fault::NOTE;
 use crate::control::schedule::{DEFAULT_RATE, Decision, Disturbance, Schedule, SchedulePlan, Source};
 use crate::explore::shrink::{Shrinker, Shrunk};
 use crate::explore::{
-    Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Messages, Row, Runs, Trial, mark, progress,
+    Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Messages, Replay, Row, Runs, Trial, mark, progress,
 };
 use crate::mock::MockSqs;
 use crate::mock::builder::MockSqsBuilder;
@@ -25,11 +28,21 @@ use crate::sqs::journal::RecordedRequest;
 /// How long a run may take, by default.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How long a smaller schedule is looked for.
+const SHRINKING: Duration = Duration::from_secs(600);
+
+/// The failure of a command that passes whatever SQS does.
+const NO_CALLS: &str =
+    "it made no call to SQS that can be disturbed; its clients must use the endpoint in AWS_ENDPOINT_URL";
+
 /// The other schedules that are tried for a smaller one. Each takes real time.
 const OTHERS: u64 = 10;
 
 /// The end of the output of a command that a report shows.
-const MAX_OUTPUT: u64 = 4_000;
+const MAX_OUTPUT: usize = 4_000;
+
+/// How long the output of a command is read after its end.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Of this many runs of one plan, most decide: outside of this process, nothing is repeated exactly.
 const RUNS: u32 = 3;
@@ -66,7 +79,7 @@ impl ExploreCommand {
             schedules: 100,
             seed: 0,
             rate: DEFAULT_RATE,
-            kinds: Disturbance::VARIANTS.to_vec(),
+            kinds: Disturbance::VARIANTS.iter().copied().filter(|kind| !kind.is_kill()).collect(),
             timeout: TIMEOUT,
             replay: None,
             invocation: vec!["sqs-mock-server".into()],
@@ -129,6 +142,9 @@ impl ExploreCommand {
     /// # Cancel safety
     /// If the future is dropped, the command that runs is killed.
     pub async fn run(&self) -> io::Result<Result<Explored, Box<Broken>>> {
+        if let Some(kill) = self.kinds.iter().find(|kind| kind.is_kill()) {
+            return Err(invalid(format!("{kill} needs a process of the module explore, in Rust")));
+        }
         let start = Instant::now();
         let mut explored = Explored::default();
         if let Some(plan) = &self.replay {
@@ -136,11 +152,13 @@ impl ExploreCommand {
             for _ in 0..runs.of {
                 let trial = self.try_one(self.seed, Source::plan(plan)).await?;
                 explored.add(&trial.made, trial.calls, start.elapsed());
-                explored.schedules += 1;
+                let replay = Replay { made: trial.made.decisions.len(), planned: plan.decisions.len() };
                 if let Some(failure) = trial.failure {
                     runs.failed += 1;
                     last = Some((failure, trial.rows));
+                    explored.replay = Some(replay);
                 }
+                explored.replay.get_or_insert(replay);
             }
             let shrunk = Shrunk { kept: plan.decisions.clone(), tries: 0, is_minimal: false };
             return Ok(match last {
@@ -156,11 +174,15 @@ impl ExploreCommand {
                 0 => Source::plan(&SchedulePlan::default()),
                 _ => Source::seed(seed, self.rate, &self.kinds),
             };
-            let trial = self.try_one(seed, source).await?;
+            let mut trial = self.try_one(seed, source).await?;
+            if trial.calls == 0 && trial.failure.is_none() {
+                trial.failure = Some(NO_CALLS.to_owned());
+            }
             explored.schedules += u32::from(number > 0);
             explored.add(&trial.made, trial.calls, start.elapsed());
             explored.show_progress(self.schedules);
             if let Some(failure) = trial.failure {
+                progress("");
                 let found = (trial.made, (failure, trial.rows));
                 return Ok(Err(Box::new(self.smallest(seed, found, explored).await?)));
             }
@@ -170,17 +192,27 @@ impl ExploreCommand {
 
     /// Looks for the smallest plan that fails.
     async fn smallest(&self, seed: u64, found: Found, explored: Explored) -> io::Result<Broken> {
-        let mut smallest = self.smaller(seed, found).await?;
+        let end = Instant::now() + SHRINKING;
+        if !found.0.decisions.is_empty() {
+            eprintln!(
+                "schedule {} breaks it; looking for the smallest one that does, at most {}. This one:\n  {}",
+                explored.schedules,
+                humantime::format_duration(SHRINKING),
+                self.repeat(seed, &found.0)
+            );
+        }
+        let mut smallest = self.smaller(seed, found, MAX_TRIES, end).await?;
         let mut tries = smallest.tries;
         for next in 1..=OTHERS {
-            if smallest.plan.decisions.len() <= ENOUGH || tries >= MAX_TRIES {
+            if smallest.plan.decisions.len() <= ENOUGH || tries >= MAX_TRIES || Instant::now() > end {
                 break;
             }
             let seed = seed.wrapping_add(next);
             let trial = self.try_one(seed, Source::seed(seed, self.rate * FEWER, &self.kinds)).await?;
             tries += 1;
             if let Some(failure) = trial.failure {
-                let other = self.smaller(seed, (trial.made, (failure, trial.rows))).await?;
+                let found = (trial.made, (failure, trial.rows));
+                let other = self.smaller(seed, found, MAX_TRIES.saturating_sub(tries), end).await?;
                 tries += other.tries;
                 if other.plan.decisions.len() < smallest.plan.decisions.len() && other.runs.is_majority() {
                     smallest = other;
@@ -191,7 +223,13 @@ impl ExploreCommand {
     }
 
     /// Leaves out what is not needed.
-    async fn smaller(&self, seed: u64, (made, failed): Found) -> io::Result<Broken> {
+    async fn smaller(
+        &self,
+        seed: u64,
+        (made, failed): Found,
+        at_most: usize,
+        end: Instant,
+    ) -> io::Result<Broken> {
         let decisions = made.decisions;
         let (mut runs, again) = self.run_again(seed, &decisions).await?;
         let mut best = again.unwrap_or(failed);
@@ -199,8 +237,8 @@ impl ExploreCommand {
             let shrunk = Shrunk { kept: decisions, tries: 0, is_minimal: false };
             return Ok(self.broken(seed, shrunk, runs, best));
         }
-        let mut shrinker = Shrinker::new(decisions, MAX_TRIES);
-        while let Some(shorter) = shrinker.candidate() {
+        let mut shrinker = Shrinker::new(decisions, at_most);
+        while let Some(shorter) = shrinker.candidate().filter(|_| Instant::now() < end) {
             progress(&format!("{} disturbances break it, {} tries", shrinker.kept().len(), shrinker.tries()));
             let (of_shorter, failed) = self.run_again(seed, &shorter).await?;
             shrinker.tell(of_shorter.is_majority());
@@ -235,13 +273,22 @@ impl ExploreCommand {
         (failure, rows): Failed,
     ) -> Broken {
         let plan = SchedulePlan { decisions: kept };
-        let (invocation, command) = (quoted(&self.invocation), quoted(&self.command));
-        let repeat = if plan.decisions.is_empty() {
-            format!("{invocation} explore --schedules 0 -- {command}")
-        } else {
-            format!("{invocation} explore --seed {seed} --replay '{plan}' -- {command}")
-        };
+        let repeat = self.repeat(seed, &plan);
         Broken { seed, plan, failure, rows, repeat, tries, runs, is_minimal, explored: Explored::default() }
+    }
+
+    /// A line that runs the plan again.
+    fn repeat(&self, seed: u64, plan: &SchedulePlan) -> String {
+        let timeout = match self.timeout {
+            TIMEOUT => String::new(),
+            other => format!(" --timeout '{}'", humantime::format_duration(other)),
+        };
+        let plan = match plan.decisions.as_slice() {
+            [] => "--schedules 0".to_owned(),
+            _ => format!("--replay '{plan}'"),
+        };
+        let (invocation, command) = (quoted(&self.invocation), quoted(&self.command));
+        format!("{invocation} explore{timeout} --seed {seed} {plan} -- {command}")
     }
 
     /// Runs the command once.
@@ -249,23 +296,27 @@ impl ExploreCommand {
         let schedule = Arc::new(Schedule::new(source));
         let server = self.server.clone().port(0).seed(seed).journal(10_000).start().await?;
         server.faults().set_schedule(Some(Arc::clone(&schedule)));
-        let mut output = tempfile::tempfile()?;
         let (program, arguments) = self.command.split_first().ok_or_else(|| {
-            io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "no command; allowed is a program with its arguments after --",
-            )
+            invalid("no command; allowed is a program with its arguments after --".to_owned())
         })?;
+        let (output, writer) = Output::pipe()?;
         let mut command = Command::new(program);
-        command.args(arguments).envs(server.environment()).env("AWS_ENDPOINT_URL", server.endpoint_url());
-        command.env("AWS_DEFAULT_REGION", "us-east-1").stdin(Stdio::null());
-        command.stdout(output.try_clone()?).stderr(output.try_clone()?).kill_on_drop(true);
+        let variables = server.environment();
+        let region =
+            variables.iter().find(|(name, _)| *name == "AWS_REGION").map(|(_, region)| region.clone());
+        command.args(arguments).stdin(Stdio::null()).envs(variables);
+        // What only some clients read.
+        command.env("AWS_ENDPOINT_URL", server.endpoint_url());
+        command.envs(region.map(|region| ("AWS_DEFAULT_REGION", region)));
+        command.stdout(writer.try_clone()?).stderr(writer).kill_on_drop(true);
         // A group of its own, so that what it starts ends with it.
         #[cfg(unix)]
         command.process_group(0);
         let explain =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", program.display()));
         let mut child = Group::of(command.spawn().map_err(explain)?);
+        // It has an end of the pipe.
+        drop(command);
         let ended = tokio::time::timeout(self.timeout, child.leader.wait()).await;
         let failure = match ended {
             Ok(status) => failure_of(status?),
@@ -273,7 +324,7 @@ impl ExploreCommand {
         };
         drop(child);
         let failure = match failure {
-            Some(failure) => Some(format!("{failure}\n\n{}", end_of(&mut output)?)),
+            Some(failure) => Some(format!("{failure}\n\n{}", output.end().await)),
             None => None,
         };
         let rows = rows(&server);
@@ -294,7 +345,7 @@ fn rows(server: &MockSqs) -> Vec<Row> {
         let failure = request.error_code().map(ToString::to_string).unwrap_or_default();
         let (input, output) = request.in_json();
         let what = messages.text(request.action_name(), &input, &output, &failure);
-        Row { at: request.time().saturating_since(start), who: "".into(), what, disturbed }
+        Row { at: request.time().saturating_since(start), who: request.caller().into(), what, disturbed }
     };
     requests.all().iter().map(&mut row).collect()
 }
@@ -346,15 +397,43 @@ fn failure_of(status: ExitStatus) -> Option<String> {
     })
 }
 
-/// The end of the output of a command.
-fn end_of(output: &mut std::fs::File) -> io::Result<String> {
-    let length = output.metadata()?.len();
-    output.seek(io::SeekFrom::Start(length.saturating_sub(MAX_OUTPUT)))?;
-    let mut bytes = Vec::new();
-    output.take(MAX_OUTPUT).read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<_> = text.lines().map(|line| format!("    {line}")).collect();
-    Ok(lines.join("\n"))
+/// The output of a command, which is read by a thread.
+struct Output {
+    last: Arc<Mutex<VecDeque<u8>>>,
+    reading: JoinHandle<()>,
+}
+
+impl Output {
+    fn pipe() -> io::Result<(Self, io::PipeWriter)> {
+        let (mut reader, writer) = io::pipe()?;
+        let last = Arc::<Mutex<VecDeque<u8>>>::default();
+        let reading = spawn_blocking({
+            let last = Arc::clone(&last);
+            move || {
+                let mut bytes = vec![0; MAX_OUTPUT];
+                while let Ok(read @ 1..) = reader.read(&mut bytes) {
+                    let mut last = last.lock();
+                    last.extend(bytes.iter().take(read));
+                    let too_many = last.len().saturating_sub(MAX_OUTPUT);
+                    last.drain(..too_many);
+                }
+            }
+        });
+        Ok((Self { last, reading }, writer))
+    }
+
+    /// Its end. A process that has left the group may still write.
+    async fn end(self) -> String {
+        let _ = tokio::time::timeout(LAST_WORDS, self.reading).await;
+        let bytes: Vec<u8> = self.last.lock().iter().copied().collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<_> = text.lines().map(|line| format!("    {line}")).collect();
+        lines.join("\n")
+    }
+}
+
+fn invalid(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, text)
 }
 
 #[cfg(test)]

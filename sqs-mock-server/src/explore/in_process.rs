@@ -13,9 +13,9 @@ use tokio::time::Instant;
 
 use crate::control::schedule::{DEFAULT_RATE, Decision, Disturbance, Schedule, SchedulePlan, Source};
 use crate::control::seed::Seed;
-use crate::explore::run::{Run, text_of};
+use crate::explore::run::Run;
 use crate::explore::shrink::{Shrinker, Shrunk};
-use crate::explore::{Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Runs, Trial, by_kind};
+use crate::explore::{Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Replay, Runs, Trial, progress};
 use crate::mock::MockSqs;
 use crate::mock::builder::MockSqsBuilder;
 
@@ -25,6 +25,10 @@ const PLAN: &str = "SQS_EXPLORE_PLAN";
 
 /// The other schedules that are tried.
 const OTHERS: u64 = 100;
+
+/// The failure if there was nothing to disturb.
+const NO_CALLS: &str =
+    "no process made a call that can be disturbed; start one with `Run::process`, and use its client";
 
 /// The time of a run, by the virtual clock. A test that takes longer fails.
 const TOO_LONG: Duration = Duration::from_secs(30 * 24 * 3_600);
@@ -108,7 +112,7 @@ impl Explore {
     ///
     /// # Panics
     /// A schedule breaks the test. The text has the smallest plan that does, what happened, and a line that repeats it. The settings
-    /// of the server are invalid.
+    /// of the server are invalid. It is called in a runtime of tokio: it has its own.
     pub fn run<F, T>(self, test: impl Fn(Run) -> F)
     where
         F: Future<Output = T>,
@@ -126,7 +130,7 @@ impl Explore {
     /// A schedule breaks the test.
     ///
     /// # Panics
-    /// The settings of the server are invalid, or a plan in the environment is.
+    /// The settings of the server are invalid, or a plan in the environment is. It is called in a runtime of tokio: it has its own.
     pub fn check<F, T>(&self, test: impl Fn(Run) -> F) -> Result<Explored, Box<Broken>>
     where
         F: Future<Output = T>,
@@ -149,14 +153,19 @@ impl Explore {
                 0 => Source::plan(&SchedulePlan::default()),
                 _ => Source::seed(seed, self.rate, &self.kinds),
             };
-            let trial = self.try_one(seed, source, &test);
+            let mut trial = self.try_one(seed, source, &test);
+            if trial.calls == 0 && trial.failure.is_none() {
+                trial.failure = Some(NO_CALLS.to_owned());
+            }
             explored.schedules += u32::from(number > 0);
             explored.add(&trial.made, trial.calls, start.elapsed());
             if number > 0 {
                 interleavings.insert(trial.interleaving());
             }
             explored.interleavings = interleavings.len();
-            explored.show_progress(self.schedules);
+            if !is_in_a_test() {
+                explored.show_progress(self.schedules);
+            }
             if trial.failure.is_some() {
                 return Err(Box::new(self.broken(seed, trial, explored, &test)));
             }
@@ -170,7 +179,10 @@ impl Explore {
         F: Future<Output = T>,
         T: Outcome,
     {
-        let mut smallest = self.smaller(seed, trial, &test);
+        if !is_in_a_test() {
+            progress("");
+        }
+        let mut smallest = self.smaller(seed, trial, MAX_TRIES, &test);
         let mut tries = smallest.tries;
         for next in 1..=OTHERS {
             if smallest.plan.decisions.len() <= ENOUGH || tries >= MAX_TRIES {
@@ -180,7 +192,7 @@ impl Explore {
             let trial = self.try_one(seed, Source::seed(seed, self.rate * FEWER, &self.kinds), &test);
             tries += 1;
             if trial.failure.is_some() {
-                let other = self.smaller(seed, trial, &test);
+                let other = self.smaller(seed, trial, MAX_TRIES.saturating_sub(tries), &test);
                 tries += other.tries;
                 let is_smaller = other.plan.decisions.len() < smallest.plan.decisions.len();
                 if is_smaller && other.runs.failed > 0 {
@@ -192,7 +204,7 @@ impl Explore {
     }
 
     /// Leaves out what is not needed.
-    fn smaller<F, T>(&self, seed: u64, trial: Trial, test: impl Fn(Run) -> F) -> Broken
+    fn smaller<F, T>(&self, seed: u64, trial: Trial, at_most: usize, test: impl Fn(Run) -> F) -> Broken
     where
         F: Future<Output = T>,
         T: Outcome,
@@ -210,7 +222,7 @@ impl Explore {
         };
         let is_repeatable = fails(&decisions);
         let Shrunk { kept, tries, is_minimal } = if is_repeatable {
-            let mut shrinker = Shrinker::new(decisions, MAX_TRIES);
+            let mut shrinker = Shrinker::new(decisions, at_most);
             while let Some(shorter) = shrinker.candidate() {
                 shrinker.tell(fails(&shorter));
             }
@@ -244,13 +256,9 @@ impl Explore {
     {
         let start = Instant::now();
         let trial = self.try_one(seed, Source::plan(&plan), test);
-        let explored = Explored {
-            schedules: 1,
-            calls: trial.calls,
-            decisions: by_kind(&trial.made.decisions),
-            interleavings: 1,
-            took: start.elapsed(),
-        };
+        let replay = Replay { made: trial.made.decisions.len(), planned: plan.decisions.len() };
+        let mut explored = Explored { schedules: 1, replay: Some(replay), ..Explored::default() };
+        explored.add(&trial.made, trial.calls, start.elapsed());
         match trial.failure {
             None => Ok(explored),
             Some(failure) => Err(Box::new(Broken {
@@ -296,19 +304,26 @@ impl Explore {
             Ok(failure) => failure,
             Err(panic) => Some(panic),
         };
-        let failure = run.shared.failure.lock().take().or(failure);
-        let (made, calls, rows) = (schedule.made(), schedule.calls(), run.shared.trace.rows());
+        let failure = run.failure().or(failure);
+        let (made, calls, rows) = (schedule.made(), schedule.calls(), run.rows());
         // Drops the processes, whose futures may use the runtime.
         drop(runtime);
         Trial { failure, made, calls, rows }
     }
 }
 
-/// A line that runs the plan in this test again.
+/// A line that runs the plan in this test again. Threads of tests have the name of their test.
 fn repeat(seed: u64, plan: &SchedulePlan) -> String {
-    let thread = std::thread::current();
-    let name = thread.name().filter(|name| *name != "main").unwrap_or_default();
-    format!("{SEED}={seed} {PLAN}='{plan}' cargo test {name}").trim_end().to_owned()
+    let variables = format!("{SEED}={seed} {PLAN}='{plan}'");
+    match std::thread::current().name() {
+        Some(name) if is_in_a_test() => format!("{variables} cargo test {name}"),
+        _ => format!("run it with {variables}"),
+    }
+}
+
+/// Whether it runs on a thread of a test, whose terminal is that of the test harness.
+fn is_in_a_test() -> bool {
+    std::thread::current().name().is_some_and(|name| name != "main")
 }
 
 /// The result of a test, or of a process.
@@ -335,6 +350,11 @@ thread_local! {
     static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
+/// The text and the place of the last panic of this thread.
+pub(crate) fn last_panic() -> Option<String> {
+    LAST_PANIC.take()
+}
+
 /// Runs something whose panics are its result, and not shown.
 fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
@@ -349,8 +369,15 @@ fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
             }
         }));
     });
+    LAST_PANIC.set(None);
     IS_QUIET.set(true);
     let result = catch_unwind(AssertUnwindSafe(run));
     IS_QUIET.set(false);
     result.map_err(|panic| LAST_PANIC.take().unwrap_or_else(|| text_of(&*panic)))
+}
+
+/// The text of a panic.
+fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a text".to_owned())
 }

@@ -98,12 +98,30 @@ pub(crate) struct Row {
     disturbed: Option<Box<str>>,
 }
 
+impl Row {
+    /// The width of the column of those who act.
+    fn width(rows: &[Self]) -> usize {
+        rows.iter().map(|row| row.who.len()).max().unwrap_or(0)
+    }
+
+    fn line(&self, width: usize) -> String {
+        let Self { at, who, what, disturbed } = self;
+        let mark = disturbed.as_ref().map(|mark| format!("   <- {mark}")).unwrap_or_default();
+        format!("  {:>9.3} s  {who:width$}  {what}{mark}\n", at.as_secs_f64())
+    }
+}
+
 /// What a report says of a disturbed call.
 fn mark(Decision { call, disturbance }: &Decision) -> Box<str> {
     format!("#{}: {}", call.number, disturbance.about()).into()
 }
 
-/// Tells calls of SQS. Receipt handles become the messages that were received with them.
+/// The name of the queue in an input; empty if there is none.
+fn queue_of(input: &Value) -> &str {
+    input["QueueUrl"].as_str().map(name_of).or(input["QueueName"].as_str()).unwrap_or_default()
+}
+
+/// The texts of calls of SQS. Receipt handles become the messages that were received with them.
 #[derive(Debug, Default)]
 struct Messages {
     by_handle: HashMap<String, String>,
@@ -112,8 +130,7 @@ struct Messages {
 impl Messages {
     /// A call in AWS JSON, and how it failed.
     fn text(&mut self, action: &str, input: &Value, output: &Value, failure: &str) -> String {
-        let queue =
-            input["QueueUrl"].as_str().map(name_of).or(input["QueueName"].as_str()).unwrap_or_default();
+        let queue = queue_of(input);
         let shown = |body: &Value, group: &Value| {
             let body = excerpt(body.as_str().unwrap_or_default(), SHOWN);
             group.as_str().map_or(body.clone(), |group| format!("{body} of group {group}"))
@@ -183,6 +200,20 @@ pub struct Explored {
     pub interleavings: usize,
     /// In real time.
     pub took: Duration,
+    replay: Option<Replay>,
+}
+
+/// The disturbances of a replay that took place, and those of its plan.
+#[derive(Clone, Copy, Debug)]
+struct Replay {
+    made: usize,
+    planned: usize,
+}
+
+impl Display for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} disturbances took place", self.made, self.planned)
+    }
 }
 
 impl Explored {
@@ -213,13 +244,16 @@ impl Display for Explored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let disturbances: usize = self.decisions.values().sum();
         let Self { schedules, calls, interleavings, took, .. } = self;
-        write!(f, "explored {schedules} schedules, ")?;
+        if let Some(replay) = self.replay {
+            return write!(f, "the plan does not break the test; {replay}");
+        }
+        write!(f, "explored {schedules} {}, ", if *schedules == 1 { "schedule" } else { "schedules" })?;
         if *interleavings > 0 {
             write!(f, "{interleavings} of them different, ")?;
         }
-        writeln!(f, "with {disturbances} disturbances of {calls} calls, in {:.1} s", took.as_secs_f64())?;
+        write!(f, "with {disturbances} disturbances of {calls} calls, in {:.1} s", took.as_secs_f64())?;
         let kinds: Vec<_> = self.decisions.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
-        write!(f, "  {}", kinds.join(", "))
+        if kinds.is_empty() { Ok(()) } else { write!(f, "\n  {}", kinds.join(", ")) }
     }
 }
 
@@ -270,19 +304,22 @@ impl Display for Broken {
         if plan.decisions.is_empty() {
             writeln!(f, "the test fails without any disturbance: {failure}")?;
         } else {
-            let schedules = explored.schedules;
-            writeln!(f, "schedule {schedules} breaks the test: {failure}")?;
             let count = plan.decisions.len();
             let Runs { failed, of } = self.runs;
             let again = if failed == of { String::new() } else { format!(", in {failed} of {of} runs") };
-            match (failed, self.is_minimal, count) {
-                (0, ..) => writeln!(
-                    f,
-                    "\nWith the same {count} disturbances, it passed when it ran again. It depends on more than the schedule:"
-                )?,
-                (_, true, 1) => writeln!(f, "\nOne disturbance is enough to break it{again}:")?,
-                (_, true, _) => writeln!(f, "\nIt takes {count} disturbances to break it{again}:")?,
-                (_, false, _) => writeln!(f, "\nThese disturbances break it{again}:")?,
+            if let Some(replay) = explored.replay {
+                writeln!(f, "the plan breaks the test{again}: {failure}\n\n{replay}:")?;
+            } else {
+                writeln!(f, "schedule {} breaks the test: {failure}\n", explored.schedules)?;
+                match (failed, self.is_minimal, count) {
+                    (0, ..) => writeln!(
+                        f,
+                        "With the same {count} disturbances, it passed when it ran again. It depends on more than the schedule:"
+                    )?,
+                    (_, true, 1) => writeln!(f, "One disturbance is enough to break it{again}:")?,
+                    (_, true, _) => writeln!(f, "It takes {count} disturbances to break it{again}:")?,
+                    (_, false, _) => writeln!(f, "These {count} disturbances break it{again}:")?,
+                }
             }
             for Decision { call, disturbance } in &plan.decisions {
                 writeln!(f, "  {call}: {}", disturbance.about())?;
@@ -305,19 +342,16 @@ fn table(rows: &[Row]) -> String {
         let near = at.saturating_sub(AROUND)..=at + AROUND;
         near.clone().any(is_disturbed) || at + AROUND >= rows.len() || rows.len() <= MAX_ROWS / 2
     };
-    // Two columns, or one if all are by the same.
-    let width = rows.iter().map(|row| row.who.len() + 2).filter(|width| *width > 2).max().unwrap_or(0);
+    let width = Row::width(rows);
     let (mut text, mut shown, mut left_out) = (String::new(), 0, 0);
-    for (at, Row { at: time, who, what, disturbed }) in rows.iter().enumerate() {
+    for (at, row) in rows.iter().enumerate() {
         if !is_shown(at) || shown == MAX_ROWS {
             left_out += 1;
             continue;
         }
         tell_left_out(&mut text, std::mem::take(&mut left_out));
         shown += 1;
-        let mark = disturbed.as_ref().map(|mark| format!("   <- {mark}")).unwrap_or_default();
-        // Writing to a String does not fail.
-        let _ = writeln!(text, "  {:>9.3} s  {who:width$}{what}{mark}", time.as_secs_f64());
+        text.push_str(&row.line(width));
     }
     tell_left_out(&mut text, left_out);
     text
@@ -325,6 +359,7 @@ fn table(rows: &[Row]) -> String {
 
 fn tell_left_out(text: &mut String, rows: usize) {
     if rows > 0 {
+        // Writing to a String does not fail.
         let _ = writeln!(text, "             .. {rows} more");
     }
 }

@@ -1,5 +1,6 @@
 //! One run of a test under a schedule: its server, its processes, and what they did.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display};
 use std::future::Future;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 use aws_credential_types::Credentials;
 use bytes::Bytes;
-use http::Request;
+use http::{Request, StatusCode};
 use parking_lot::Mutex;
 use serde_json::Value;
 use sqs_client::Client;
@@ -17,17 +18,27 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
 use crate::config::file::excerpt;
-use crate::control::schedule::{Call, Disturbance, JUMP, SLOW, Schedule, SchedulePlan};
-use crate::explore::in_process::Outcome;
-use crate::explore::{Messages, Row, SHOWN, mark};
+use crate::control::clock::{Clock, Timestamp};
+use crate::control::schedule::{Call, CallName, Disturbance, JUMP, SLOW, Schedule, SchedulePlan};
+use crate::explore::in_process::{Outcome, last_panic};
+use crate::explore::{Messages, Row, SHOWN, mark, queue_of};
 use crate::mock::MockSqs;
 use crate::router::InProcess;
 
 /// How long a process that ended with an error or was killed is down, in virtual time.
 const RESTART: Duration = Duration::from_secs(1);
 
-/// After this number of starts, a process that ends with an error makes the run fail.
-const MAX_STARTS: u32 = 1_000;
+/// The errors with which a process may end before the run fails.
+const MAX_ERRORS: u32 = 1_000;
+
+/// How long a call takes at least, in virtual time: so time passes for a process that calls again and again without waiting.
+const LATENCY: Duration = Duration::from_millis(1);
+
+/// The calls and other rows of a run. A run with more fails.
+const MAX_TRACED: usize = 50_000;
+
+/// The caller of [`Run::client`].
+const TEST: &str = "test";
 
 /// How long queues must be empty to be [quiet](Run::until_quiet).
 const QUIET: Duration = Duration::from_secs(5);
@@ -45,7 +56,9 @@ pub struct Run {
 pub(crate) struct Shared {
     server: MockSqs,
     schedule: Arc<Schedule>,
-    pub(crate) trace: Arc<Trace>,
+    trace: Trace,
+    /// The names of processes.
+    names: Mutex<HashSet<String>>,
     /// Why the run fails, besides the result of the test.
     pub(crate) failure: Mutex<Option<String>>,
 }
@@ -53,8 +66,9 @@ pub(crate) struct Shared {
 impl Run {
     pub(crate) fn new(server: MockSqs, schedule: Arc<Schedule>) -> Self {
         let trace =
-            Arc::new(Trace { start: Instant::now(), rows: Mutex::default(), messages: Mutex::default() });
-        Self { shared: Arc::new(Shared { server, schedule, trace, failure: Mutex::default() }) }
+            Trace { start: server.clock().now(), clock: server.clock().clone(), state: Mutex::default() };
+        let shared = Shared { server, schedule, trace, names: Mutex::default(), failure: Mutex::default() };
+        Self { shared: Arc::new(shared) }
     }
 
     /// The server, to look into its queues or inject faults.
@@ -67,9 +81,32 @@ impl Run {
         self.shared.schedule.made()
     }
 
+    /// What happened so far, a line each: calls, restarts and [records](Ledger). The same seed gives the same text, if the code under
+    /// test is deterministic.
+    pub fn trace(&self) -> String {
+        let rows = self.rows();
+        let width = Row::width(&rows);
+        rows.iter().map(|row| row.line(width)).collect()
+    }
+
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        self.shared.trace.rows(&self.shared.schedule)
+    }
+
+    /// Why the run fails, besides the result of the test.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let is_full = self.shared.trace.is_full();
+        let too_many = || {
+            format!(
+                "the run has more than {MAX_TRACED} calls; does a process receive again and again without waiting?"
+            )
+        };
+        self.shared.failure.lock().clone().or_else(|| is_full.then(too_many))
+    }
+
     /// A client that no schedule disturbs, for what the test itself does.
     pub fn client(&self) -> Client {
-        let transport = self.transport("test", Arc::default());
+        let transport = self.transport(TEST, Arc::default());
         Client::from_conf(self.shared.server.client_config().transport(transport).build())
     }
 
@@ -81,7 +118,7 @@ impl Run {
     /// Tasks that it has spawned go on, until they meet one of these.
     ///
     /// # Panics
-    /// The name is not made of 1 to 40 letters, digits, `-` and `_`.
+    /// The name is not made of 1 to 40 letters, digits, `-` and `_`, or it is taken: by another process, or `test` by the test.
     pub fn process<F, T>(&self, name: &str, start: impl Fn(Process) -> F + Send + 'static)
     where
         F: Future<Output = T> + Send + 'static,
@@ -92,6 +129,8 @@ impl Run {
             (1..=40).contains(&name.len()) && name.bytes().all(is_legal),
             "{name:?} is not the name of a process; allowed are 1 to 40 letters, digits, - and _"
         );
+        let is_free = name != TEST && self.shared.names.lock().insert(name.to_owned());
+        assert!(is_free, "{name:?} is taken; allowed is a name that no other process has, nor the test");
         let (run, name) = (self.clone(), name.to_owned());
         drop(tokio::spawn(async move { run.supervise(&name, start).await }));
     }
@@ -101,6 +140,7 @@ impl Run {
         F: Future<Output = T> + Send + 'static,
         T: Outcome + Send + 'static,
     {
+        let mut errors = 0;
         for number in 1.. {
             let fence = Arc::<Fence>::default();
             let kill = Arc::clone(&fence);
@@ -122,15 +162,16 @@ impl Run {
                 }
                 Some(Ok(outcome)) => match outcome.failure() {
                     None => return trace.add(name, "ends".to_owned()),
-                    Some(error) if number == MAX_STARTS => {
-                        return self.fail(format!("process {name} has failed {number} times: {error}"));
+                    Some(error) => {
+                        errors += 1;
+                        if errors == MAX_ERRORS {
+                            return self.fail(format!("process {name} has failed {errors} times: {error}"));
+                        }
+                        trace.add(name, format!("ends with an error: {error}"));
                     }
-                    Some(error) => trace.add(name, format!("ends with an error: {error}")),
                 },
                 Some(Err(error)) => {
-                    let panic = error
-                        .try_into_panic()
-                        .map_or_else(|error| error.to_string(), |panic| text_of(&*panic));
+                    let panic = last_panic().unwrap_or_else(|| error.to_string());
                     return self.fail(format!("process {name} panicked: {panic}"));
                 }
             }
@@ -146,10 +187,8 @@ impl Run {
         self.shared.failure.lock().get_or_insert(text);
     }
 
-    fn transport(&self, caller: &str, fence: Arc<Fence>) -> Fenced<InProcess> {
-        let tracing =
-            Some((caller.into(), Arc::clone(&self.shared.trace), Arc::clone(&self.shared.schedule)));
-        Fenced { inner: self.shared.server.transport(), fence, tracing }
+    fn transport(&self, caller: &str, fence: Arc<Fence>) -> Wire {
+        Wire { inner: self.shared.server.transport(), run: self.clone(), caller: caller.into(), fence }
     }
 
     /// Waits until all queues except dead-letter queues have been empty for five seconds, at most an hour, in virtual time. Messages
@@ -158,7 +197,7 @@ impl Run {
         let end = Instant::now() + PATIENCE;
         let mut since = None;
         while Instant::now() < end {
-            if self.shared.failure.lock().is_some() {
+            if self.failure().is_some() {
                 return;
             }
             let now = Instant::now();
@@ -208,9 +247,7 @@ impl Process {
 
     /// A handle that refuses after a kill, for what the process changes outside of SQS: a database, a ledger.
     pub fn fenced<T: Clone>(&self, inner: &T) -> Fenced<T> {
-        let caller = self.name.clone();
-        let tracing = (caller, Arc::clone(&self.run.shared.trace), Arc::clone(&self.run.shared.schedule));
-        Fenced { inner: inner.clone(), fence: Arc::clone(&self.fence), tracing: Some(tracing) }
+        Fenced { inner: inner.clone(), process: self.clone() }
     }
 
     /// Calls another service, which the schedule disturbs like SQS: the call may fail before it is made, its answer may be lost, it
@@ -232,10 +269,10 @@ impl Process {
             is_legal(service) && is_legal(action),
             "{action:?} of {service:?}: spaces and colons are not allowed"
         );
-        if self.fence.is_closed() {
-            return Err(Disturbed(Killed.to_string()));
-        }
+        let killed = || Disturbed(Killed.to_string());
+        self.fence.unless_closed(sleep(LATENCY)).await.map_err(|Killed| killed())?;
         let shared = &self.run.shared;
+        shared.trace.begin(&self.name, action, service, format!("{action} {service}"));
         let call = Call {
             caller: &self.name,
             action,
@@ -245,31 +282,29 @@ impl Process {
             is_process: true,
             is_of_sqs: false,
         };
-        let decision = shared.schedule.decide(call);
-        let mark = decision.as_ref().map(mark);
-        shared.trace.push(Instant::now(), &self.name, format!("{action} {service}"), mark);
-        let decision = decision.map(|decision| decision.disturbance);
+        let decision = shared.schedule.decide(call).map(|decision| decision.disturbance);
         let failed =
             |disturbance: Disturbance| Err(Disturbed(format!("{action} {service}: {}", disturbance.about())));
+        if let Some(
+            before @ (Disturbance::LoseRequest | Disturbance::ServerError | Disturbance::KillBefore),
+        ) = decision
+        {
+            return failed(before);
+        }
+        let done = self.fence.unless_closed(work).await.map_err(|Killed| killed())?;
         match decision {
-            Some(
-                before @ (Disturbance::LoseRequest | Disturbance::ServerError | Disturbance::KillBefore),
-            ) => {
-                return failed(before);
+            Some(Disturbance::LoseResponse) => return failed(Disturbance::LoseResponse),
+            Some(Disturbance::KillAfter) => {
+                self.fence.close();
+                return failed(Disturbance::KillAfter);
             }
-            Some(Disturbance::Slow) => sleep(SLOW).await,
+            Some(Disturbance::Slow) => {
+                self.fence.unless_closed(sleep(SLOW)).await.map_err(|Killed| killed())?;
+            }
+            Some(Disturbance::Jump) => shared.server.clock().advance(JUMP),
             _ => {}
         }
-        let done = work.await;
-        match decision {
-            Some(after @ (Disturbance::LoseResponse | Disturbance::KillAfter)) => failed(after),
-            _ if self.fence.is_closed() => Err(Disturbed(Killed.to_string())),
-            Some(Disturbance::Jump) => {
-                shared.server.clock().advance(JUMP);
-                Ok(done)
-            }
-            _ => Ok(done),
-        }
+        Ok(done)
     }
 
     /// How often the process was started, this start included.
@@ -293,6 +328,15 @@ impl Fence {
 
     fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// The result of a future, which is dropped when the process is killed.
+    async fn unless_closed<T>(&self, future: impl Future<Output = T>) -> Result<T, Killed> {
+        tokio::select! {
+            biased;
+            () = self.closed() => Err(Killed),
+            done = future => Ok(done),
+        }
     }
 
     async fn closed(&self) {
@@ -333,8 +377,7 @@ impl std::error::Error for Disturbed {}
 #[derive(Clone, Debug)]
 pub struct Fenced<T> {
     inner: T,
-    fence: Arc<Fence>,
-    tracing: Option<(Box<str>, Arc<Trace>, Arc<Schedule>)>,
+    process: Process,
 }
 
 impl<T> Fenced<T> {
@@ -343,7 +386,7 @@ impl<T> Fenced<T> {
     /// # Errors
     /// [`Killed`].
     pub fn get(&self) -> Result<&T, Killed> {
-        if self.fence.is_closed() { Err(Killed) } else { Ok(&self.inner) }
+        if self.process.fence.is_closed() { Err(Killed) } else { Ok(&self.inner) }
     }
 }
 
@@ -354,46 +397,56 @@ impl Fenced<Ledger> {
     /// [`Killed`].
     pub fn record(&self, key: impl Display) -> Result<(), Killed> {
         let ledger = self.get()?;
-        if let Some((caller, trace, _)) = &self.tracing {
-            trace.add(caller, format!("records {}", excerpt(&key.to_string(), SHOWN)));
-        }
+        let Process { run, name, .. } = &self.process;
+        run.shared.trace.add(name, format!("records {}", excerpt(&key.to_string(), SHOWN)));
         ledger.record(key);
         Ok(())
     }
 }
 
-impl Transport for Fenced<InProcess> {
+/// The transport of a client in a run.
+#[derive(Clone, Debug)]
+struct Wire {
+    inner: InProcess,
+    run: Run,
+    caller: Box<str>,
+    fence: Arc<Fence>,
+}
+
+impl Transport for Wire {
     fn send(&self, request: Request<Bytes>) -> TransportFuture<'_> {
-        let killed = || TransportError::new(TransportErrorKind::Connect, Killed);
+        let killed = |Killed| TransportError::new(TransportErrorKind::Connect, Killed);
         Box::pin(async move {
-            let inner = self.get().map_err(|_| killed())?;
-            let Some((caller, trace, schedule)) = &self.tracing else { return inner.send(request).await };
+            self.fence.unless_closed(sleep(LATENCY)).await.map_err(killed)?;
+            let Shared { trace, schedule, .. } = &*self.run.shared;
             let call = TracedCall::of(&request);
-            let start = Instant::now();
-            let made = schedule.made_count();
-            let answer = inner.send(request).await;
-            let decided = schedule.made_since(made).into_iter().find(|one| *one.call.caller == **caller);
-            if !call.action.is_empty() {
-                let decided = decided.as_ref().map(mark);
-                trace.call(
-                    caller,
-                    start,
-                    &call,
-                    answer.as_ref().ok().map(|answer| (answer.status().as_u16(), &**answer.body())),
-                    decided,
-                );
+            let row = trace.begin_call(&self.caller, &call);
+            let answer = self.fence.unless_closed(self.inner.send(request)).await.map_err(killed)?;
+            if let Some((at, name)) = row {
+                trace.finish_call(at, &call, answer.as_ref().ok());
+                if schedule.decision(&name) == Some(Disturbance::KillAfter) {
+                    self.fence.close();
+                }
             }
-            if self.fence.is_closed() { Err(killed()) } else { answer }
+            if self.fence.is_closed() { Err(killed(Killed)) } else { answer }
         })
     }
 }
 
-/// What happened in a run, in virtual time.
+/// What happened in a run.
 #[derive(Debug)]
-pub(crate) struct Trace {
-    start: Instant,
-    rows: Mutex<Vec<Row>>,
-    messages: Mutex<Messages>,
+struct Trace {
+    start: Timestamp,
+    clock: Clock,
+    state: Mutex<Traced>,
+}
+
+#[derive(Debug, Default)]
+struct Traced {
+    rows: Vec<(Row, Option<CallName>)>,
+    /// The calls so far, which count as those of a schedule do.
+    calls: HashMap<[Box<str>; 3], u32>,
+    messages: Messages,
 }
 
 /// The parts of a call that people want to see.
@@ -413,39 +466,66 @@ impl TracedCall {
 }
 
 impl Trace {
+    fn is_full(&self) -> bool {
+        self.state.lock().rows.len() >= MAX_TRACED
+    }
+
     fn add(&self, who: &str, what: String) {
-        self.push(Instant::now(), who, what, None);
+        self.push(&mut self.state.lock(), who, what, None);
     }
 
-    fn push(&self, at: Instant, who: &str, what: String, disturbed: Option<Box<str>>) {
-        let at = at.saturating_duration_since(self.start);
-        self.rows.lock().push(Row { at, who: who.into(), what, disturbed });
+    fn push(&self, state: &mut Traced, who: &str, what: String, call: Option<CallName>) {
+        if state.rows.len() < MAX_TRACED {
+            let at = self.clock.now().saturating_since(self.start);
+            state.rows.push((Row { at, who: who.into(), what, disturbed: None }, call));
+        }
     }
 
-    pub(crate) fn rows(&self) -> Vec<Row> {
-        self.rows.lock().clone()
+    /// A call begins. Returns its row and its name.
+    fn begin(&self, who: &str, action: &str, target: &str, what: String) -> (usize, CallName) {
+        let mut state = self.state.lock();
+        let number = state.calls.entry([who.into(), action.into(), target.into()]).or_default();
+        *number += 1;
+        let name =
+            CallName { caller: who.into(), action: action.into(), queue: target.into(), number: *number };
+        self.push(&mut state, who, what, Some(name.clone()));
+        (state.rows.len() - 1, name)
     }
 
-    fn call(
+    fn begin_call(&self, who: &str, TracedCall { action, input }: &TracedCall) -> Option<(usize, CallName)> {
+        let what = self.state.lock().messages.text(action, input, &Value::Null, "no answer");
+        (!action.is_empty()).then(|| self.begin(who, action, queue_of(input), what))
+    }
+
+    fn finish_call(
         &self,
-        who: &str,
-        start: Instant,
+        at: usize,
         TracedCall { action, input }: &TracedCall,
-        answer: Option<(u16, &[u8])>,
-        disturbed: Option<Box<str>>,
+        answer: Option<&http::Response<Bytes>>,
     ) {
-        let output: Value =
-            answer.and_then(|(_, body)| serde_json::from_slice(body).ok()).unwrap_or_default();
-        let result = match answer {
-            None => "no answer".to_owned(),
-            Some((200, _)) => String::new(),
-            Some((status, _)) => {
-                let code = output["__type"].as_str().and_then(|code| code.rsplit('#').next());
-                format!("{status} {}", code.unwrap_or_default())
-            }
+        let Some(answer) = answer else { return };
+        let output: Value = serde_json::from_slice(answer.body()).unwrap_or_default();
+        let code = output["__type"].as_str().and_then(|code| code.rsplit('#').next()).unwrap_or_default();
+        let failure = match answer.status() {
+            StatusCode::OK => String::new(),
+            status => format!("{} {code}", status.as_u16()),
         };
-        let what = self.messages.lock().text(action, input, &output, &result);
-        self.push(start, who, what, disturbed);
+        let mut state = self.state.lock();
+        let what = state.messages.text(action, input, &output, &failure);
+        if let Some((row, _)) = state.rows.get_mut(at) {
+            row.what = what;
+        }
+    }
+
+    fn rows(&self, schedule: &Schedule) -> Vec<Row> {
+        let made: HashMap<_, _> =
+            schedule.made().decisions.into_iter().map(|made| (made.call.clone(), made)).collect();
+        let state = self.state.lock();
+        let rows = state.rows.iter().map(|(row, call)| {
+            let decision = call.as_ref().and_then(|call| made.get(call));
+            Row { disturbed: decision.map(mark), ..row.clone() }
+        });
+        rows.collect()
     }
 }
 
@@ -543,9 +623,3 @@ impl Display for NotAsExpected {
 }
 
 impl std::error::Error for NotAsExpected {}
-
-/// The text of a panic.
-pub(crate) fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a text".to_owned())
-}

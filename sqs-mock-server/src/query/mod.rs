@@ -245,7 +245,14 @@ impl<A: Actions> Api for Query<A> {
             Some(Resource::Topic(topic)) => Some(topic),
             _ => None,
         };
-        Told { account: &context.account, region: &context.region, queue: None, topic, waited: None }
+        Told {
+            name: "",
+            account: &context.account,
+            region: &context.region,
+            queue: None,
+            topic,
+            waited: None,
+        }
     }
 
     fn warnings(context: &Context) -> Box<[String]> {

@@ -14,7 +14,7 @@ use sqs_client::wire::service_error::{ErrorCode, Fault as Blame, ServiceError};
 use sqs_client::wire::sign::VerifyError;
 
 use crate::control::arn::{QueueArn, Resource};
-use crate::control::caller::{Caller, access_key, is_trusted, scheme};
+use crate::control::caller::{Caller, is_trusted, name_of_caller, scheme};
 use crate::control::clock::Timestamp;
 use crate::control::faults::fault::{Damage, FailingEntry, Failure, Plan, ReceiveChange};
 use crate::control::faults::{Request, Rule};
@@ -81,7 +81,7 @@ impl Endpoint {
             is_trusted: is_trusted(head),
             is_retry: self.service.is_strict() && is_retry(head),
             redeliver: false,
-            caller: if self.service.faults().has_schedule() { access_key(head).into() } else { "".into() },
+            caller: if self.service.faults().has_schedule() { name_of_caller(head) } else { "".into() },
             receive: ReceiveChange::default(),
             trace: Trace::default(),
         }
@@ -264,8 +264,8 @@ impl Api for Endpoint {
     }
 
     fn told(context: &Context) -> Told<'_> {
-        let Context { account, region, trace, .. } = context;
-        Told { account, region, queue: trace.queue(), topic: None, waited: trace.waited() }
+        let Context { account, region, trace, caller, .. } = context;
+        Told { name: caller, account, region, queue: trace.queue(), topic: None, waited: trace.waited() }
     }
 
     fn warnings(context: &Context) -> Box<[String]> {
@@ -514,6 +514,7 @@ async fn run<O: Serve>(
         }
         style.output::<O>(&output, request_id)
     });
+    service.faults().delays().delay(plan.pause).await;
     match encoded {
         Ok(encoded) => Ok((answer(encoded), damage)),
         Err(error) => Err(Failed::Refused(error.into(), damage)),

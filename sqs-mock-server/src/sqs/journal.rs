@@ -156,6 +156,12 @@ impl RecordedRequest {
         one_line(&members.map_or_else(text, |members| members.join(" ")), at_most)
     }
 
+    /// The caller, in a run under a schedule.
+    #[cfg(feature = "cli")]
+    pub(crate) fn caller(&self) -> &str {
+        self.record.caller.as_ref().map_or("", |caller| &caller.name)
+    }
+
     /// Input and output, as far as they are AWS JSON; else null.
     #[cfg(feature = "cli")]
     pub(crate) fn in_json(&self) -> (Value, Value) {

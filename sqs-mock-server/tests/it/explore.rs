@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sqs_client::Client;
-use sqs_client::types::{Message, MessageSystemAttributeName, QueueAttributeName};
+use sqs_client::types::{
+    Message, MessageSystemAttributeName, QueueAttributeName, SendMessageBatchRequestEntry,
+};
 use sqs_mock_server::explore::{
     Broken, Decision, Disturbance, Explore, Fenced, Ledger, Process, Run, SchedulePlan,
 };
@@ -294,6 +296,209 @@ fn replay_makes_the_decisions_of_the_plan_and_no_others() {
     assert_eq!(runs.get(), 1);
 }
 
+/// Runs a script as a process, under one plan. Three messages are in the queue, in one group if it is FIFO.
+fn scripted<F>(
+    plan: &str,
+    script: impl Fn(Process, String, Fenced<Ledger>) -> F + Clone + Send + 'static,
+) -> Vec<String>
+where
+    F: Future<Output = Tested> + Send + 'static,
+{
+    let recorded = RefCell::new(Vec::new());
+    let plan: SchedulePlan = plan.parse().unwrap();
+    Explore::new().replay(plan.clone()).run(|run| {
+        let (script, recorded, plan) = (script.clone(), &recorded, &plan);
+        async move {
+            let url = create(&run, "orders").await.unwrap();
+            for order in 0..3 {
+                run.client()
+                    .send_message()
+                    .queue_url(&url)
+                    .message_body(order.to_string())
+                    .send()
+                    .await
+                    .unwrap();
+            }
+            let ledger = Ledger::default();
+            run.process("worker", {
+                let ledger = ledger.clone();
+                move |process| {
+                    let ledger = process.fenced(&ledger);
+                    script(process, url.clone(), ledger)
+                }
+            });
+            tokio::time::sleep(Duration::from_secs(300)).await;
+            assert_eq!(&run.decisions(), plan, "the plan took place");
+            recorded.replace(ledger.recorded());
+        }
+    });
+    recorded.into_inner()
+}
+
+/// Receives at once, a second later, and after the visibility timeout.
+async fn receives(process: Process, url: String, ledger: Fenced<Ledger>) -> Tested {
+    let client = process.client();
+    for pause in [1, 40, 0] {
+        let received = client.receive_message().queue_url(&url).max_number_of_messages(10).send().await?;
+        let bodies: Vec<_> = received.messages().iter().map(|one| one.body().unwrap()).collect();
+        ledger.record(bodies.concat())?;
+        tokio::time::sleep(Duration::from_secs(pause)).await;
+    }
+    Ok(())
+}
+
+#[test]
+fn disturbances_of_a_receive_do_what_they_say() {
+    let sorted = |body: &String| {
+        let mut chars: Vec<_> = body.chars().collect();
+        chars.sort_unstable();
+        chars.into_iter().collect::<String>()
+    };
+    let undisturbed = scripted("", receives);
+    assert_eq!(undisturbed.iter().map(sorted).collect::<Vec<_>>(), ["012", "", "012"]);
+    let disturbed = |effect: &str| scripted(&format!("worker ReceiveMessage orders #1: {effect}"), receives);
+    assert_eq!(disturbed("reorder")[0], undisturbed[0].chars().rev().collect::<String>());
+    for (effect, expected) in [
+        ("miss", ["", "012", "012"]),
+        ("repeat", ["012", "012", "012"]),
+        ("end_lease", ["012", "012", "012"]),
+        ("jump", ["012", "012", "012"]),
+        ("lose_request", ["012", "", "012"]),
+    ] {
+        let found = disturbed(effect);
+        assert_eq!(found.iter().map(sorted).collect::<Vec<_>>(), expected, "{effect}");
+    }
+    let fewer = disturbed("fewer");
+    assert_eq!((fewer[0].len(), fewer[1].len()), (1, 2), "{fewer:?}");
+    // The client asks again, for messages that are in flight.
+    assert_eq!(disturbed("lose_response")[0], "");
+}
+
+/// Sends an order, and says how many there are, how long it took, and which start of the process it was.
+async fn sends(process: Process, url: String, ledger: Fenced<Ledger>) -> Tested {
+    let client = process.client();
+    let start = tokio::time::Instant::now();
+    if process.starts() == 1 {
+        client.send_message().queue_url(&url).message_body("3").send().await?;
+    }
+    let names = QueueAttributeName::ApproximateNumberOfMessages;
+    let counts = client.get_queue_attributes().queue_url(&url).attribute_names(names.clone()).send().await?;
+    let count = counts.attributes.unwrap().remove(&names).unwrap();
+    ledger.record(format!("{count} after {} s, start {}", start.elapsed().as_secs(), process.starts()))?;
+    Ok(())
+}
+
+#[test]
+fn disturbances_of_a_send_do_what_they_say() {
+    for (effect, expected) in [
+        ("lose_request", "4 after 0 s, start 1"),
+        ("lose_response", "5 after 0 s, start 1"),
+        ("throttle", "4 after 0 s, start 1"),
+        ("server_error", "4 after 0 s, start 1"),
+        ("slow", "4 after 2 s, start 1"),
+        ("jump", "4 after 0 s, start 1"),
+        ("kill_before", "3 after 0 s, start 2"),
+        ("kill_after", "4 after 0 s, start 2"),
+    ] {
+        assert_eq!(
+            scripted(&format!("worker SendMessage orders #1: {effect}"), sends),
+            [expected],
+            "{effect}"
+        );
+    }
+}
+
+#[test]
+fn one_entry_of_a_batch_fails() {
+    let batch = |process: Process, url: String, ledger: Fenced<Ledger>| async move {
+        let entry = |id: &str| {
+            SendMessageBatchRequestEntry::builder().id(id).message_body(id).build().map_err(Box::new)
+        };
+        let sent = process.client().send_message_batch().queue_url(url).entries(entry("a")?);
+        let sent = sent.entries(entry("b")?).send().await?;
+        ledger.record(format!("{} sent, {} failed", sent.successful().len(), sent.failed().len()))?;
+        Ok(())
+    };
+    let recorded = scripted("worker SendMessageBatch orders #1: fail_entry", batch);
+    assert_eq!(recorded, ["1 sent, 1 failed"]);
+}
+
+#[test]
+fn disturbances_of_another_service_do_what_they_say() {
+    let charges = |process: Process, _, ledger: Fenced<Ledger>| async move {
+        if process.starts() > 1 {
+            return Ok(());
+        }
+        let start = tokio::time::Instant::now();
+        process.call("bank", "charge", async { ledger.record("charged") }).await??;
+        ledger.record(format!("told after {} s", start.elapsed().as_secs()))?;
+        Ok(())
+    };
+    for (effect, expected) in [
+        ("lose_request", &[][..]),
+        ("server_error", &[]),
+        ("kill_before", &[]),
+        ("lose_response", &["charged"]),
+        ("kill_after", &["charged"]),
+        ("slow", &["charged", "told after 2 s"]),
+        ("jump", &["charged", "told after 0 s"]),
+    ] {
+        assert_eq!(scripted(&format!("worker charge bank #1: {effect}"), charges), expected, "{effect}");
+    }
+}
+
+/// A receive that waits takes its messages before its process is killed.
+#[test]
+fn process_is_killed_after_a_receive_that_waits() {
+    let script = |process: Process, url: String, ledger: Fenced<Ledger>| async move {
+        let client = process.client();
+        let receive = || client.receive_message().queue_url(&url).max_number_of_messages(10);
+        if process.starts() == 1 {
+            receive().send().await?;
+            receive().visibility_timeout(100).wait_time_seconds(20).send().await?;
+        } else {
+            let received = receive().send().await?;
+            ledger.record(received.messages().len())?;
+        }
+        Ok(())
+    };
+    // The messages of the first receive are visible again, and the second, which waits, takes them: the plan jumps.
+    let plan = "worker ReceiveMessage orders #1: jump; worker ReceiveMessage orders #2: kill_after";
+    assert_eq!(scripted(plan, script), ["0"]);
+}
+
+#[test]
+fn process_that_never_waits_ends_the_run() {
+    async fn worker(process: Process, url: String) -> Tested {
+        let client = process.client();
+        loop {
+            client.receive_message().queue_url(&url).send().await?;
+        }
+    }
+    let explore = Explore::new().schedules(1);
+    let broken = explore.check(|run| async move {
+        let url = create(&run, "orders").await?;
+        place(&run, &url).await?;
+        run.process("worker", move |process| worker(process, url.clone()));
+        run.until_quiet().await;
+        Ok::<_, sqs_client::Error>(())
+    });
+    let failure = broken.unwrap_err().failure;
+    assert!(failure.starts_with("the run has more than 50000 calls; does a process receive"), "{failure}");
+}
+
+#[test]
+fn test_without_a_process_is_told_so() {
+    let broken = Explore::new().check(|run| async move { run.until_quiet().await }).unwrap_err();
+    assert!(broken.failure.starts_with("no process made a call that can be disturbed"), "{broken}");
+}
+
+#[test]
+#[should_panic(expected = "\"test\" is taken; allowed is a name that no other process has, nor the test")]
+fn process_has_a_name_of_its_own() {
+    Explore::new().run(|run| async move { run.process("test", |_| async {}) });
+}
+
 #[test]
 fn failure_without_a_disturbance_is_told_so() {
     let broken = explored("orders", acknowledges_last, |_| Err("always".into())).unwrap_err();
@@ -305,5 +510,6 @@ fn failure_without_a_disturbance_is_told_so() {
 fn panic_of_a_process_is_the_failure() {
     let worker = |_, _, _| async { panic!("out of paper") };
     let broken = explored("orders", worker, |_| Ok(())).unwrap_err();
-    assert!(broken.failure.contains("process worker panicked: out of paper"), "{broken}");
+    let text = "process worker panicked: out of paper at sqs-mock-server/tests/it/explore.rs:";
+    assert!(broken.failure.starts_with(text), "{broken}");
 }

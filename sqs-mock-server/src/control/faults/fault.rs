@@ -427,6 +427,8 @@ pub(crate) struct Plan {
     pub(crate) redeliver: Vec<Arc<Rule>>,
     /// Changes of a receive, by a schedule.
     pub(crate) receive: ReceiveChange,
+    /// How long the response to a request that was applied takes, by a schedule.
+    pub(crate) pause: Duration,
     /// How much time passes for the service when the request is applied, by a schedule.
     pub(crate) jump: Duration,
     /// The damage to the response.
@@ -517,7 +519,7 @@ impl Plan {
             Disturbance::ServerError => {
                 self.rejection = Some(Rejection::Error(failure(Some(SERVER_ERROR))));
             }
-            Disturbance::Slow => self.latency = self.latency.saturating_add(SLOW),
+            Disturbance::Slow => self.pause = SLOW,
             Disturbance::FailEntry => {
                 let index = decision.call.number as usize % entries.max(1);
                 let failure = failure(Some(SERVER_ERROR));
