@@ -231,7 +231,11 @@ impl ExploreCommand {
         end: Instant,
     ) -> io::Result<Broken> {
         let decisions = made.decisions;
-        let (mut runs, again) = self.run_again(seed, &decisions).await?;
+        let (mut runs, again) = match decisions.as_slice() {
+            // The run without disturbances was that of the empty plan.
+            [] => (Runs { failed: 1, of: 1 }, None),
+            _ => self.run_again(seed, &decisions).await?,
+        };
         let mut best = again.unwrap_or(failed);
         if !runs.is_majority() {
             let shrunk = Shrunk { kept: decisions, tries: 0, is_minimal: false };

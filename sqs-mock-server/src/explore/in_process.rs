@@ -220,7 +220,8 @@ impl Explore {
             }
             is_broken
         };
-        let is_repeatable = fails(&decisions);
+        // The run without disturbances was that of the empty plan.
+        let is_repeatable = decisions.is_empty() || fails(&decisions);
         let Shrunk { kept, tries, is_minimal } = if is_repeatable {
             let mut shrinker = Shrinker::new(decisions, at_most);
             while let Some(shorter) = shrinker.candidate() {

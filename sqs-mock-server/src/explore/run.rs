@@ -35,7 +35,7 @@ const MAX_ERRORS: u32 = 1_000;
 const LATENCY: Duration = Duration::from_millis(1);
 
 /// The calls and other rows of a run. A run with more fails.
-const MAX_TRACED: usize = 50_000;
+const MAX_TRACED: usize = 20_000;
 
 /// The caller of [`Run::client`].
 const TEST: &str = "test";

@@ -484,7 +484,7 @@ fn process_that_never_waits_ends_the_run() {
         Ok::<_, sqs_client::Error>(())
     });
     let failure = broken.unwrap_err().failure;
-    assert!(failure.starts_with("the run has more than 50000 calls; does a process receive"), "{failure}");
+    assert!(failure.starts_with("the run has more than 20000 calls; does a process receive"), "{failure}");
 }
 
 #[test]
