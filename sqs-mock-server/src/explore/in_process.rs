@@ -94,8 +94,8 @@ impl Explore {
         self
     }
 
-    /// Runs this plan alone, with the [seed](Self::seed) of its report, instead of many schedules: a test that keeps a mended mistake
-    /// away.
+    /// Runs this plan alone, with the [seed](Self::seed) of its report, instead of many schedules: a regression test for a mistake that
+    /// was mended.
     ///
     /// ```
     /// # use sqs_mock_server::explore::Explore;

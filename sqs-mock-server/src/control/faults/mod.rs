@@ -68,7 +68,7 @@ struct Shared {
     injected: AtomicU64,
     /// Not held while a rule is locked or while user conditions run.
     rules: RwLock<Vec<Arc<Rule>>>,
-    /// What goes wrong by name.
+    /// The schedule, if there is one.
     schedule: RwLock<Option<Arc<Schedule>>>,
     delays: Delays,
 }
@@ -103,7 +103,7 @@ impl Faults {
         self.shared.any.store(self.schedule().is_some(), Ordering::Release);
     }
 
-    /// Sets what goes wrong by name, or ends that. Calls count from 1 again.
+    /// Sets the schedule, or ends it. Calls count from 1 again.
     pub(crate) fn set_schedule(&self, schedule: Option<Arc<Schedule>>) {
         let rules = self.shared.rules.write();
         let any = !rules.is_empty() || schedule.is_some();
@@ -111,7 +111,7 @@ impl Faults {
         self.shared.any.store(any, Ordering::Release);
     }
 
-    /// What goes wrong by name.
+    /// The schedule, if there is one.
     pub(crate) fn schedule(&self) -> Option<Arc<Schedule>> {
         self.shared.schedule.read().clone()
     }

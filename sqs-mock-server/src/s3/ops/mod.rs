@@ -64,7 +64,8 @@ fn timestamp(millis: u64) -> Timestamp {
     (SystemTime::UNIX_EPOCH + Duration::from_millis(millis)).into()
 }
 
-/// The error of S3 that the store returned. An I/O error becomes `InternalError`, which tells it: who embeds the server may see no log.
+/// The error of S3 that the store returned. The text of an I/O error is in the response, too, since an embedded
+/// server may have no log.
 pub(crate) fn refused(error: io::Error) -> S3Error {
     error.downcast().unwrap_or_else(|error| {
         tracing::warn!(%error, "I/O error of S3");
