@@ -1,4 +1,4 @@
-//! Run with: `cargo run --example quickstart`
+//! Run with: `cargo run -p quickstart`
 //!
 //! Sends messages with attributes to a standard and a FIFO queue, and receives them. The client verifies the MD5 digests of
 //! bodies and attributes on send and on receive.
@@ -8,25 +8,29 @@ use std::error::Error;
 
 use sqs_client::Client;
 use sqs_client::types::{Message, MessageAttributeValue, MessageSystemAttributeName, QueueAttributeName};
+use sqs_mock_server::MockSqs;
 
 const HELP: &str = "\
-Sends messages with attributes to a standard and a FIFO queue and receives them. The client verifies all MD5 digests.";
+Sends messages with attributes to a standard and a FIFO queue and receives them. The client verifies all MD5 digests.
+
+It starts an embedded server, unless AWS_ENDPOINT_URL_SQS names another.";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    if sqs_examples::shows_help(HELP)? {
+    if std::env::args().nth(1).is_some() {
+        println!("{HELP}");
         return Ok(());
     }
-    let (client, _server) = sqs_examples::connect().await?;
+    let (client, _server) = connect().await?;
 
     println!("\nA standard queue delivers at least once, in any order.");
-    let created = client.create_queue().queue_name(sqs_examples::fresh("quickstart")).send().await?;
+    let created = client.create_queue().queue_name(fresh("quickstart")).send().await?;
     send_and_receive(&client, created.queue_url().unwrap_or_default(), None).await?;
 
     println!("\nA FIFO queue delivers exactly once, in order within a message group.");
     let created = client
         .create_queue()
-        .queue_name(sqs_examples::fresh("quickstart.fifo"))
+        .queue_name(fresh("quickstart.fifo"))
         .attributes(QueueAttributeName::FifoQueue, "true")
         .attributes(QueueAttributeName::ContentBasedDeduplication, "true")
         .send()
@@ -35,6 +39,25 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     println!("\nDone. Next: cargo run --example fifo");
     Ok(())
+}
+
+/// A client, and the embedded server, which stops when it is dropped.
+async fn connect() -> Result<(Client, Option<MockSqs>), Box<dyn Error>> {
+    if let Some(url) = std::env::var("AWS_ENDPOINT_URL_SQS").ok().filter(|url| !url.is_empty()) {
+        println!("server     {url} (set by AWS_ENDPOINT_URL_SQS)");
+        return Ok((Client::from_env()?, None));
+    }
+    let server = MockSqs::start().await;
+    println!("server     {} (embedded; set AWS_ENDPOINT_URL_SQS for another)", server.endpoint_url());
+    let mut config = server.client_config();
+    // Over HTTP, as in production: `server.client()` uses no socket.
+    config.set_transport(None);
+    Ok((Client::from_conf(config.build()), Some(server)))
+}
+
+/// A queue name that no earlier run had. SQS rejects the name of a deleted queue for a minute.
+fn fresh(name: &str) -> String {
+    format!("{}-{name}", std::process::id())
 }
 
 async fn send_and_receive(client: &Client, url: &str, group: Option<&str>) -> Result<(), Box<dyn Error>> {
