@@ -133,17 +133,17 @@ fn explored(queue: &'static str) -> Explored {
 #[test]
 fn seed_repeats_a_run_of_producer_and_consumer_exactly() {
     let trace = |queue: &'static str| {
-        let last = RefCell::new(String::new());
-        let explore = Explore::new().schedules(1).seed(6).rate(0.2);
+        let all = RefCell::new(Vec::new());
+        let explore = Explore::new().schedules(5).seed(6).rate(0.2);
         explore.run(|run| {
-            let last = &last;
+            let all = &all;
             async move {
                 let result = test(run.clone(), queue).await;
-                last.replace(format!("{}\n{}", run.decisions(), run.trace()));
+                all.borrow_mut().push(format!("{}\n{}", run.decisions(), run.trace()));
                 result
             }
         });
-        last.into_inner()
+        all.into_inner().concat()
     };
     for queue in ["orders", "orders.fifo"] {
         let first = trace(queue);

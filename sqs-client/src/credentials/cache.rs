@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{self, ProvideCredentials as _, SharedCredentialsProvider};
-use tokio::sync::watch;
+use tokio::sync::SetOnce;
 use tokio::time::{Instant, timeout};
 
 use super::exchange::{reason, shared, transient};
@@ -92,7 +92,18 @@ type Outcome = Result<Credentials, Arc<CredentialsError>>;
 #[derive(Clone, Debug)]
 struct Renewal {
     begun: Instant,
-    outcome: watch::Receiver<Option<Outcome>>,
+    /// `None` if the task has died. Those who wait are woken in their order, so that runs of tests repeat.
+    outcome: Arc<SetOnce<Option<Outcome>>>,
+}
+
+/// Tells those who wait for a renewal when its task dies.
+struct Dying(Arc<SetOnce<Option<Outcome>>>);
+
+impl Drop for Dying {
+    fn drop(&mut self) {
+        // It may have an outcome.
+        let _ = self.0.set(None);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -134,13 +145,12 @@ impl CredentialsCache {
                 }
                 return Ok(valid);
             }
-            let Some((mut renewal, is_own)) = self.join(now) else { continue };
+            let Some((renewal, is_own)) = self.join(now) else { continue };
             // `timeout` accepts any duration; a sum of an instant and a long one panics.
             let left = self.stalls_after().saturating_sub(renewal.begun.elapsed());
-            let ended = timeout(left, renewal.outcome.wait_for(Option::is_some));
-            match ended.await.map(|outcome| outcome.map(|outcome| outcome.clone())) {
-                Ok(Ok(Some(outcome))) => return outcome.map_err(|error| shared(&error)),
-                Ok(_) if is_own => {
+            match timeout(left, renewal.outcome.wait()).await {
+                Ok(Some(outcome)) => return outcome.clone().map_err(|error| shared(&error)),
+                Ok(None) if is_own => {
                     self.end(&renewal);
                     return Err(transient("the provider panicked, or its runtime was shut down"));
                 }
@@ -159,14 +169,15 @@ impl CredentialsCache {
         if let Some(running) = self.running(&state) {
             return Some((running.clone(), false));
         }
-        let (sender, outcome) = watch::channel(None);
-        let renewal = Renewal { begun: Instant::now(), outcome };
+        let renewal = Renewal { begun: Instant::now(), outcome: Arc::default() };
         state.renewal = Some(renewal.clone());
         let (cache, own) = (Arc::clone(self), renewal.clone());
+        let dying = Dying(Arc::clone(&renewal.outcome));
         tokio::spawn(async move {
             let outcome = call(&cache.provider, cache.timeout).await.map_err(Arc::new);
             cache.keep(&own, &outcome, now);
-            sender.send_replace(Some(outcome));
+            // Nobody else sets it.
+            let _ = dying.0.set(Some(outcome));
         });
         Some((renewal, true))
     }
@@ -247,7 +258,7 @@ impl State {
     }
 
     fn is_latest(&self, renewal: &Renewal) -> bool {
-        self.renewal.as_ref().is_some_and(|latest| latest.outcome.same_channel(&renewal.outcome))
+        self.renewal.as_ref().is_some_and(|latest| Arc::ptr_eq(&latest.outcome, &renewal.outcome))
     }
 }
 

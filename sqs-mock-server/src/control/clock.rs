@@ -214,6 +214,7 @@ impl Clock {
             match setting {
                 ClockSetting::Frozen(_) => moved.await,
                 ClockSetting::Running(_) => tokio::select! {
+                    biased;
                     () = moved => {}
                     () = tokio::time::sleep(left) => {}
                 },

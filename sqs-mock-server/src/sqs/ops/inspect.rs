@@ -283,6 +283,7 @@ impl Service {
             return Some(found);
         }
         tokio::select! {
+            biased;
             () = created_or_deleted => {}
             () = changed => {}
             () = self.shared.moment(next) => {}

@@ -181,6 +181,7 @@ impl Mover {
         tokio::spawn(async move {
             let mover = &under_way.mover;
             tokio::select! {
+                biased;
                 () = mover.shared.stopped() => {}
                 () = mover.run() => {}
             }
@@ -201,6 +202,7 @@ impl Mover {
                     tokio::task::yield_now().await;
                 }
                 MoveStep::WaitUntil(moment) => tokio::select! {
+                    biased;
                     () = self.shared.clock.sleep_until(moment) => {}
                     () = cancelled => {}
                 },
