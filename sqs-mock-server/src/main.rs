@@ -107,11 +107,17 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     Ok(())
 }
 
+/// The exit code of `explore` if it cannot run. A schedule that breaks the command has 1.
+const CANNOT_RUN: i32 = 2;
+
 /// Explores a command, until it is done or a signal ends it.
 async fn explore(config: Config, arguments: ExploreArguments) -> Result<(), String> {
     let has_directory = config.s3.as_ref().is_some_and(|s3| s3.directory.is_some());
     if config.data.is_some() || has_directory {
-        return Err("explore cannot be combined with a data directory or a directory of S3: each run has a new server".to_owned());
+        eprintln!(
+            "error: explore cannot be combined with a data directory or a directory of S3: each run has a new server"
+        );
+        exit(CANNOT_RUN)
     }
     let mut signals = Signals::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
     let mut explored = ExploreCommand::new(arguments.command)
@@ -147,20 +153,30 @@ async fn explore(config: Config, arguments: ExploreArguments) -> Result<(), Stri
             }
             .to_owned())
         }
-        // Another exit code than that of a schedule that breaks the command.
         Err(error) => {
             eprintln!("error: {error}");
-            exit(2)
+            exit(CANNOT_RUN)
         }
     }
 }
 
-/// This program and its flags, up to the subcommand.
+/// This program and its flags, without those of the subcommand.
 fn invocation() -> Vec<OsString> {
-    let mut words: Vec<_> = env::args_os().take_while(|word| word != "--").collect();
-    let subcommand = words.iter().rposition(|word| word == "explore");
-    words.truncate(subcommand.unwrap_or(words.len()));
-    words
+    const OWN: [&str; 6] = ["--kinds", "--rate", "--replay", "--schedules", "--seed", "--timeout"];
+    let mut words = env::args_os().take_while(|word| word != "--");
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        match OWN.iter().find_map(|own| text.strip_prefix(own)) {
+            Some("") => drop(words.next()),
+            Some(rest) if rest.starts_with('=') => {}
+            _ => kept.push(word),
+        }
+    }
+    if let Some(subcommand) = kept.iter().rposition(|word| word == "explore") {
+        kept.remove(subcommand);
+    }
+    kept
 }
 
 /// Waits for a signal and stops gracefully. A second signal ends the process immediately.

@@ -291,6 +291,10 @@ struct NewSchedule {
 /// `POST /_mock/schedule`. Calls count from 1 again.
 pub(crate) fn set_schedule(ask: &Ask<'_>) -> Answered {
     let NewSchedule { seed, rate, kinds, plan } = ask.content()?;
+    let planned = plan.iter().flat_map(|plan| &plan.decisions).map(|one| &one.disturbance);
+    if let Some(kill) = kinds.iter().flatten().chain(planned).find(|kind| kind.is_kill()) {
+        return Err(Refusal::bad(format!("{kill} needs a process of the module explore, in Rust")));
+    }
     let source = match (seed, plan) {
         (Some(_), Some(_)) => return Err(Refusal::bad("seed and plan cannot be combined")),
         (None, None) => return Err(Refusal::bad("no schedule; set seed, or plan")),
@@ -302,9 +306,6 @@ pub(crate) fn set_schedule(ask: &Ask<'_>) -> Answered {
             let rate = rate.unwrap_or(DEFAULT_RATE);
             if !(0.0..=1.0).contains(&rate) {
                 return Err(Refusal::bad(format!("rate must be a number from 0 to 1, not {rate}")));
-            }
-            if let Some(kill) = kinds.iter().flatten().find(|kind| kind.is_kill()) {
-                return Err(Refusal::bad(format!("{kill} needs a process of the module explore, in Rust")));
             }
             Source::seed(seed, rate, &kinds.unwrap_or_else(|| Disturbance::VARIANTS.to_vec()))
         }

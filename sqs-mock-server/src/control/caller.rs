@@ -15,6 +15,9 @@ use crate::control::session::{AccountId, Session};
 /// The maximum length of a region name in a request; those of AWS have at most 15 characters.
 const MAX_REGION: usize = 32;
 
+/// The characters of an access key that name a caller in a schedule; those of AWS have at most 128.
+const MAX_NAME: usize = 128;
+
 /// The account and region of a caller, claimed by the request or proven by its signature.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Caller<'a> {
@@ -58,8 +61,9 @@ pub(crate) fn name_of_caller(head: &Parts) -> Box<str> {
     let header = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
     let credential = parts_of(header).find_map(|part| part.strip_prefix(b"Credential="));
     let key = credential.and_then(|credential| credential.split(|byte| *byte == b'/').next());
-    let legal = |byte: &u8| if byte.is_ascii_alphanumeric() { char::from(*byte) } else { '_' };
-    let name: String = key.unwrap_or_default().iter().map(legal).collect();
+    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    let legal = |byte: &u8| if is_legal(*byte) { char::from(*byte) } else { '_' };
+    let name: String = key.unwrap_or_default().iter().take(MAX_NAME).map(legal).collect();
     if name.is_empty() { "anonymous".into() } else { name.into() }
 }
 

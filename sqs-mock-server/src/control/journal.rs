@@ -169,6 +169,12 @@ pub(crate) struct PendingRecord<'a> {
     open: Option<Open<'a>>,
 }
 
+impl Caller {
+    fn bytes(&self) -> usize {
+        self.region.len() + self.account.len() + self.name.len()
+    }
+}
+
 /// The input of a request in AWS JSON or the Query protocol.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
@@ -375,7 +381,7 @@ impl Record {
 
     /// Its approximate size, for the limit of the journal.
     pub(crate) fn bytes(&self) -> usize {
-        let caller = self.caller.as_ref().map_or(0, |caller| caller.region.len() + caller.account.len());
+        let caller = self.caller.as_ref().map_or(0, Caller::bytes);
         let path = self.input.as_ref().and_then(|input| input.path.as_ref()).map_or(0, |path| path.len());
         let resource = self.resource.as_ref().map_or(0, Resource::bytes);
         let warnings: usize = self.warnings.iter().map(String::len).sum();

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use sqs_client::wire::validate;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::control::seed::Seed;
@@ -231,7 +232,13 @@ pub(crate) struct Call<'a> {
     pub(crate) is_process: bool,
     /// Whether it is a call of SQS; others are of a service of which nothing else is known.
     pub(crate) is_of_sqs: bool,
+    /// Its number, if the caller counts its calls.
+    pub(crate) number: Option<CallNumber>,
 }
+
+/// The number of a call, from 1, by this caller, of this action, on this queue: an extension of requests in this process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallNumber(pub(crate) u32);
 
 /// Kills a process.
 type Kill = Arc<dyn Fn() + Send + Sync>;
@@ -359,7 +366,8 @@ impl Schedule {
 
     /// Names a call, and decides about it. A process that is to be killed before the call is, when this returns.
     pub(crate) fn decide(&self, call: Call<'_>) -> Option<Decision> {
-        if (call.is_of_sqs && !ACTIONS.contains(&call.action)) || call.caller.is_empty() {
+        let is_known = ACTIONS.contains(&call.action) && validate::queue::name(call.queue).is_ok();
+        if (call.is_of_sqs && !is_known) || call.caller.is_empty() {
             return None;
         }
         let mut state = self.state.lock();
@@ -373,7 +381,7 @@ impl Schedule {
             return None;
         }
         let number = state.calls.entry(key).or_default();
-        *number += 1;
+        *number = call.number.map_or(*number + 1, |CallNumber(number)| number);
         let name = CallName {
             caller: call.caller.into(),
             action: call.action.into(),
@@ -427,7 +435,16 @@ mod tests {
 
     fn call<'a>(action: &'a str, queue: &'a str) -> Call<'a> {
         let is_fifo = queue.ends_with(".fifo");
-        Call { caller: "worker", action, queue, is_fifo, entries: 3, is_process: false, is_of_sqs: true }
+        Call {
+            caller: "worker",
+            action,
+            queue,
+            is_fifo,
+            entries: 3,
+            is_process: false,
+            is_of_sqs: true,
+            number: None,
+        }
     }
 
     fn decided(schedule: &Schedule, calls: &[Call<'_>]) -> Vec<Option<Decision>> {

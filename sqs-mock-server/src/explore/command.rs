@@ -1,10 +1,12 @@
 //! Runs of a command in any language: a server for each, over HTTP, in real time.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -12,14 +14,15 @@ use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use strum::VariantArray as _;
 use tokio::process::{Child, Command};
-use tokio::task::{JoinHandle, spawn_blocking};
-use tokio::time::Instant;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout_at};
 
 use crate::control::faults::fault::NOTE;
 use crate::control::schedule::{DEFAULT_RATE, Decision, Disturbance, Schedule, SchedulePlan, Source};
 use crate::explore::shrink::{Shrinker, Shrunk};
 use crate::explore::{
-    Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Messages, Replay, Row, Runs, Trial, mark, progress,
+    Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Messages, ProgressLine, Replay, Row, Runs, Trial, mark,
+    progress,
 };
 use crate::mock::MockSqs;
 use crate::mock::builder::MockSqsBuilder;
@@ -142,7 +145,9 @@ impl ExploreCommand {
     /// # Cancel safety
     /// If the future is dropped, the command that runs is killed.
     pub async fn run(&self) -> io::Result<Result<Explored, Box<Broken>>> {
-        if let Some(kill) = self.kinds.iter().find(|kind| kind.is_kill()) {
+        let _line = ProgressLine;
+        let planned = self.replay.iter().flat_map(|plan| &plan.decisions).map(|one| &one.disturbance);
+        if let Some(kill) = self.kinds.iter().chain(planned).find(|kind| kind.is_kill()) {
             return Err(invalid(format!("{kill} needs a process of the module explore, in Rust")));
         }
         let start = Instant::now();
@@ -150,7 +155,8 @@ impl ExploreCommand {
         if let Some(plan) = &self.replay {
             let (mut runs, mut last) = (Runs { failed: 0, of: RUNS }, None);
             for _ in 0..runs.of {
-                let trial = self.try_one(self.seed, Source::plan(plan)).await?;
+                let mut trial = self.try_one(self.seed, Source::plan(plan)).await?;
+                trial.require_calls(NO_CALLS);
                 explored.add(&trial.made, trial.calls, start.elapsed());
                 let replay = Replay { made: trial.made.decisions.len(), planned: plan.decisions.len() };
                 if let Some(failure) = trial.failure {
@@ -175,9 +181,7 @@ impl ExploreCommand {
                 _ => Source::seed(seed, self.rate, &self.kinds),
             };
             let mut trial = self.try_one(seed, source).await?;
-            if trial.calls == 0 && trial.failure.is_none() {
-                trial.failure = Some(NO_CALLS.to_owned());
-            }
+            trial.require_calls(NO_CALLS);
             explored.schedules += u32::from(number > 0);
             explored.add(&trial.made, trial.calls, start.elapsed());
             explored.show_progress(self.schedules);
@@ -208,7 +212,9 @@ impl ExploreCommand {
                 break;
             }
             let seed = seed.wrapping_add(next);
-            let trial = self.try_one(seed, Source::seed(seed, self.rate * FEWER, &self.kinds)).await?;
+            let source = Source::seed(seed, self.rate * FEWER, &self.kinds);
+            let Ok(trial) = timeout_at(end, self.try_one(seed, source)).await else { break };
+            let trial = trial?;
             tries += 1;
             if let Some(failure) = trial.failure {
                 let found = (trial.made, (failure, trial.rows));
@@ -234,7 +240,11 @@ impl ExploreCommand {
         let (mut runs, again) = match decisions.as_slice() {
             // The run without disturbances was that of the empty plan.
             [] => (Runs { failed: 1, of: 1 }, None),
-            _ => self.run_again(seed, &decisions).await?,
+            _ => match timeout_at(end, self.run_again(seed, &decisions)).await {
+                Ok(again) => again?,
+                // There was no time to see whether it does so again.
+                Err(_) => (Runs { failed: 1, of: 1 }, None),
+            },
         };
         let mut best = again.unwrap_or(failed);
         if !runs.is_majority() {
@@ -242,9 +252,10 @@ impl ExploreCommand {
             return Ok(self.broken(seed, shrunk, runs, best));
         }
         let mut shrinker = Shrinker::new(decisions, at_most);
-        while let Some(shorter) = shrinker.candidate().filter(|_| Instant::now() < end) {
+        while let Some(shorter) = shrinker.candidate() {
             progress(&format!("{} disturbances break it, {} tries", shrinker.kept().len(), shrinker.tries()));
-            let (of_shorter, failed) = self.run_again(seed, &shorter).await?;
+            let Ok(again) = timeout_at(end, self.run_again(seed, &shorter)).await else { break };
+            let (of_shorter, failed) = again?;
             shrinker.tell(of_shorter.is_majority());
             if let Some(failed) = failed.filter(|_| of_shorter.is_majority()) {
                 (runs, best) = (of_shorter, failed);
@@ -285,7 +296,9 @@ impl ExploreCommand {
     fn repeat(&self, seed: u64, plan: &SchedulePlan) -> String {
         let timeout = match self.timeout {
             TIMEOUT => String::new(),
-            other => format!(" --timeout '{}'", humantime::format_duration(other)),
+            other => {
+                format!(" --timeout {}", quoted(&[humantime::format_duration(other).to_string().into()]))
+            }
         };
         let plan = match plan.decisions.as_slice() {
             [] => "--schedules 0".to_owned(),
@@ -351,7 +364,10 @@ fn rows(server: &MockSqs) -> Vec<Row> {
         let what = messages.text(request.action_name(), &input, &output, &failure);
         Row { at: request.time().saturating_since(start), who: request.caller().into(), what, disturbed }
     };
-    requests.all().iter().map(&mut row).collect()
+    // They are recorded at their ends.
+    let mut requests = requests.all().to_vec();
+    requests.sort_by_key(RecordedRequest::time);
+    requests.iter().map(&mut row).collect()
 }
 
 /// As a shell reads it.
@@ -404,16 +420,20 @@ fn failure_of(status: ExitStatus) -> Option<String> {
 /// The output of a command, which is read by a thread.
 struct Output {
     last: Arc<Mutex<VecDeque<u8>>>,
-    reading: JoinHandle<()>,
+    /// An error at its end.
+    reading: oneshot::Receiver<Infallible>,
 }
 
 impl Output {
     fn pipe() -> io::Result<(Self, io::PipeWriter)> {
         let (mut reader, writer) = io::pipe()?;
         let last = Arc::<Mutex<VecDeque<u8>>>::default();
-        let reading = spawn_blocking({
+        let (ended, reading) = oneshot::channel();
+        // A thread, as it may outlive the runtime: a process that has left the group keeps the pipe open.
+        thread::Builder::new().name("explore-output".to_owned()).spawn({
             let last = Arc::clone(&last);
             move || {
+                let _ended = ended;
                 let mut bytes = vec![0; MAX_OUTPUT];
                 while let Ok(read @ 1..) = reader.read(&mut bytes) {
                     let mut last = last.lock();
@@ -422,11 +442,11 @@ impl Output {
                     last.drain(..too_many);
                 }
             }
-        });
+        })?;
         Ok((Self { last, reading }, writer))
     }
 
-    /// Its end. A process that has left the group may still write.
+    /// Its last part. A process that has left the group may still write.
     async fn end(self) -> String {
         let _ = tokio::time::timeout(LAST_WORDS, self.reading).await;
         let bytes: Vec<u8> = self.last.lock().iter().copied().collect();

@@ -30,6 +30,9 @@ const OTHERS: u64 = 100;
 const NO_CALLS: &str =
     "no process made a call that can be disturbed; start one with `Run::process`, and use its client";
 
+/// The failure of a test that takes [too long](TOO_LONG).
+const NEVER_ENDED: &str = "the test has not ended within 30 days of virtual time";
+
 /// The time of a run, by the virtual clock. A test that takes longer fails.
 const TOO_LONG: Duration = Duration::from_secs(30 * 24 * 3_600);
 
@@ -97,7 +100,7 @@ impl Explore {
     /// Runs this plan alone, with the [seed](Self::seed) of its report, instead of many schedules: a regression test for a mistake that
     /// was mended.
     ///
-    /// ```
+    /// ```no_run
     /// # use sqs_mock_server::explore::Explore;
     /// let plan = "worker DeleteMessage orders #2: lose_response".parse()?;
     /// Explore::new().seed(7).replay(plan).run(|run| async move { run.until_quiet().await });
@@ -154,9 +157,7 @@ impl Explore {
                 _ => Source::seed(seed, self.rate, &self.kinds),
             };
             let mut trial = self.try_one(seed, source, &test);
-            if trial.calls == 0 && trial.failure.is_none() {
-                trial.failure = Some(NO_CALLS.to_owned());
-            }
+            trial.require_calls(NO_CALLS);
             explored.schedules += u32::from(number > 0);
             explored.add(&trial.made, trial.calls, start.elapsed());
             if number > 0 {
@@ -256,7 +257,8 @@ impl Explore {
         T: Outcome,
     {
         let start = Instant::now();
-        let trial = self.try_one(seed, Source::plan(&plan), test);
+        let mut trial = self.try_one(seed, Source::plan(&plan), test);
+        trial.require_calls(NO_CALLS);
         let replay = Replay { made: trial.made.decisions.len(), planned: plan.decisions.len() };
         let mut explored = Explored { schedules: 1, replay: Some(replay), ..Explored::default() };
         explored.add(&trial.made, trial.calls, start.elapsed());
@@ -295,9 +297,11 @@ impl Explore {
         });
         let tested = quietly(|| {
             runtime.block_on(async {
-                match tokio::time::timeout(TOO_LONG, test(run.clone())).await {
-                    Ok(outcome) => outcome.failure(),
-                    Err(_) => Some("the test has not ended within 30 days of virtual time".to_owned()),
+                tokio::select! {
+                    biased;
+                    failure = run.failed() => Some(failure),
+                    outcome = test(run.clone()) => outcome.failure(),
+                    () = tokio::time::sleep(TOO_LONG) => Some(NEVER_ENDED.to_owned()),
                 }
             })
         });

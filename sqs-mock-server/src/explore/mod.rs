@@ -165,6 +165,15 @@ struct Trial {
     rows: Vec<Row>,
 }
 
+impl Trial {
+    /// A run in which nothing could be disturbed fails.
+    fn require_calls(&mut self, failure: &str) {
+        if self.calls == 0 {
+            self.failure.get_or_insert_with(|| failure.to_owned());
+        }
+    }
+}
+
 #[cfg(feature = "explore")]
 impl Trial {
     /// Equal for runs in which the same happened in the same order.
@@ -361,6 +370,17 @@ fn tell_left_out(text: &mut String, rows: usize) {
     if rows > 0 {
         // Writing to a String does not fail.
         let _ = writeln!(text, "             .. {rows} more");
+    }
+}
+
+/// Clears the line that shows progress, when it is dropped.
+#[cfg(feature = "cli")]
+struct ProgressLine;
+
+#[cfg(feature = "cli")]
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        progress("");
     }
 }
 

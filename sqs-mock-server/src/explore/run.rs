@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display};
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,7 +20,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::config::file::excerpt;
 use crate::control::clock::{Clock, Timestamp};
-use crate::control::schedule::{Call, CallName, Disturbance, JUMP, SLOW, Schedule, SchedulePlan};
+use crate::control::schedule::{Call, CallName, CallNumber, Disturbance, JUMP, SLOW, Schedule, SchedulePlan};
 use crate::explore::in_process::{Outcome, last_panic};
 use crate::explore::{Messages, Row, SHOWN, mark, queue_of};
 use crate::mock::MockSqs;
@@ -93,6 +94,16 @@ impl Run {
         self.shared.trace.rows(&self.shared.schedule)
     }
 
+    /// Ends when the run has failed.
+    pub(crate) async fn failed(&self) -> String {
+        loop {
+            if let Some(failure) = self.failure() {
+                return failure;
+            }
+            sleep(RESTART).await;
+        }
+    }
+
     /// Why the run fails, besides the result of the test.
     pub(crate) fn failure(&self) -> Option<String> {
         let is_full = self.shared.trace.is_full();
@@ -146,7 +157,11 @@ impl Run {
             let kill = Arc::clone(&fence);
             self.shared.schedule.add_process(name, move || kill.close());
             let process = Process { run: self.clone(), name: name.into(), number, fence: Arc::clone(&fence) };
-            let mut task = tokio::spawn(start(process));
+            let Ok(started) = catch_unwind(AssertUnwindSafe(|| start(process))) else {
+                let panic = last_panic().unwrap_or_default();
+                return self.fail(format!("process {name} panicked: {panic}"));
+            };
+            let mut task = tokio::spawn(started);
             let ended = tokio::select! {
                 biased;
                 () = fence.closed() => None,
@@ -198,7 +213,8 @@ impl Run {
         let mut since = None;
         while Instant::now() < end {
             if self.failure().is_some() {
-                return;
+                // The run ends soon.
+                return std::future::pending().await;
             }
             let now = Instant::now();
             match (self.is_empty(), since) {
@@ -270,9 +286,9 @@ impl Process {
             "{action:?} of {service:?}: spaces and colons are not allowed"
         );
         let killed = || Disturbed(Killed.to_string());
-        self.fence.unless_closed(sleep(LATENCY)).await.map_err(|Killed| killed())?;
+        self.fence.enter().await.map_err(|Killed| killed())?;
         let shared = &self.run.shared;
-        shared.trace.begin(&self.name, action, service, format!("{action} {service}"));
+        let (_, name) = shared.trace.begin(&self.name, action, service, format!("{action} {service}"));
         let call = Call {
             caller: &self.name,
             action,
@@ -281,6 +297,7 @@ impl Process {
             entries: 0,
             is_process: true,
             is_of_sqs: false,
+            number: Some(CallNumber(name.number)),
         };
         let decision = shared.schedule.decide(call).map(|decision| decision.disturbance);
         let failed =
@@ -328,6 +345,15 @@ impl Fence {
 
     fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// Begins a call, which takes some time. A refusal takes longer, so that code that ignores errors does not stop the clock.
+    async fn enter(&self) -> Result<(), Killed> {
+        if self.is_closed() {
+            sleep(RESTART).await;
+            return Err(Killed);
+        }
+        self.unless_closed(sleep(LATENCY)).await
     }
 
     /// The result of a future, which is dropped when the process is killed.
@@ -414,13 +440,16 @@ struct Wire {
 }
 
 impl Transport for Wire {
-    fn send(&self, request: Request<Bytes>) -> TransportFuture<'_> {
+    fn send(&self, mut request: Request<Bytes>) -> TransportFuture<'_> {
         let killed = |Killed| TransportError::new(TransportErrorKind::Connect, Killed);
         Box::pin(async move {
-            self.fence.unless_closed(sleep(LATENCY)).await.map_err(killed)?;
+            self.fence.enter().await.map_err(killed)?;
             let Shared { trace, schedule, .. } = &*self.run.shared;
             let call = TracedCall::of(&request);
             let row = trace.begin_call(&self.caller, &call);
+            if let Some((_, name)) = &row {
+                request.extensions_mut().insert(CallNumber(name.number));
+            }
             let answer = self.fence.unless_closed(self.inner.send(request)).await.map_err(killed)?;
             if let Some((at, name)) = row {
                 trace.finish_call(at, &call, answer.as_ref().ok());
@@ -444,6 +473,8 @@ struct Trace {
 #[derive(Debug, Default)]
 struct Traced {
     rows: Vec<(Row, Option<CallName>)>,
+    /// Whether there were more.
+    is_full: bool,
     /// The calls so far, which count as those of a schedule do.
     calls: HashMap<[Box<str>; 3], u32>,
     messages: Messages,
@@ -459,51 +490,62 @@ struct TracedCall {
 impl TracedCall {
     fn of(request: &Request<Bytes>) -> Self {
         let target = request.headers().get("x-amz-target").and_then(|target| target.to_str().ok());
-        let action = target.and_then(|target| target.split_once('.')).map(|(_, action)| action.to_owned());
-        let input = serde_json::from_slice(request.body()).unwrap_or_default();
-        Self { action: action.unwrap_or_default(), input }
+        if let Some((_, action)) = target.and_then(|target| target.split_once('.')) {
+            let input = serde_json::from_slice(request.body()).unwrap_or_default();
+            return Self { action: action.to_owned(), input };
+        }
+        // The Query protocol.
+        let members = form_urlencoded::parse(request.body());
+        let input: Value =
+            members.map(|(name, value)| (name.into_owned(), Value::from(value.into_owned()))).collect();
+        Self { action: input["Action"].as_str().unwrap_or_default().to_owned(), input }
     }
 }
 
 impl Trace {
     fn is_full(&self) -> bool {
-        self.state.lock().rows.len() >= MAX_TRACED
+        self.state.lock().is_full
     }
 
     fn add(&self, who: &str, what: String) {
-        self.push(&mut self.state.lock(), who, what, None);
+        let _ = self.push(&mut self.state.lock(), who, what, None);
     }
 
-    fn push(&self, state: &mut Traced, who: &str, what: String, call: Option<CallName>) {
-        if state.rows.len() < MAX_TRACED {
-            let at = self.clock.now().saturating_since(self.start);
-            state.rows.push((Row { at, who: who.into(), what, disturbed: None }, call));
-        }
+    /// Returns the number of the row, unless there are too many.
+    fn push(&self, state: &mut Traced, who: &str, what: String, call: Option<CallName>) -> Option<usize> {
+        state.is_full |= state.rows.len() == MAX_TRACED;
+        let at = self.clock.now().saturating_since(self.start);
+        let row = (Row { at, who: who.into(), what, disturbed: None }, call);
+        (!state.is_full).then(|| state.rows.push(row))?;
+        Some(state.rows.len() - 1)
     }
 
     /// A call begins. Returns its row and its name.
-    fn begin(&self, who: &str, action: &str, target: &str, what: String) -> (usize, CallName) {
+    fn begin(&self, who: &str, action: &str, target: &str, what: String) -> (Option<usize>, CallName) {
         let mut state = self.state.lock();
         let number = state.calls.entry([who.into(), action.into(), target.into()]).or_default();
         *number += 1;
         let name =
             CallName { caller: who.into(), action: action.into(), queue: target.into(), number: *number };
-        self.push(&mut state, who, what, Some(name.clone()));
-        (state.rows.len() - 1, name)
+        (self.push(&mut state, who, what, Some(name.clone())), name)
     }
 
-    fn begin_call(&self, who: &str, TracedCall { action, input }: &TracedCall) -> Option<(usize, CallName)> {
+    fn begin_call(
+        &self,
+        who: &str,
+        TracedCall { action, input }: &TracedCall,
+    ) -> Option<(Option<usize>, CallName)> {
         let what = self.state.lock().messages.text(action, input, &Value::Null, "no answer");
         (!action.is_empty()).then(|| self.begin(who, action, queue_of(input), what))
     }
 
     fn finish_call(
         &self,
-        at: usize,
+        at: Option<usize>,
         TracedCall { action, input }: &TracedCall,
         answer: Option<&http::Response<Bytes>>,
     ) {
-        let Some(answer) = answer else { return };
+        let (Some(at), Some(answer)) = (at, answer) else { return };
         let output: Value = serde_json::from_slice(answer.body()).unwrap_or_default();
         let code = output["__type"].as_str().and_then(|code| code.rsplit('#').next()).unwrap_or_default();
         let failure = match answer.status() {

@@ -309,6 +309,7 @@ impl<A: Actions> Query<A> {
             entries: A::entries(action.kind, form),
             can_redeliver: false,
             caller: "",
+            number: None,
         })
     }
 }

@@ -362,6 +362,7 @@ impl Gate {
             entries: Vec::new(),
             can_redeliver: false,
             caller: "",
+            number: None,
         });
         request.notes.lock().extend(plan.applied.iter().cloned());
         let entered = enter(&host.faults, request.plan.get_or_init(|| plan)).await;

@@ -82,6 +82,7 @@ impl Endpoint {
             is_retry: self.service.is_strict() && is_retry(head),
             redeliver: false,
             caller: if self.service.faults().has_schedule() { name_of_caller(head) } else { "".into() },
+            number: head.extensions.get().copied(),
             receive: ReceiveChange::default(),
             trace: Trace::default(),
         }
@@ -297,6 +298,7 @@ pub(crate) fn request<'a, O: Serve>(
         // FIFO queues deliver a message again only after its visibility timeout.
         can_redeliver: O::ACTION == Action::ReceiveMessage && !queue.as_ref().is_some_and(QueueArn::is_fifo),
         caller: &context.caller,
+        number: context.number,
         resource: queue.map(Resource::Queue),
     }
 }

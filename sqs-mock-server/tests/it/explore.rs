@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sqs_client::Client;
+use sqs_client::operation::Action;
 use sqs_client::types::{
     Message, MessageSystemAttributeName, QueueAttributeName, SendMessageBatchRequestEntry,
 };
 use sqs_mock_server::explore::{
     Broken, Decision, Disturbance, Explore, Fenced, Ledger, Process, Run, SchedulePlan,
 };
+use sqs_mock_server::faults::Fault;
 
 use crate::wire::Wire;
 
@@ -485,6 +487,62 @@ fn process_that_never_waits_ends_the_run() {
     });
     let failure = broken.unwrap_err().failure;
     assert!(failure.starts_with("the run has more than 20000 calls; does a process receive"), "{failure}");
+}
+
+/// A task that a process has spawned goes on after a kill, and its loop ignores errors.
+#[test]
+fn loop_that_ignores_refusals_does_not_stop_the_clock() {
+    let script = |process: Process, _, ledger: Fenced<Ledger>| async move {
+        if process.starts() == 1 {
+            while process.call("bank", "charge", async {}).await.is_err() {}
+        }
+        ledger.record("goes on")?;
+        Ok(())
+    };
+    assert_eq!(scripted("worker charge bank #1: kill_before", script), ["goes on"]);
+}
+
+/// A fault of the test changes nothing about the numbers of calls.
+#[test]
+fn calls_that_a_fault_refuses_count() {
+    let counts = RefCell::new(Vec::new());
+    let plan: SchedulePlan = "order-worker SendMessage orders #2: kill_after".parse().unwrap();
+    Explore::new().replay(plan).run(|run| {
+        let counts = &counts;
+        async move {
+            let url = create(&run, "orders").await.unwrap();
+            let throttled = Fault::throttle().on(Action::SendMessage).times(1);
+            run.server().faults().inject(throttled);
+            run.process("order-worker", move |process| {
+                let url = url.clone();
+                async move {
+                    if process.starts() == 1 {
+                        process.client().send_message().queue_url(url).message_body("tea").send().await?;
+                    }
+                    Ok::<_, sqs_client::Error>(())
+                }
+            });
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            counts.replace(run.server().queue("orders").bodies());
+            let trace = run.trace();
+            assert!(trace.contains("order-worker  is killed"), "{trace}");
+        }
+    });
+    assert_eq!(counts.into_inner(), ["tea"]);
+}
+
+#[test]
+fn panic_before_the_future_of_a_process_is_the_failure() {
+    let explore = Explore::new();
+    let broken = explore.check(|run| async move {
+        run.process("worker", |process| {
+            assert!(process.starts() > 1, "out of ink");
+            async {}
+        });
+        tokio::time::sleep(Duration::from_secs(100_000)).await;
+    });
+    let failure = broken.unwrap_err().failure;
+    assert!(failure.starts_with("process worker panicked: out of ink at "), "{failure}");
 }
 
 #[test]

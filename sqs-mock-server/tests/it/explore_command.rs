@@ -92,6 +92,28 @@ fn settings_that_make_no_sense_are_rejected() {
     let output = run(&["--data", directory.path().to_str().unwrap(), "explore", "--", "/bin/true"]);
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(error.contains("explore cannot be combined with a data directory"), "{error}");
+    assert_eq!(output.status.code(), Some(2));
+    let output = explored(&["--replay", "test SendMessage q #1: kill_after", "--", "/bin/true"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("kill_after needs a process of the module explore, in Rust"), "{error}");
+}
+
+#[test]
+fn repeat_line_has_the_flags_of_the_server() {
+    let words = ["--region", "explore", "explore", "--seed=3", "--timeout", "9s", "--compat", "localstack"];
+    let output = run(&[&words[..], &["--", "/bin/sh", "-c", "exit 1"]].concat());
+    let text = stdout(&output);
+    let expected = " --region explore --compat localstack explore --timeout 9s --seed 3 --schedules 0 -- /bin/sh -c 'exit 1'";
+    assert!(text.trim_end().ends_with(expected), "{text}");
+}
+
+/// A process that leaves the group keeps the output open.
+#[cfg(target_os = "linux")]
+#[test]
+fn daemon_of_a_command_does_not_hold_up_its_end() {
+    let began = Instant::now();
+    explored(&["--schedules", "0", "--", "/bin/sh", "-c", "/usr/bin/setsid /bin/sleep 20 & exit 1"]);
+    assert!(began.elapsed() < Duration::from_secs(15), "it waited for the daemon");
 }
 
 #[test]

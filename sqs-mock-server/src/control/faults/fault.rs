@@ -509,6 +509,7 @@ impl Plan {
             entries,
             is_process: false,
             is_of_sqs: true,
+            number: request.number,
         });
         let Some(decision) = decision else { return };
         let failure = |code: Option<&str>| Failure { code: code.map(str::to_owned), message: None };

@@ -23,6 +23,7 @@ fn request(action: Action) -> Request<'static> {
         account: "000000000000",
         region: "us-east-1",
         caller: "",
+        number: None,
         time: Timestamp::from_millis(0),
         entries: Vec::new(),
         can_redeliver: action == Action::ReceiveMessage,

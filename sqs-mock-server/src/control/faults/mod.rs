@@ -51,7 +51,7 @@ pub use crate::control::faults::fault::Fault;
 pub use crate::control::faults::json::InvalidFault;
 use crate::control::operation::Operation;
 pub use crate::control::operation::{ServiceName, SnsAction, StsAction};
-use crate::control::schedule::Schedule;
+use crate::control::schedule::{CallNumber, Schedule};
 use crate::control::seed::Seed;
 
 /// The faults of a server, returned by [`MockSqs::faults`](crate::mock::MockSqs::faults). Clones share them.
@@ -298,6 +298,8 @@ pub struct Request<'a> {
     pub(crate) can_redeliver: bool,
     /// The access key of the caller, if there is a schedule; empty for deliveries of other services.
     pub(crate) caller: &'a str,
+    /// The number of the call, if its transport counts.
+    pub(crate) number: Option<CallNumber>,
 }
 
 impl Request<'_> {

@@ -116,6 +116,7 @@ impl Service {
             entries: vec![entry],
             can_redeliver: false,
             caller: "",
+            number: None,
         });
         match plan.rejection {
             None => Ok(plan.damage),

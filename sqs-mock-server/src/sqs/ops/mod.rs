@@ -39,6 +39,7 @@ use sqs_client::wire::validate::error;
 use crate::control::arn::QueueArn;
 use crate::control::faults::Entry;
 use crate::control::faults::fault::ReceiveChange;
+use crate::control::schedule::CallNumber;
 use crate::sqs::findings::Finding;
 use crate::sqs::ops::message::Failure;
 use crate::sqs::queue_url::region_in_path;
@@ -76,6 +77,8 @@ pub(crate) struct Context {
     pub(crate) redeliver: bool,
     /// The access key of the caller, if there is a schedule.
     pub(crate) caller: Box<str>,
+    /// The number of the call, if its transport counts.
+    pub(crate) number: Option<CallNumber>,
     /// What a schedule changes of this receive.
     pub(crate) receive: ReceiveChange,
     /// Facts that the operation reports.
