@@ -311,7 +311,6 @@ pub(crate) struct Caller {
     pub(crate) region: Box<str>,
     pub(crate) account: Box<str>,
     /// The name in a schedule; empty without one.
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "the command `explore` reports it"))]
     pub(crate) name: Box<str>,
 }
 
