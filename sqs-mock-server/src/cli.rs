@@ -13,7 +13,6 @@ use sqs_mock_server::explore::{Disturbance, SchedulePlan};
 use sqs_mock_server::{
     Auth, ByteSize, Compat, DeliveryMode, Durability, LogFormat, Policies, QueueUrlStyle, Trigger,
 };
-
 use strum::VariantArray as _;
 
 pub(crate) use apply::PORT;

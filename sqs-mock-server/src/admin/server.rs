@@ -39,7 +39,7 @@ use crate::control::faults::InjectedFault;
 use crate::control::faults::fault::Fault;
 use crate::control::journal::Record;
 use crate::control::operation::{Operation, ServiceName};
-use crate::control::schedule::{DEFAULT_RATE, Disturbance, Schedule, SchedulePlan, Source};
+use crate::control::schedule::{DEFAULT_RATE, Disturbance, Schedule, SchedulePlan, Source, refuse_kills};
 use crate::outgoing::log::OutgoingKind;
 use crate::services::S3_IS_OFF;
 use crate::sqs::journal::RecordedRequest;
@@ -291,10 +291,7 @@ struct NewSchedule {
 /// `POST /_mock/schedule`. Calls count from 1 again.
 pub(crate) fn set_schedule(ask: &Ask<'_>) -> Answered {
     let NewSchedule { seed, rate, kinds, plan } = ask.content()?;
-    let planned = plan.iter().flat_map(|plan| &plan.decisions).map(|one| &one.disturbance);
-    if let Some(kill) = kinds.iter().flatten().chain(planned).find(|kind| kind.is_kill()) {
-        return Err(Refusal::bad(format!("{kill} needs a process of the module explore, in Rust")));
-    }
+    refuse_kills(kinds.iter().flatten(), plan.as_ref()).map_err(Refusal::bad)?;
     let source = match (seed, plan) {
         (Some(_), Some(_)) => return Err(Refusal::bad("seed and plan cannot be combined")),
         (None, None) => return Err(Refusal::bad("no schedule; set seed, or plan")),

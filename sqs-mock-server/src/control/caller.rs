@@ -10,6 +10,7 @@ use serde::Deserialize;
 use sqs_client::wire::sign::{Claim, KeyLookup, Verifiable, VerifyError};
 
 use crate::control::clock::system_time;
+use crate::control::schedule::is_name_byte;
 use crate::control::session::{AccountId, Session};
 
 /// The maximum length of a region name in a request; those of AWS have at most 15 characters.
@@ -30,9 +31,7 @@ pub(crate) struct Caller<'a> {
 impl<'a> Caller<'a> {
     /// Reads the `Authorization` header.
     pub(crate) fn of(head: &'a Parts) -> Self {
-        let header = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
-        let credential = parts_of(header).find_map(|part| part.strip_prefix(b"Credential="));
-        credential.map(Self::from_scope).unwrap_or_default()
+        credential_of(head).map(Self::from_scope).unwrap_or_default()
     }
 
     /// Reads a verified claim.
@@ -56,13 +55,16 @@ impl<'a> Caller<'a> {
     }
 }
 
+/// The credential in the `Authorization` header.
+fn credential_of(head: &Parts) -> Option<&[u8]> {
+    let header = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+    parts_of(header).find_map(|part| part.strip_prefix(b"Credential="))
+}
+
 /// The caller in a [schedule](crate::control::schedule): the access key, without what a plan cannot have in a name.
 pub(crate) fn name_of_caller(head: &Parts) -> Box<str> {
-    let header = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
-    let credential = parts_of(header).find_map(|part| part.strip_prefix(b"Credential="));
-    let key = credential.and_then(|credential| credential.split(|byte| *byte == b'/').next());
-    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    let legal = |byte: &u8| if is_legal(*byte) { char::from(*byte) } else { '_' };
+    let key = credential_of(head).and_then(|credential| credential.split(|byte| *byte == b'/').next());
+    let legal = |byte: &u8| if is_name_byte(*byte) { char::from(*byte) } else { '_' };
     let name: String = key.unwrap_or_default().iter().take(MAX_NAME).map(legal).collect();
     if name.is_empty() { "anonymous".into() } else { name.into() }
 }

@@ -169,12 +169,6 @@ pub(crate) struct PendingRecord<'a> {
     open: Option<Open<'a>>,
 }
 
-impl Caller {
-    fn bytes(&self) -> usize {
-        self.region.len() + self.account.len() + self.name.len()
-    }
-}
-
 /// The input of a request in AWS JSON or the Query protocol.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
@@ -312,6 +306,12 @@ pub(crate) struct Caller {
     pub(crate) account: Box<str>,
     /// The name in a schedule; empty without one.
     pub(crate) name: Box<str>,
+}
+
+impl Caller {
+    fn bytes(&self) -> usize {
+        self.region.len() + self.account.len() + self.name.len()
+    }
 }
 
 /// The input of a request in AWS JSON or the Query protocol. It is decoded when it is read.

@@ -316,6 +316,26 @@ fn draw(seed: u64, name: &CallName) -> (f64, u64) {
     ((random.u64(..) >> 11) as f64 / (1_u64 << 53) as f64, random.u64(..))
 }
 
+/// Whether a name of a caller may have it, so that plans can be read back.
+pub(crate) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_".contains(&byte)
+}
+
+/// Refuses kinds and plans that need a process that can be killed, outside of this process.
+///
+/// # Errors
+/// The first that does.
+pub(crate) fn refuse_kills<'d>(
+    kinds: impl IntoIterator<Item = &'d Disturbance>,
+    plan: Option<&'d SchedulePlan>,
+) -> Result<(), String> {
+    let planned = plan.into_iter().flat_map(|plan| &plan.decisions).map(|one| &one.disturbance);
+    match kinds.into_iter().chain(planned).find(|kind| kind.is_kill()) {
+        Some(kill) => Err(format!("{kill} needs a process of the module explore, in Rust")),
+        None => Ok(()),
+    }
+}
+
 /// Decides what goes wrong, and remembers it.
 #[derive(Debug)]
 pub(crate) struct Schedule {

@@ -18,7 +18,9 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
 use crate::control::faults::fault::NOTE;
-use crate::control::schedule::{DEFAULT_RATE, Decision, Disturbance, Schedule, SchedulePlan, Source};
+use crate::control::schedule::{
+    DEFAULT_RATE, Decision, Disturbance, Schedule, SchedulePlan, Source, refuse_kills,
+};
 use crate::explore::shrink::{Shrinker, Shrunk};
 use crate::explore::{
     Broken, ENOUGH, Explored, FEWER, MAX_TRIES, Messages, ProgressLine, Replay, Row, Runs, Trial, mark,
@@ -146,10 +148,7 @@ impl ExploreCommand {
     /// If the future is dropped, the command that runs is killed.
     pub async fn run(&self) -> io::Result<Result<Explored, Box<Broken>>> {
         let _line = ProgressLine;
-        let planned = self.replay.iter().flat_map(|plan| &plan.decisions).map(|one| &one.disturbance);
-        if let Some(kill) = self.kinds.iter().chain(planned).find(|kind| kind.is_kill()) {
-            return Err(invalid(format!("{kill} needs a process of the module explore, in Rust")));
-        }
+        refuse_kills(&self.kinds, self.replay.as_ref()).map_err(invalid)?;
         let start = Instant::now();
         let mut explored = Explored::default();
         if let Some(plan) = &self.replay {

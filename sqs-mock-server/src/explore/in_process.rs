@@ -299,7 +299,7 @@ impl Explore {
             runtime.block_on(async {
                 tokio::select! {
                     biased;
-                    failure = run.failed() => Some(failure),
+                    () = run.failed() => None,
                     outcome = test(run.clone()) => outcome.failure(),
                     () = tokio::time::sleep(TOO_LONG) => Some(NEVER_ENDED.to_owned()),
                 }

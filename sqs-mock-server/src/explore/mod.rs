@@ -99,7 +99,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The width of the column of those who act.
+    /// The width of the column of callers.
     fn width(rows: &[Self]) -> usize {
         rows.iter().map(|row| row.who.len()).max().unwrap_or(0)
     }
@@ -186,15 +186,6 @@ impl Trial {
     }
 }
 
-/// Counts decisions by kind.
-fn by_kind<'d>(all: impl IntoIterator<Item = &'d Decision>) -> BTreeMap<Disturbance, usize> {
-    let mut counts = BTreeMap::new();
-    for decision in all {
-        *counts.entry(decision.disturbance).or_default() += 1;
-    }
-    counts
-}
-
 /// A test that no schedule has broken.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -229,8 +220,8 @@ impl Explored {
     /// Adds a run.
     fn add(&mut self, made: &SchedulePlan, calls: u64, took: Duration) {
         self.calls += calls;
-        for (kind, count) in by_kind(&made.decisions) {
-            *self.decisions.entry(kind).or_default() += count;
+        for decision in &made.decisions {
+            *self.decisions.entry(decision.disturbance).or_default() += 1;
         }
         self.took = took;
     }

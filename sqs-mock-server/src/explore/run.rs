@@ -20,7 +20,9 @@ use tokio::time::{Instant, sleep};
 
 use crate::config::file::excerpt;
 use crate::control::clock::{Clock, Timestamp};
-use crate::control::schedule::{Call, CallName, CallNumber, Disturbance, JUMP, SLOW, Schedule, SchedulePlan};
+use crate::control::schedule::{
+    Call, CallName, CallNumber, Disturbance, JUMP, SLOW, Schedule, SchedulePlan, is_name_byte,
+};
 use crate::explore::in_process::{Outcome, last_panic};
 use crate::explore::{Messages, Row, SHOWN, mark, queue_of};
 use crate::mock::MockSqs;
@@ -95,11 +97,8 @@ impl Run {
     }
 
     /// Ends when the run has failed.
-    pub(crate) async fn failed(&self) -> String {
-        loop {
-            if let Some(failure) = self.failure() {
-                return failure;
-            }
+    pub(crate) async fn failed(&self) {
+        while self.failure().is_none() {
             sleep(RESTART).await;
         }
     }
@@ -135,9 +134,8 @@ impl Run {
         F: Future<Output = T> + Send + 'static,
         T: Outcome + Send + 'static,
     {
-        let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         assert!(
-            (1..=40).contains(&name.len()) && name.bytes().all(is_legal),
+            (1..=40).contains(&name.len()) && name.bytes().all(is_name_byte),
             "{name:?} is not the name of a process; allowed are 1 to 40 letters, digits, - and _"
         );
         let is_free = name != TEST && self.shared.names.lock().insert(name.to_owned());
