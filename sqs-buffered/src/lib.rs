@@ -1,22 +1,4 @@
-// The README links to files of the repository. In rustdoc these definitions come first, so they replace those links.
-//! [`BufferedClient`]: crate::BufferedClient
-//! [`Consumer`]: crate::Consumer
-//! [`Receiver`]: crate::Receiver
-//! [producing]: crate::guide::producing
-//! [ordering]: crate::guide::ordering_and_fifo
-//! [failures]: crate::guide::failures
-//! [consuming]: crate::guide::consuming
-//! [leases]: crate::guide::leases
-//! [idempotency]: crate::guide::idempotency
-//! [tuning]: crate::guide::tuning
-//! [lambda]: crate::guide::lambda
-//! [observability]: crate::guide::observability
-//! [permissions]: crate::guide::permissions
-//! [sqs-consumer]: crate::guide::moving_from_sqs_consumer
-//! [Spring Cloud AWS]: crate::guide::moving_from_spring_cloud_aws
-//! [Celery]: crate::guide::moving_from_celery
-//! [sqs-extended]: https://docs.rs/sqs-extended
-//!
+#![doc = include_str!("guide/links.md")]
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -25,46 +7,7 @@ mod client;
 mod consume;
 mod entry;
 mod error;
-/// Guides: one page for each topic.
-// As above, the link definitions of rustdoc come first, so they replace those of the pages.
-pub mod guide {
-    #[doc = "[idempotency]: crate::guide::idempotency\n[leases]: crate::guide::leases\n[ordering]: crate::guide::ordering_and_fifo\n"]
-    #[doc = include_str!("../docs/consuming.md")]
-    pub mod consuming {}
-    #[doc = "[consuming]: crate::guide::consuming\n[ordering]: crate::guide::ordering_and_fifo\n"]
-    #[doc = include_str!("../docs/failures.md")]
-    pub mod failures {}
-    #[doc = "[consuming]: crate::guide::consuming\n"]
-    #[doc = include_str!("../docs/idempotency.md")]
-    pub mod idempotency {}
-    #[doc = "[consuming]: crate::guide::consuming\n"]
-    #[doc = include_str!("../docs/lambda.md")]
-    pub mod lambda {}
-    #[doc = "[idempotency]: crate::guide::idempotency\n"]
-    #[doc = include_str!("../docs/leases.md")]
-    pub mod leases {}
-    #[doc = include_str!("../docs/moving-from-celery.md")]
-    pub mod moving_from_celery {}
-    #[doc = "[idempotency]: crate::guide::idempotency\n[ordering]: crate::guide::ordering_and_fifo\n"]
-    #[doc = include_str!("../docs/moving-from-spring-cloud-aws.md")]
-    pub mod moving_from_spring_cloud_aws {}
-    #[doc = include_str!("../docs/moving-from-sqs-consumer.md")]
-    pub mod moving_from_sqs_consumer {}
-    #[doc = include_str!("../docs/observability.md")]
-    pub mod observability {}
-    #[doc = "[consuming]: crate::guide::consuming\n"]
-    #[doc = "[permissions]: crate::guide::permissions\n"]
-    #[doc = include_str!("../docs/ordering-and-fifo.md")]
-    pub mod ordering_and_fifo {}
-    #[doc = include_str!("../docs/permissions.md")]
-    pub mod permissions {}
-    #[doc = "[failures]: crate::guide::failures\n"]
-    #[doc = include_str!("../docs/producing.md")]
-    pub mod producing {}
-    #[doc = "[leases]: crate::guide::leases\n[observability]: crate::guide::observability\n[ordering]: crate::guide::ordering_and_fifo\n"]
-    #[doc = include_str!("../docs/tuning.md")]
-    pub mod tuning {}
-}
+pub mod guide;
 mod lane;
 #[cfg(feature = "metrics")]
 pub mod metrics;

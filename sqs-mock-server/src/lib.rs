@@ -1,24 +1,4 @@
-// The README links to files of the repository. In rustdoc the first definition of a link wins, so these replace them.
-//! [testing in Rust]: crate::guide::testing_in_rust
-//! [other languages]: crate::guide::other_languages
-//! [clock]: crate::guide::clock
-//! [faults]: crate::guide::faults
-//! [console]: crate::guide::console
-//! [topics]: crate::guide::topics
-//! [web hooks]: crate::guide::web_hooks
-//! [triggers]: crate::guide::triggers
-//! [inspecting]: crate::guide::inspecting
-//! [FIFO]: crate::guide::fifo
-//! [dead letters]: crate::guide::dead_letters
-//! [operating]: crate::guide::operating
-//! [performance]: crate::guide::operating#performance
-//! [differences]: crate::guide::differences
-//! [scoreboard]: crate::guide::scoreboard
-#![doc = "[config file]: crate::guide::config_file"]
-#![cfg_attr(feature = "s3", doc = "[S3]: crate::guide::s3")]
-#![cfg_attr(feature = "durable", doc = "[data directory]: crate::guide::durable")]
-#![doc = "[strict mode]: crate::guide::strict"]
-//!
+#![doc = include_str!("guide/links.md")]
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
