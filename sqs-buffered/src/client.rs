@@ -4,7 +4,7 @@
 //! enqueue -> check -> room in the share of the lane -> lane of the queue and operation -> ticket
 //! ```
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
@@ -591,7 +591,7 @@ pub(crate) struct ByQueue<K: Kind, H: Execute> {
 
 #[derive(Debug)]
 struct Queues<K: Kind, H: Execute> {
-    by_url: HashMap<Arc<str>, Arc<Lane<K, H>>>,
+    by_url: BTreeMap<Arc<str>, Arc<Lane<K, H>>>,
     is_closed: bool,
     /// At this number of lanes, unused ones are removed.
     cleanup_at: usize,
@@ -609,7 +609,8 @@ impl<K: Kind, H: Execute> ByQueue<K, H> {
         observer: &Arc<Observer>,
     ) -> Self {
         let rules = Rules { grace: K::GRACE, tells_retries: observer.is_heard(), ..rules };
-        let queues = RwLock::new(Queues { by_url: HashMap::new(), is_closed: false, cleanup_at: KEPT_LANES });
+        let queues =
+            RwLock::new(Queues { by_url: BTreeMap::new(), is_closed: false, cleanup_at: KEPT_LANES });
         Self {
             client: client.clone(),
             rules: (rules, settings.attempt_timeout),

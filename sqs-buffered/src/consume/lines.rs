@@ -12,8 +12,8 @@
 //! A batch starts several messages of a line. When it has ended, the first one is settled. The others are decided: each
 //! is settled when the one before it is [done](Lines::done).
 
-use std::collections::hash_map::Entry as Slot;
-use std::collections::{HashMap, VecDeque};
+use std::collections::btree_map::Entry as Slot;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// When the next message of a group may start, on FIFO queues.
@@ -74,7 +74,7 @@ pub(crate) type Key = Arc<str>;
 /// All lines that have messages. `V` is what a batch decided about a message.
 #[derive(Debug)]
 pub(crate) struct Lines<T, V> {
-    lines: HashMap<Key, Line<T, V>>,
+    lines: BTreeMap<Key, Line<T, V>>,
     /// Lines whose first message may start, in the order in which they became ready.
     ready: VecDeque<Key>,
 }
@@ -107,7 +107,7 @@ impl<T> Stage<T> {
 
 impl<T: Item, V> Lines<T, V> {
     pub(crate) fn new() -> Self {
-        Self { lines: HashMap::new(), ready: VecDeque::new() }
+        Self { lines: BTreeMap::new(), ready: VecDeque::new() }
     }
 
     /// Messages that have not started.

@@ -10,7 +10,7 @@
 //! removed when its turn comes.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use slab::Slab;
 use tokio::time::Instant;
@@ -23,7 +23,7 @@ use crate::lane::queue::{Key, Pending, Receipt};
 pub(crate) struct Backlog<L, T> {
     slots: Slab<Slot<L, T>>,
     line: VecDeque<Place>,
-    runs: HashMap<Key, Run>,
+    runs: BTreeMap<Key, Run>,
     /// By the end of the pause, and a number because two pauses can end at once.
     held: BTreeMap<(Instant, u64), Place>,
     /// The earliest deadline first. Deadlines of entries that are gone are removed when they are the earliest, or when
@@ -93,7 +93,7 @@ impl<L, T> Backlog<L, T> {
         Self {
             slots: Slab::new(),
             line: VecDeque::new(),
-            runs: HashMap::new(),
+            runs: BTreeMap::new(),
             held: BTreeMap::new(),
             deadlines: BinaryHeap::new(),
             next_number: 0,

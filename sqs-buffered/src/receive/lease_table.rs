@@ -8,7 +8,7 @@
 //! +-> end: from here on nothing is due for it
 //! ```
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
@@ -252,7 +252,7 @@ pub(crate) type Number = u64;
 #[derive(Debug)]
 pub(crate) struct LeaseTable<T> {
     schedule: Schedule,
-    leases: HashMap<Number, LeaseState<T>>,
+    leases: BTreeMap<Number, LeaseState<T>>,
     /// The next time to look at each open lease. Each is there once.
     timers: BTreeSet<(Instant, Number)>,
     next: Number,
@@ -262,7 +262,7 @@ pub(crate) struct LeaseTable<T> {
 
 impl<T: Clone> LeaseTable<T> {
     pub(crate) fn new(schedule: Schedule) -> Self {
-        Self { schedule, leases: HashMap::new(), timers: BTreeSet::new(), next: 0, requests: 0 }
+        Self { schedule, leases: BTreeMap::new(), timers: BTreeSet::new(), next: 0, requests: 0 }
     }
 
     /// Opens the lease of a message whose response arrived at `now`. `of_number` creates its holder.
@@ -408,7 +408,7 @@ impl<T: Clone> LeaseTable<T> {
     /// Removes all leases, and returns their holders.
     pub(crate) fn clear(&mut self) -> Vec<T> {
         self.timers.clear();
-        self.leases.drain().map(|(_, lease)| lease.holder).collect()
+        std::mem::take(&mut self.leases).into_values().map(|lease| lease.holder).collect()
     }
 
     fn lose(&mut self, number: Number) -> Option<T> {

@@ -1,6 +1,6 @@
 //! Messages as a stream.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -64,7 +64,7 @@ pub struct Receiver<H: Execute = sqs_client::Client> {
     /// one of each group.
     preparing: JoinSet<Prepared>,
     /// The places of the messages that are being prepared.
-    places: HashMap<Id, Place>,
+    places: BTreeMap<Id, Place>,
     /// The runtime on which it was started: the stream may be polled outside of it.
     runtime: Handle,
     preparer: Arc<Preparer<H>>,
@@ -412,7 +412,7 @@ impl<H: Execute> ReceiverBuilder<H> {
         let intake = Intake::start(self.source, &self.settings, credits, observer, Stop::new()).await?;
         let intake = intake.ok_or_else(|| ReceiveError::new(ReceiveErrorKind::Aborted, "stopped"))?;
         let (ready, preparing, runtime) = (VecDeque::new(), JoinSet::new(), Handle::current());
-        Ok(Receiver { intake, ready, preparing, places: HashMap::new(), runtime, preparer })
+        Ok(Receiver { intake, ready, preparing, places: BTreeMap::new(), runtime, preparer })
     }
 }
 

@@ -134,7 +134,7 @@ fn explored(queue: &'static str) -> Explored {
 fn seed_repeats_a_run_of_producer_and_consumer_exactly() {
     let trace = |queue: &'static str| {
         let all = RefCell::new(Vec::new());
-        let explore = Explore::new().schedules(5).seed(6).rate(0.2);
+        let explore = Explore::new().schedules(20).seed(6).rate(0.2);
         explore.run(|run| {
             let all = &all;
             async move {
