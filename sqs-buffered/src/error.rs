@@ -3,18 +3,14 @@
 use std::any::Any;
 use std::error::Error as StdError;
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::time::Duration;
 
 use sqs_client::ErrorKind;
 use sqs_client::client::OperationError;
-use sqs_client::wire::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
 use sqs_client::wire::service_error::{ErrorCode, RetryClass, ServiceError};
 use tokio::task::JoinError;
 
 use crate::entry::Entry;
-use crate::settings::{InFlight, MAX_OFFLOADED_BYTES, MIN_PAUSE, Settings};
 
 /// Why an entry failed or was not admitted. It is one word wide and cheap to clone: one failed request reports to ten callers.
 ///
@@ -460,50 +456,6 @@ impl fmt::Display for BuildError {
 }
 
 impl std::error::Error for BuildError {}
-
-fn within(setting: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<(), BuildError> {
-    if range.contains(&value) {
-        return Ok(());
-    }
-    let (least, most) = range.into_inner();
-    let allowed = if most == usize::MAX { format!("{least} or more") } else { format!("{least} to {most}") };
-    Err(BuildError { setting, value: value.to_string(), allowed })
-}
-
-fn at_least(setting: &'static str, value: Duration, least: Duration) -> Result<(), BuildError> {
-    if value >= least {
-        return Ok(());
-    }
-    let (value, allowed) = (format!("{value:?}"), format!("{least:?} or more"));
-    Err(BuildError { setting, value, allowed })
-}
-
-impl Settings {
-    /// Checks all ranges.
-    pub(crate) fn check(&self) -> Result<(), BuildError> {
-        const SOME: RangeInclusive<usize> = 1..=usize::MAX;
-        within("batch_limits (entries)", self.limits.max_entries(), 1..=MAX_BATCH_ENTRIES)?;
-        within("batch_limits (bytes)", self.limits.max_bytes(), 1..=MAX_BATCH_BYTES)?;
-        match self.in_flight {
-            InFlight::Adaptive { max } => within("in_flight (max)", max, SOME)?,
-            InFlight::Fixed(batches) => within("in_flight", batches, SOME)?,
-        }
-        within("max_attempts", usize::try_from(self.retry.attempts).unwrap_or(usize::MAX), SOME)?;
-        within("capacity (entries)", self.max_entries, SOME)?;
-        within("capacity (bytes)", self.max_bytes, SOME)?;
-        within("max_message_bytes", self.max_message_bytes, 1..=MAX_OFFLOADED_BYTES)?;
-        for (setting, value) in
-            [("delivery_timeout", self.delivery_timeout), ("attempt_timeout", self.attempt_timeout)]
-        {
-            if value.is_zero() {
-                return Err(BuildError::new(setting, "zero", "more than zero"));
-            }
-        }
-        let (first, max) = (self.retry.first_pause, self.retry.max_pause);
-        at_least("back_off (first)", first, MIN_PAUSE)?;
-        at_least("back_off (max)", max, first)
-    }
-}
 
 /// Why a receiver or consumer did not start, or ended by itself. It is one word wide and cheap to clone.
 #[derive(Clone)]

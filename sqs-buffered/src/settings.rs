@@ -1,6 +1,7 @@
 //! The settings of a client: the builder, their ranges, and the rules that lanes get from them.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -260,6 +261,31 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Checks all ranges.
+    pub(crate) fn check(&self) -> Result<(), BuildError> {
+        const SOME: RangeInclusive<usize> = 1..=usize::MAX;
+        within("batch_limits (entries)", self.limits.max_entries(), 1..=MAX_BATCH_ENTRIES)?;
+        within("batch_limits (bytes)", self.limits.max_bytes(), 1..=MAX_BATCH_BYTES)?;
+        match self.in_flight {
+            InFlight::Adaptive { max } => within("in_flight (max)", max, SOME)?,
+            InFlight::Fixed(batches) => within("in_flight", batches, SOME)?,
+        }
+        within("max_attempts", usize::try_from(self.retry.attempts).unwrap_or(usize::MAX), SOME)?;
+        within("capacity (entries)", self.max_entries, SOME)?;
+        within("capacity (bytes)", self.max_bytes, SOME)?;
+        within("max_message_bytes", self.max_message_bytes, 1..=MAX_OFFLOADED_BYTES)?;
+        for (setting, value) in
+            [("delivery_timeout", self.delivery_timeout), ("attempt_timeout", self.attempt_timeout)]
+        {
+            if value.is_zero() {
+                return Err(BuildError::new(setting, "zero", "more than zero"));
+            }
+        }
+        let (first, max) = (self.retry.first_pause, self.retry.max_pause);
+        at_least("back_off (first)", first, MIN_PAUSE)?;
+        at_least("back_off (max)", max, first)
+    }
+
     /// The rules of lanes of sends.
     pub(crate) fn of_sends(&self) -> Rules {
         Rules {
@@ -286,6 +312,22 @@ impl Settings {
     pub(crate) fn delivery_timeout(&self, fifo: bool) -> Duration {
         if fifo { self.delivery_timeout.min(MAX_FIFO_DELIVERY) } else { self.delivery_timeout }
     }
+}
+
+fn within(setting: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<(), BuildError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    let (least, most) = range.into_inner();
+    let allowed = if most == usize::MAX { format!("{least} or more") } else { format!("{least} to {most}") };
+    Err(BuildError::new(setting, value, allowed))
+}
+
+fn at_least(setting: &'static str, value: Duration, least: Duration) -> Result<(), BuildError> {
+    if value >= least {
+        return Ok(());
+    }
+    Err(BuildError::new(setting, format!("{value:?}"), format!("{least:?} or more")))
 }
 
 /// The size limits of a batch. The limits of SQS are the default and the maximum;

@@ -11,9 +11,9 @@ const LISTED: usize = 20;
 /// The default access key and secret, which are public.
 const DEFAULT_PAIR: [&str; 2] = ["test", "test"];
 
-/// Prints the endpoint, environment variables to paste into a shell, the queues and the topics. Then the line for which
-/// tools of another server wait.
-pub(crate) fn greet(server: &MockSqs, compat: Option<Compat>) -> io::Result<()> {
+/// Prints the endpoint, environment variables to paste into a shell, the queues, the topics and the address of the console.
+/// Then the line for which tools of another server wait.
+pub(crate) fn greet(server: &MockSqs, has_console: bool, compat: Option<Compat>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "sqs-mock-server {} listens on {}\n", env!("CARGO_PKG_VERSION"), server.endpoint_url())?;
     out.write_all(exports(&server.environment()).as_bytes())?;
@@ -39,6 +39,9 @@ pub(crate) fn greet(server: &MockSqs, compat: Option<Compat>) -> io::Result<()> 
     }
     list(&mut out, "Queues", server.configured_queues())?;
     list(&mut out, "Topics", server.configured_topics())?;
+    if has_console {
+        writeln!(out, "\nConsole, in a browser: {}/", server.endpoint_url())?;
+    }
     if compat == Some(Compat::LocalStack) {
         writeln!(out, "\nReady.")?;
     }

@@ -21,7 +21,7 @@ use crate::triggers::Triggers;
 
 /// Why a server does not serve S3, and what turns it on.
 pub(crate) const S3_IS_OFF: &str = "S3 is off; the binary serves it without --no-s3 and without [s3] enabled = false, an \
-                                    embedded server with MockSqs::builder().s3(..) or [s3] in its config file";
+                                    embedded server with the feature s3 and MockSqs::builder().s3(..) or [s3] in its config file";
 
 /// SQS, SNS and STS with what they share, and S3 if it is started.
 #[derive(Debug)]

@@ -264,6 +264,9 @@ impl<H: Execute> Consumer<H> {
     /// [`run_until`](Self::run_until). A second signal stops the handlers and returns within a second. On Windows, the signal
     /// is Ctrl-C.
     ///
+    /// An idle consumer waits for its long poll, up to 20 s, unless
+    /// [`cancel_receives`](crate::consume::builder::ConsumerBuilder::cancel_receives) is set.
+    ///
     /// After the first call, these signals no longer end the process by themselves.
     ///
     /// # Errors

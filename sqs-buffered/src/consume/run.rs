@@ -130,7 +130,8 @@ impl<H: Execute> Run<H> {
         let (handlers, receives) = (self.work.gate.running(), self.intake.stats().receiving);
         if handlers + receives > 0 {
             let within = grace.end.saturating_duration_since(Instant::now());
-            tracing::info!(handlers, receives, ?within, "shutting down: waiting for handlers and receives");
+            let hint = "shutting down: waiting for handlers and long polls; `cancel_receives` ends the polls at once";
+            tracing::info!(handlers, receives, ?within, "{hint}");
         }
         if shared.settings.cancels_receives {
             self.intake.abandon_receives();

@@ -251,7 +251,7 @@ struct Facts {
     allowed: Option<u32>,
 }
 
-/// Decides what happens to a message. All delays of messages come from here. `chance` is from 0 to 1.
+/// Decides what happens to a message after its handler. `chance` is from 0 to 1.
 fn decide(verdict: Verdict, facts: Facts, chance: f64) -> Next {
     let Facts { back_off, receives, attempts, overloads, may_rest, may_stay_unopened, allowed } = facts;
     let end = match verdict {

@@ -234,7 +234,7 @@ pub(crate) const ROUTES: &[Route] = &[
     get(
         "/_mock/messages?queue&region&account&state&skip&limit",
         queues::peek,
-        "messages of a queue (name, URL, ARN), without receiving them; state: available, in_flight or delayed",
+        "messages of a queue (name, URL, ARN), without receiving them; state: available (all but the others), in_flight or delayed",
     ),
     delete(
         "/_mock/messages/{name}?queue&region&account",

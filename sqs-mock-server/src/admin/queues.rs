@@ -219,7 +219,8 @@ pub(crate) fn remove_message(ask: &Ask<'_>) -> Answered {
 fn kinds(state: Option<&str>) -> Result<Kinds, Refusal> {
     match state {
         None => Ok(Kinds { available: true, in_flight: true, delayed: true }),
-        Some("available") => Ok(Kinds { available: true, ..Kinds::default() }),
+        // `visible` is the state of most of them in answers.
+        Some("available" | "visible") => Ok(Kinds { available: true, ..Kinds::default() }),
         Some("in_flight") => Ok(Kinds { in_flight: true, ..Kinds::default() }),
         Some("delayed") => Ok(Kinds { delayed: true, ..Kinds::default() }),
         Some(other) => {

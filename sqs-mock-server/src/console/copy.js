@@ -25,12 +25,13 @@ export function forms(call) {
 /**
  * A menu with the forms of a call.
  * @param {() => Call} call
+ * @param {string} [label]
  * @returns {HTMLElement}
  */
-export function copyMenu(call) {
+export function copyMenu(call, label = "Copy as") {
   const result = h("span", { role: "status", class: "visually-hidden" });
   const items = h("div", null);
-  const summary = h("summary", null, "Copy as");
+  const summary = h("summary", null, label);
   const menu = h("details", { class: "menu" }, summary, items, result);
   const close = () => {
     menu.open = false;
@@ -46,7 +47,7 @@ export function copyMenu(call) {
     if (!(await copyText(text))) return;
     setText(summary, "Copied");
     setText(result, `Copied as ${name}`);
-    setTimeout(() => setText(summary, "Copy as"), 1500);
+    setTimeout(() => setText(summary, label), 1500);
   };
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;

@@ -503,6 +503,12 @@ async fn run<O: Serve>(
     context.failing = failing.collect();
     let mut damage = plan.damage;
     let served = O::serve(service, context, input).await;
+    if let Err(ServiceError {
+        code: ErrorCode::QueueDeletedRecently | ErrorCode::PurgeQueueInProgress, ..
+    }) = &served
+    {
+        context.trace.note("the setting one_minute_rules, or strict, refuses this as AWS does".to_owned());
+    }
     if !plan.jump.is_zero() {
         service.clock().advance(plan.jump);
     }

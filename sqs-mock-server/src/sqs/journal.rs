@@ -89,7 +89,8 @@ impl RecordedRequest {
         self.record.ending.error_code()
     }
 
-    /// The findings of [strict mode](crate::mock::builder::MockSqsBuilder::strict) in this request.
+    /// What the caller should know: findings of [strict mode](crate::mock::builder::MockSqsBuilder::strict), faults that were applied, a
+    /// queue of this name in another region or account, the setting that refused it.
     pub fn warnings(&self) -> &[String] {
         &self.record.warnings
     }
@@ -379,12 +380,17 @@ impl fmt::Display for Latest<'_> {
 }
 
 fn row(request: &RecordedRequest) -> [String; 6] {
+    let answer = request.ending().to_string();
+    let answer = match request.warnings() {
+        [] => answer,
+        warnings => format!("{answer} ({})", warnings.join("; ")),
+    };
     [
         request.number().to_string(),
         request.time().to_string(),
         request.action_name().to_owned(),
         request.queue().map_or_else(|| "-".to_owned(), |queue| queue.name.into()),
-        request.ending().to_string(),
+        answer,
         request.brief(CONTENT),
     ]
 }

@@ -256,7 +256,7 @@ test("envelope_of_a_topic_is_unwrapped_and_pointer_to_s3_resolved", async () => 
   const pointer = ["software.amazon.payloadoffloading.PayloadS3Pointer", { s3BucketName: "payloads", s3Key: "big" }];
   await server.send("orders", JSON.stringify(pointer));
   await stage.visit(opened, async (page) => {
-    await page.getByRole("row", { name: /Notification/ }).click();
+    await page.getByRole("row", { name: /SNS {"drink":"tea"}/ }).click();
     await page.getByText('"drink": "tea"').waitFor();
     await page.getByText("Lunch", { exact: false }).first().waitFor();
     await page.getByRole("row", { name: /PayloadS3Pointer/ }).click();

@@ -79,8 +79,8 @@ fn start_prints_the_endpoint_and_environment_variables() {
 fn compatible_server_prints_that_it_is_ready() {
     let mut server = Running::start(binary().args(["--port", "0", "--compat", "localstack"]));
     let endpoint = server.endpoint();
-    let lines: Vec<String> = (0..10).map(|_| server.line()).collect();
-    assert_eq!(lines[8..], ["", "Ready."]);
+    let lines: Vec<String> = (0..12).map(|_| server.line()).collect();
+    assert_eq!(lines[8..], ["", &format!("Console, in a browser: {endpoint}/"), "", "Ready."]);
     let answer = ask(&endpoint, "GET /_localstack/health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
 }

@@ -99,7 +99,7 @@ function resetSection(context) {
     "section",
     { class: "card" },
     h("h2", null, "Reset"),
-    h("p", { class: "muted" }, "Only a reset sets the clock back to its start. Objects in an S3 directory stay."),
+    h("p", { class: "muted" }, "Deletes all queues, topics, messages, faults and recorded requests; those of the startup are recreated. Only a reset sets the clock back to its start. Objects in an S3 directory stay."),
     h("div", { class: "toolbar" }, button("Reset the server", onclick, "danger")),
   );
 }

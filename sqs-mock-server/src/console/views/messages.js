@@ -21,6 +21,19 @@ const FILTERS = [
 /** Enough of a body for one line. */
 const PREVIEW = 300;
 
+/** One line of a body. Envelopes of SNS all begin alike, so theirs is the published message. @param {string} body */
+function preview(body) {
+  if (body.startsWith("{") && body.includes('"TopicArn"')) {
+    try {
+      const { Type, Message } = JSON.parse(body);
+      if (Type === "Notification" && typeof Message === "string") return [h("span", { class: "badge" }, "SNS"), ` ${Message.slice(0, PREVIEW)}`];
+    } catch {
+      // It is another JSON, or none.
+    }
+  }
+  return [body.slice(0, PREVIEW)];
+}
+
 /**
  * @param {Context} context
  * @param {string} arn
@@ -42,7 +55,7 @@ export function messages(context, arn, current, queues) {
       relative(message.sent, context.now(), 1),
       number(message.receive_count),
       ...(fifo ? [message.group ?? ""] : []),
-      h("span", { class: "mono" }, message.body.slice(0, PREVIEW)),
+      h("span", { class: "mono" }, preview(message.body)),
     ];
   };
   const list = virtualList({

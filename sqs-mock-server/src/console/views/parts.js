@@ -28,7 +28,18 @@ export function table(label, columns, body) {
     const title = name ? name.replace("#", "") : h("span", { class: "visually-hidden" }, "Actions");
     return h("th", { scope: "col", class: name.startsWith("#") ? "num" : null }, title);
   });
-  return h("div", { class: "scroll", role: "region", "aria-label": label, tabindex: "0" }, h("table", null, h("thead", null, h("tr", null, heads)), body));
+  const rows = h("table", null, h("thead", null, h("tr", null, heads)), body);
+  nameCells(rows, columns);
+  return h("div", { class: "scroll", role: "region", "aria-label": label, tabindex: "0" }, rows);
+}
+
+/**
+ * Passes the titles of the columns to style.css: on a narrow screen each row is a card, and its cells have their titles.
+ * @param {HTMLElement} table
+ * @param {string[]} columns
+ */
+export function nameCells(table, columns) {
+  columns.forEach((name, at) => table.style.setProperty(`--title-${at + 1}`, JSON.stringify(name.replace("#", ""))));
 }
 
 /** @type {(name?: string, ...children: Child[]) => HTMLElement} */

@@ -6,7 +6,7 @@ import { defaults, parseArn } from "../api.js";
 import { allQueues, isFifo, queueLink, redrivePolicy, siblingArn } from "../queue-model.js";
 import { rates } from "../rates.js";
 import { createQueue } from "./create-queue.js";
-import { button, cell, empty, search } from "./parts.js";
+import { button, cell, empty, nameCells, search } from "./parts.js";
 
 /** @typedef {import("../queue-model.js").Queue} Queue */
 
@@ -86,8 +86,9 @@ export function view(root, _params, context) {
   const none = empty("");
   const body = h("tbody", null);
   const heads = COLUMNS.map(([title, style], at) => h("th", { scope: "col", class: style }, h("button", { type: "button", onclick: () => sort(at) }, title)));
-  const table = h("div", { class: "scroll fill", role: "region", "aria-label": "Queues", tabindex: "0" },
-    h("table", null, h("thead", null, h("tr", null, heads)), body), none);
+  const rows = h("table", null, h("thead", null, h("tr", null, heads)), body);
+  nameCells(rows, COLUMNS.map(([title]) => title));
+  const table = h("div", { class: "scroll fill", role: "region", "aria-label": "Queues", tabindex: "0" }, rows, none);
 
   const matching = () => {
     const words = filter.value.toLowerCase().split(/\s+/);

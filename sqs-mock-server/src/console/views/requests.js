@@ -12,7 +12,6 @@ import { detail, elapsed, failed, resource } from "./request-detail.js";
 
 const STATUSES = ["200", "204", "400", "403", "404", "409", "429", "500", "503"];
 const COLUMNS = ["Number", "Time", "Service", "Action", "Resource", "Status", "Duration"];
-const WIDTHS = "56px 98px 54px minmax(120px, 1.2fr) minmax(76px, 0.9fr) minmax(110px, 1.4fr) 64px";
 const NUMBERS = ["Number", "Duration"];
 
 /** @type {(name: string, options: [string, string][], value?: string) => HTMLSelectElement} */
@@ -67,7 +66,7 @@ export function view(root, params, context) {
   let paused = false;
   let chosen = 0;
   let kept = 0;
-  const hint = h("p", { class: "empty" }, "Select a request to see it with its response.");
+  const hint = h("p", { class: "empty hint" }, "Select a request to see it with its response.");
   const panel = h("div", { "aria-live": "polite" }, hint);
   const form = filterForm(params);
   const total = h("span", { class: "muted num", role: "status" });
@@ -99,7 +98,6 @@ export function view(root, params, context) {
     cells,
     select: (request) => request && show(request.number).catch(context.fail),
   });
-  list.element.style.setProperty("--columns", WIDTHS);
   const refresh = () => list.refresh().catch(context.fail);
   form.addEventListener("input", refresh);
 

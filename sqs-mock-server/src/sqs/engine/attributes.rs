@@ -1,4 +1,4 @@
-//! The attributes of a queue: typed, with defaults. `change` sets them, `render` formats them.
+//! The attributes of a queue: typed, with defaults. `changed` sets them, `show` formats them.
 //!
 //! Source: <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html>
 
