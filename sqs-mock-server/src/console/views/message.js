@@ -96,7 +96,7 @@ export function messagePanel(context, current, queues) {
     fill(element,
       h("div", { class: "toolbar" }, h("h2", { class: "mono" }, message.id), h("span", { class: `badge ${style}` }, state)),
       h("div", { class: "toolbar" }, button("Edit and send again", () => resend(message)), button("Copy body", () => copyBody(message)),
-        copyMenu(() => sendCall(queue, message), "Copy send as"), h("span", { class: "push" }), button("Delete", () => drop(message), "danger")),
+        copyMenu(() => sendCall(queue, message)), h("span", { class: "push" }), button("Delete", () => drop(message), "danger")),
       facts([
         ["Group", message.group],
         ["Deduplication id", message.deduplication_id],
