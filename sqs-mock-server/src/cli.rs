@@ -170,9 +170,6 @@ pub(crate) struct Arguments {
     /// Requires 60 s between deleting and creating a queue, and between two purges, as AWS does [default: the value of --strict].
     #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
     one_minute_rules: Option<bool>,
-    /// The opposite of --one-minute-rules, which overrides it.
-    #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
-    relaxed_timing: Option<bool>,
     /// How standard queues deliver [default: ordered].
     #[arg(
         long,

@@ -136,11 +136,11 @@ fn admin_token_of_a_flag_overrides_the_file_and_is_hidden() {
 }
 
 #[test]
-fn relaxed_timing_needs_no_value_and_is_the_opposite_of_the_one_minute_rules() {
+fn one_minute_rules_need_no_value_and_override_the_file() {
     let rules = |flags: &[&str], file| merged(flags, file).one_minute_rules;
-    assert_eq!(rules(&["--relaxed-timing"], "one_minute_rules = true"), Some(false));
-    assert_eq!(rules(&["--relaxed-timing=false"], ""), Some(true));
-    assert_eq!(rules(&["--relaxed-timing", "--one-minute-rules"], ""), Some(true));
+    assert_eq!(rules(&["--one-minute-rules"], "one_minute_rules = false"), Some(true));
+    assert_eq!(rules(&["--one-minute-rules=false"], "one_minute_rules = true"), Some(false));
+    assert_eq!(rules(&["--strict"], "one_minute_rules = false"), Some(false));
     assert_eq!(rules(&[], ""), None);
     assert_eq!([truth("Yes"), truth("0")], [Ok(true), Ok(false)]);
     assert!(truth("maybe").is_err() && truth("").is_err());

@@ -24,6 +24,8 @@ mod store;
 mod sts;
 mod triggers;
 
+// For the binary.
+#[doc(hidden)]
 pub use crate::config::units::{ByteSize, NotASize};
 pub use crate::config::{Auth, Compat, Config, LogFormat};
 pub use crate::control::caller::Secret;
@@ -71,7 +73,7 @@ pub use crate::triggers::Trigger;
 /// # }
 /// ```
 pub mod inspect {
-    pub use crate::control::arn::{QueueArn, TopicArn};
+    pub use crate::control::arn::{NotAQueueArn, QueueArn, TopicArn};
     pub use crate::control::journal::Ending;
     pub use crate::control::seed::Uuid;
     pub use crate::mock::verification::{Leftover, LeftoverKind, Leftovers};

@@ -26,7 +26,7 @@ impl Log {
 }
 
 pub(crate) async fn server_and_client(protocol: Protocol) -> (MockSqs, Client) {
-    let server = MockSqs::builder().seed(7).relaxed_timing().start().await.expect("a free port");
+    let server = MockSqs::builder().seed(7).one_minute_rules(false).start().await.expect("a free port");
     let mut config = server.client_config().protocol(protocol);
     config.set_transport(None);
     let client = Client::from_conf(config.build());

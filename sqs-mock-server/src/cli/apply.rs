@@ -41,8 +41,7 @@ impl Arguments {
         set(&mut config.account, self.account.map(Some));
         set(&mut config.region, self.region.map(Some));
         set(&mut config.auth, self.auth);
-        let relaxed = self.relaxed_timing.map(|is_relaxed| !is_relaxed);
-        config.one_minute_rules = self.one_minute_rules.or(relaxed).or(config.one_minute_rules);
+        config.one_minute_rules = self.one_minute_rules.or(config.one_minute_rules);
         set(&mut config.delivery, self.delivery);
         set(&mut config.auto_create, self.auto_create);
         set(&mut config.strict, self.strict);

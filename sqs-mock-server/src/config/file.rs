@@ -52,11 +52,6 @@ impl Config {
         config.source = Arc::new(source);
         Ok(config)
     }
-
-    /// The names of the queues, in the order of the file.
-    pub fn queue_names(&self) -> impl Iterator<Item = &str> {
-        self.queues.iter().map(|queue| queue.name.as_str())
-    }
 }
 
 impl Source {

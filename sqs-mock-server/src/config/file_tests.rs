@@ -127,8 +127,8 @@ fn wrong_types_and_missing_settings_are_reported_at_their_positions() {
             "sqs.toml:1:8: port: type boolean is not allowed; allowed is a whole number from 0 to 65535",
         ),
         (
-            "relaxed_timing = 1",
-            "sqs.toml:1:18: relaxed_timing: type integer is not allowed; allowed is true or false",
+            "one_minute_rules = 1",
+            "sqs.toml:1:20: one_minute_rules: type integer is not allowed; allowed is true or false",
         ),
         ("account = 12", "sqs.toml:1:11: account: type integer is not allowed; allowed is a string"),
         (

@@ -73,11 +73,8 @@ pub struct Config {
     /// [`MockSqsBuilder::auto_create`](crate::mock::builder::MockSqsBuilder::auto_create).
     pub auto_create: bool,
     /// [`MockSqsBuilder::one_minute_rules`](crate::mock::builder::MockSqsBuilder::one_minute_rules). The default is that of
-    /// [`relaxed_timing`](Self::relaxed_timing), negated.
+    /// [`strict`](Self::strict).
     pub one_minute_rules: Option<bool>,
-    /// The opposite of [`one_minute_rules`](Self::one_minute_rules), for files that have it. The default is that of
-    /// [`strict`](Self::strict), negated.
-    pub relaxed_timing: Option<bool>,
     /// How standard queues deliver.
     pub delivery: DeliveryMode,
     /// [`MockSqsBuilder::strict`](crate::mock::builder::MockSqsBuilder::strict).
@@ -157,6 +154,8 @@ pub enum Compat {
 
 impl Compat {
     /// The default port of the binary.
+    // For the binary.
+    #[doc(hidden)]
     pub fn port(self) -> u16 {
         match self {
             Self::LocalStack => 4566,
@@ -206,8 +205,7 @@ impl Config {
     }
 
     pub(crate) fn has_one_minute_rules(&self) -> bool {
-        let opposite = self.relaxed_timing.map(|is_relaxed| !is_relaxed);
-        self.one_minute_rules.or(opposite).unwrap_or(self.strict)
+        self.one_minute_rules.unwrap_or(self.strict)
     }
 
     pub(crate) fn account(&self) -> &str {

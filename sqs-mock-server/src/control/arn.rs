@@ -81,12 +81,12 @@ impl QueueArn {
     }
 
     /// The ARN of another queue in the same account and region.
-    pub fn neighbour(&self, name: &str) -> Self {
+    pub(crate) fn neighbour(&self, name: &str) -> Self {
         Self { name: name.into(), ..self.clone() }
     }
 
     /// Whether both queues are in the same account and region.
-    pub fn is_neighbour_of(&self, other: &Self) -> bool {
+    pub(crate) fn is_neighbour_of(&self, other: &Self) -> bool {
         self.region == other.region && self.account == other.account
     }
 }
@@ -189,7 +189,7 @@ pub enum Resource {
 
 impl Resource {
     /// The bucket, or the bucket of an object.
-    pub fn bucket(&self) -> Option<&str> {
+    pub(crate) fn bucket(&self) -> Option<&str> {
         match self {
             Self::Bucket(bucket) | Self::Object { bucket, .. } => Some(bucket),
             Self::Queue(_) | Self::Topic(_) => None,
@@ -197,7 +197,7 @@ impl Resource {
     }
 
     /// The key of an object.
-    pub fn key(&self) -> Option<&str> {
+    pub(crate) fn key(&self) -> Option<&str> {
         match self {
             Self::Object { key, .. } => Some(key),
             Self::Queue(_) | Self::Topic(_) | Self::Bucket(_) => None,
@@ -205,7 +205,7 @@ impl Resource {
     }
 
     /// The name of a topic.
-    pub fn topic(&self) -> Option<&str> {
+    pub(crate) fn topic(&self) -> Option<&str> {
         match self {
             Self::Topic(arn) => Some(&arn.name),
             Self::Queue(_) | Self::Bucket(_) | Self::Object { .. } => None,

@@ -114,12 +114,12 @@ fn timestamp(millis: i64) -> Timestamp {
 
 impl Clock {
     /// A clock that starts at the system time.
-    pub fn real() -> Self {
+    pub(crate) fn real() -> Self {
         Self::starting_at(system_time().into())
     }
 
     /// A clock that starts at `start`.
-    pub fn starting_at(start: Timestamp) -> Self {
+    pub(crate) fn starting_at(start: Timestamp) -> Self {
         let system_origin = signed(Timestamp::from(system_time()).0);
         let setting = ClockSetting::Running(signed(start.0).saturating_sub(system_origin));
         Self {
@@ -159,7 +159,7 @@ impl Clock {
     }
 
     /// The difference to the system time in milliseconds; negative if this clock is behind.
-    pub fn offset_millis(&self) -> i64 {
+    pub(crate) fn offset_millis(&self) -> i64 {
         match self.setting() {
             ClockSetting::Running(offset) => offset,
             ClockSetting::Frozen(at) => signed(at.0).saturating_sub(signed(Timestamp::from(system_time()).0)),
@@ -201,7 +201,7 @@ impl Clock {
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
-    pub async fn sleep_until(&self, moment: Timestamp) {
+    pub(crate) async fn sleep_until(&self, moment: Timestamp) {
         loop {
             let mut moved = std::pin::pin!(self.shared.moved.notified());
             // Subscribe before reading the clock, so that no change in between is missed.
@@ -314,7 +314,7 @@ impl Timestamp {
     }
 
     /// The timestamp `duration` earlier; the epoch if that is before the epoch.
-    pub fn saturating_before(self, duration: Duration) -> Self {
+    pub(crate) fn saturating_before(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(millis(duration)))
     }
 }

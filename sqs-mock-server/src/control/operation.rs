@@ -22,10 +22,10 @@ pub enum ServiceName {
 
 impl ServiceName {
     /// All services.
-    pub const ALL: [Self; 4] = [Self::Sqs, Self::S3, Self::Sns, Self::Sts];
+    pub(crate) const ALL: [Self; 4] = [Self::Sqs, Self::S3, Self::Sns, Self::Sts];
 
     /// The name in IAM actions and in JSON, such as `sqs`.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Sqs => "sqs",
             Self::S3 => "s3",
@@ -202,7 +202,7 @@ actions! {
 #[cfg(feature = "s3")]
 impl S3Action {
     /// The operation with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|action| action.name() == name)
     }
 }

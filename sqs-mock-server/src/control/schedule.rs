@@ -87,6 +87,8 @@ impl Disturbance {
     }
 
     /// What it is, for people.
+    // For the binary.
+    #[doc(hidden)]
     pub fn about(self) -> &'static str {
         match self {
             Self::LoseRequest => "the request is lost",
@@ -112,6 +114,8 @@ impl Disturbance {
     }
 
     /// Whether it needs a process that can be killed.
+    // For the binary.
+    #[doc(hidden)]
     pub fn is_kill(self) -> bool {
         matches!(self, Self::KillBefore | Self::KillAfter)
     }

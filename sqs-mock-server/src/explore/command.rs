@@ -61,6 +61,8 @@ type Found = (SchedulePlan, Failed);
 /// Runs a command under many schedules. A failing exit code is a failing schedule.
 ///
 /// The command finds the server in `AWS_ENDPOINT_URL` and the like, and credentials and a region in the usual variables.
+// For the binary.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
 #[must_use = "`run` runs the command"]
 pub struct ExploreCommand {

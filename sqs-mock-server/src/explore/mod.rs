@@ -56,7 +56,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use crate::control::schedule::{CallName, Decision, Disturbance, SchedulePlan};
+// For the binary.
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub use crate::explore::command::ExploreCommand;
 #[cfg(feature = "explore")]
 pub use crate::explore::in_process::{Explore, Outcome};

@@ -135,18 +135,13 @@ impl MockSqsBuilder {
     }
 
     /// Lets pass as AWS does: 60 seconds between deleting a queue and creating one of the same name
-    /// (`QueueDeletedRecently`), and between two purges (`PurgeQueueInProgress`). [`strict`](Self::strict) implies it.
+    /// (`QueueDeletedRecently`), and between two purges (`PurgeQueueInProgress`). [`strict`](Self::strict) implies it, unless this
+    /// is `false`.
     ///
     /// By default these requests succeed. A [finding](crate::inspect::FindingKind::OneMinuteRule) then tells what AWS would
     /// have answered; [`Verification::deny_finding`](crate::Verification::deny_finding) makes tests fail on it.
-    pub fn one_minute_rules(mut self) -> Self {
-        self.config.one_minute_rules = Some(true);
-        self
-    }
-
-    /// Disables the [`one_minute_rules`](Self::one_minute_rules), also in [strict mode](Self::strict).
-    pub fn relaxed_timing(mut self) -> Self {
-        self.config.one_minute_rules = Some(false);
+    pub fn one_minute_rules(mut self, enforced: bool) -> Self {
+        self.config.one_minute_rules = Some(enforced);
         self
     }
 

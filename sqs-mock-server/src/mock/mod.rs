@@ -156,7 +156,9 @@ impl MockSqs {
     }
 
     /// The data directory, if the server has one.
+    // For the binary.
     #[cfg(feature = "durable")]
+    #[doc(hidden)]
     pub fn data(&self) -> Option<&crate::store::Data> {
         self.kept.store.as_ref().map(|store| &store.data)
     }

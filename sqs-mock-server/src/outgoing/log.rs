@@ -61,7 +61,7 @@ pub enum OutgoingKind {
 
 impl OutgoingKind {
     /// All kinds.
-    pub const ALL: [Self; 4] =
+    pub(crate) const ALL: [Self; 4] =
         [Self::Notification, Self::SubscriptionConfirmation, Self::UnsubscribeConfirmation, Self::Invocation];
 
     /// The kind with this name.

@@ -299,11 +299,6 @@ impl MockS3 {
         &self.content.operations.store.root
     }
 
-    /// The first of the initial buckets; empty if there are none.
-    pub fn default_bucket(&self) -> &str {
-        self.content.settings.buckets().first().copied().unwrap_or_default()
-    }
-
     /// The latest requests, oldest first; [`journal`](crate::mock::builder::MockSqsBuilder::journal) sets how many are kept.
     pub fn requests(&self) -> Vec<S3Request> {
         let records = self.content.host.journal.records();
@@ -312,6 +307,8 @@ impl MockS3 {
     }
 
     /// The number of open connections.
+    // For the tests of sqs-extended.
+    #[doc(hidden)]
     pub fn connections(&self) -> usize {
         self.content.metrics.connections.count()
     }

@@ -81,7 +81,7 @@ async fn queue_with_an_invalid_name_is_not_created() {
 #[tokio::test]
 async fn delete_creates_nothing_and_with_the_rule_deleted_queues_are_created_again_after_a_minute() {
     for protocol in BOTH {
-        let mut s = Session::with(MockSqs::builder().auto_create().one_minute_rules(), protocol).await;
+        let mut s = Session::with(MockSqs::builder().auto_create().one_minute_rules(true), protocol).await;
         let url = s.server.queue_url("q");
         let delete = DeleteQueueInput::builder().queue_url(&url).build().unwrap();
         assert!(is_unknown(s.wire.call(protocol, delete.clone()).await));

@@ -285,7 +285,7 @@ fn help_has_examples() {
     let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
     for text in [
         "Examples:",
-        "--relaxed-timing",
+        "--one-minute-rules",
         "SQS_MOCK_PORT",
         "sqs create-queue",
         "/metrics",

@@ -83,7 +83,7 @@ async fn deleted_queue_stays_deleted_and_with_the_rule_blocks_its_name() {
     server.client().delete_queue().queue_url(server.queue_url("orders")).send().await.unwrap();
     server.shutdown().await;
 
-    let server = MockSqs::builder().data_dir(directory.path()).one_minute_rules().start().await.unwrap();
+    let server = MockSqs::builder().data_dir(directory.path()).one_minute_rules(true).start().await.unwrap();
     assert!(!server.queue("orders").exists());
     let error = server.client().create_queue().queue_name("orders").send().await.unwrap_err();
     assert!(error.is_queue_deleted_recently(), "{error}");

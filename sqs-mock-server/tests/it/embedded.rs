@@ -93,7 +93,7 @@ async fn repeated(server: &MockSqs) -> usize {
 #[tokio::test]
 async fn one_minute_rules_are_off_by_default_and_what_aws_would_refuse_is_told() {
     let builder = MockSqs::builder;
-    for server in [builder(), builder().relaxed_timing(), builder().strict().relaxed_timing()] {
+    for server in [builder(), builder().one_minute_rules(false), builder().strict().one_minute_rules(false)] {
         let server = server.in_process().unwrap();
         assert_eq!(repeated(&server).await, 6);
         let text = "the request succeeded, but AWS would refuse it with AWS.SimpleQueueService.QueueDeletedRecently: You \
@@ -120,7 +120,7 @@ async fn one_minute_rules_are_off_by_default_and_what_aws_would_refuse_is_told()
 
 #[tokio::test]
 async fn one_minute_rules_refuse_what_aws_refuses() {
-    for server in [MockSqs::builder().one_minute_rules(), MockSqs::builder().strict()] {
+    for server in [MockSqs::builder().one_minute_rules(true), MockSqs::builder().strict()] {
         let server = server.in_process().unwrap();
         assert_eq!(repeated(&server).await, 2);
         assert!(server.findings().is_empty());

@@ -24,7 +24,7 @@ async fn server() -> (Option<MockSqs>, String) {
     if let Ok(endpoint) = std::env::var("SQS_TOUR_ENDPOINT") {
         return (None, endpoint);
     }
-    let server = MockSqs::builder().one_minute_rules().start().await.unwrap();
+    let server = MockSqs::builder().one_minute_rules(true).start().await.unwrap();
     let endpoint = server.endpoint_url().to_owned();
     (Some(server), endpoint)
 }

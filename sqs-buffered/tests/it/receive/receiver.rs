@@ -136,7 +136,7 @@ async fn stream_of_a_queue_that_does_not_exist_ends_with_the_reason() {
 
 #[tokio::test(start_paused = true)]
 async fn receiver_continues_after_its_queue_is_deleted_and_created_again() {
-    let server = sqs_mock_server::MockSqs::builder().relaxed_timing().in_process().unwrap();
+    let server = sqs_mock_server::MockSqs::builder().one_minute_rules(false).in_process().unwrap();
     let rig = Rig::on(server, "jobs").await;
     rig.send(["1"]).await;
     let buffered = BufferedClient::new(rig.base.clone());

@@ -45,7 +45,7 @@ macro_rules! both {
 
 #[tokio::test]
 async fn service_errors_are_the_same() {
-    let server = MockSqs::builder().one_minute_rules().start().await.expect("a server");
+    let server = MockSqs::builder().one_minute_rules(true).start().await.expect("a server");
     let theirs =
         aws_sdk_sqs::Client::from_conf(with_aws_sdk::config(server.endpoint_url(), Some(http())).build());
     let theirs = with_aws_sdk::refusals(&theirs, "theirs").await;

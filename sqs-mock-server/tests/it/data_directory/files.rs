@@ -86,7 +86,7 @@ const HANDLE: &str = "AQEBIgJNr+GnRsxiRp2XY9gUWTKFz7dx0T/DHhyS5uKXBjJVqFH4eE8IHU
 async fn file_of_the_first_version_is_restored() {
     let directory = tempfile::tempdir().unwrap();
     Connection::open(file(&directory)).unwrap().execute_batch(include_str!("version_1.sql")).unwrap();
-    let server = MockSqs::builder().data_dir(directory.path()).one_minute_rules().start().await.unwrap();
+    let server = MockSqs::builder().data_dir(directory.path()).one_minute_rules(true).start().await.unwrap();
     let client = server.client();
 
     let counts = server.queue("orders").counts().unwrap();
