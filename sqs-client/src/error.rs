@@ -233,6 +233,8 @@ impl Error {
     }
 
     /// The same error with another output, for layers that rewrite outputs. Returns a clone if the error has no output.
+    // For sqs-extended.
+    #[doc(hidden)]
     pub fn with_output<T: Any + Send + Sync>(&self, output: T) -> Self {
         let Cause::Checksum(damaged) = &self.0.cause else { return self.clone() };
         let damaged = Damaged { mismatches: damaged.mismatches.clone(), output: Box::new(output) };

@@ -1,12 +1,11 @@
 //! A minimal program with static credentials.
 
-use sqs::config::{BehaviorVersion, Credentials, Region};
+use sqs::config::{Credentials, Region};
 use sqs_client as sqs;
 
 #[tokio::main]
 async fn main() {
     let config = sqs::Config::builder()
-        .behavior_version(BehaviorVersion::latest())
         .region(Region::new("eu-west-1"))
         .credentials_provider(Credentials::new("key", "secret", None, None, "static"))
         .build();

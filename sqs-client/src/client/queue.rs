@@ -45,16 +45,6 @@ impl<H: Execute> Queue<H> {
         &self.url
     }
 
-    /// The queue name: the last segment of the URL.
-    pub fn name(&self) -> &str {
-        self.url.rsplit('/').next().unwrap_or(&self.url)
-    }
-
-    /// Whether this is a FIFO queue: the name ends in `.fifo`.
-    pub fn is_fifo(&self) -> bool {
-        crate::types::message::is_fifo(&self.url)
-    }
-
     /// Sends a message. On a FIFO queue, also set `message_group_id`.
     pub fn send(&self, body: impl Into<String>) -> FluentBuilder<SendMessageInputBuilder, H> {
         FluentBuilder::<SendMessageInputBuilder, H>::new(self.handle.clone())

@@ -42,7 +42,6 @@ use crate::settings::Settings;
 use crate::time::{SharedTimeSource, SystemClock, TimeSource};
 use crate::transport::{DefaultTransport, PoolConfig, TlsConfig, Transport, connect_timeout};
 
-pub use crate::credentials::EnvironmentCredentials;
 #[doc(hidden)]
 pub use crate::endpoint::redacted;
 pub use crate::settings::ConfigError;
@@ -50,8 +49,6 @@ pub use crate::wire::checksum::ChecksumPolicy;
 pub use crate::wire::protocol::Protocol;
 pub use aws_credential_types::Credentials;
 pub use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
-pub use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
-pub use aws_smithy_runtime_api::client::stalled_stream_protection::StalledStreamProtectionConfig;
 #[cfg(feature = "aws-config")]
 #[doc(hidden)]
 pub use sdk_config::endpoint_url;
@@ -298,19 +295,9 @@ impl Config {
         self.credentials.as_ref().map(CredentialsSource::provider)
     }
 
-    /// How strictly checksums are verified.
-    pub fn checksum_policy(&self) -> ChecksumPolicy {
-        self.checksum_policy
-    }
-
     /// The application name, if set.
     pub fn app_name(&self) -> Option<&AppName> {
         self.app_name.as_ref()
-    }
-
-    /// The service name in signatures: `sqs`.
-    pub fn signing_name(&self) -> &'static str {
-        crate::wire::sign::SERVICE
     }
 }
 
@@ -689,35 +676,9 @@ impl Builder {
         self
     }
 
-    /// Sets the TLS settings, or restores the defaults.
-    pub fn set_tls_config(&mut self, tls: Option<TlsConfig>) -> &mut Self {
-        self.0.common.tls = tls;
-        self
-    }
-
     /// Receives a report of every call, for metrics.
     pub fn observer(mut self, observer: impl Observe) -> Self {
         self.0.observer = Some(Arc::new(observer));
-        self
-    }
-
-    /// Has no effect; accepted for compatibility with the AWS SDK. Each release of this crate has one behaviour.
-    pub fn behavior_version(self, _: BehaviorVersion) -> Self {
-        self
-    }
-
-    /// Has no effect; accepted for compatibility with the AWS SDK. Each release of this crate has one behaviour.
-    pub fn behavior_version_latest(self) -> Self {
-        self
-    }
-
-    /// Has no effect; accepted for compatibility with the AWS SDK. Each release of this crate has one behaviour.
-    pub fn set_behavior_version(&mut self, _: Option<BehaviorVersion>) -> &mut Self {
-        self
-    }
-
-    /// Has no effect; accepted for compatibility with the AWS SDK. The attempt timeout covers the response body.
-    pub fn stalled_stream_protection(self, _: StalledStreamProtectionConfig) -> Self {
         self
     }
 

@@ -147,6 +147,8 @@ impl Environment {
     }
 
     /// The pause before the first retry of a request; 100 ms by default. It doubles for the next retry and has full jitter.
+    // For tests, which would wait otherwise.
+    #[doc(hidden)]
     pub fn retry_pause(mut self, pause: Duration) -> Self {
         self.retry_pause = pause;
         self

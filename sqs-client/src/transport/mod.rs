@@ -66,7 +66,9 @@ pub(crate) use self::connector_error::was_never_sent;
 pub use self::hyper::HyperTransport;
 #[cfg(feature = "reqwest")]
 pub use self::reqwest::ReqwestTransport;
+// For sqs-sdk.
 #[cfg(feature = "aws-config")]
+#[doc(hidden)]
 pub use self::smithy::SmithyTransport;
 pub use self::tls::TlsConfig;
 

@@ -52,18 +52,11 @@ impl std::fmt::Debug for SmithyTransport {
 }
 
 impl SmithyTransport {
-    /// A transport over `client`, with the connect timeout of `timeouts` (3.1 s by default). `client` gets no read timeout, since
-    /// it could not tell a long poll from a lost response. Set it in
-    /// [`timeout_config`](crate::config::Builder::timeout_config): the client adds the wait time of a receive.
+    /// A transport over `client`, with the connect timeout of `timeouts` (3.1 s by default), and this read timeout, clock and timer.
+    /// If `client` cannot be used, every call fails with the reason.
     ///
-    /// # Errors
-    /// This version of `aws-smithy-runtime-api` requires components that this crate does not provide.
-    pub fn new(client: &impl HttpClient, timeouts: &TimeoutConfig) -> Result<Self, TransportError> {
-        Self::with_time(client, timeouts, None, SharedTimeSource::new(SystemClock), None)
-    }
-
-    /// Like [`new`](Self::new), with this read timeout, clock and timer. If the client cannot be used, every call fails with
-    /// the reason.
+    /// Callers of this crate's client need no read timeout here, and `client` could not tell a long poll from a lost response: that
+    /// of [`timeout_config`](crate::config::Builder::timeout_config) includes the wait time of a receive.
     #[doc(hidden)]
     pub fn shared(
         client: &impl HttpClient,

@@ -40,11 +40,15 @@ impl Md5Hex {
     }
 
     /// The digits of a hash. To store many checksums, store the hashes, which take half of the memory.
+    // For sqs-mock-server.
+    #[doc(hidden)]
     pub fn from_hash(hash: [u8; 16]) -> Self {
         Self::of(&hash)
     }
 
     /// The hash.
+    // For sqs-mock-server.
+    #[doc(hidden)]
     pub fn hash(&self) -> [u8; 16] {
         let mut hash = [0; 16];
         for (byte, digits) in hash.iter_mut().zip(self.0.chunks_exact(2)) {

@@ -97,9 +97,6 @@ pub const DELETE_COOLDOWN_SECONDS: u64 = 60;
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html>
 pub const MAX_MOVE_TASKS: usize = 100;
 
-/// Recommended maximum number of tags per queue. SQS accepts more.
-/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html>
-pub const RECOMMENDED_TAGS: usize = 50;
 /// Maximum characters of a tag key.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-tags.html>
 pub const MAX_TAG_KEY_CHARS: usize = 128;

@@ -103,12 +103,16 @@ pub trait Input:
     }
 
     /// The length of all message bodies in bytes, to allocate the request buffer once.
+    // For the client.
+    #[doc(hidden)]
     fn message_bytes(&self) -> usize {
         0
     }
 
     /// A copy in which each message to a FIFO queue has a deduplication id; `id` generates the missing ones. `None` if no
     /// id is missing.
+    // For the client.
+    #[doc(hidden)]
     fn with_deduplication_ids(&self, id: fn() -> String) -> Option<Self> {
         let _ = id;
         None

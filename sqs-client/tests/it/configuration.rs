@@ -4,7 +4,8 @@ use std::error::Error as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sqs_client::config::{AppName, Credentials, EnvironmentCredentials, Region};
+use sqs_client::config::credentials::EnvironmentCredentials;
+use sqs_client::config::{AppName, Credentials, Region};
 use sqs_client::observe::{CallReport, Observe};
 use sqs_client::transport::PoolConfig;
 use sqs_client::wire::protocol::Protocol;

@@ -11,6 +11,8 @@ use sqs_client::error::ErrorCode;
 use sqs_client::operation::Operation;
 
 /// An operation whose errors have types.
+// Only this crate implements it, and only its bounds name it.
+#[doc(hidden)]
 pub trait TypedOperation: Operation {
     /// The error of the operation.
     type Error: TypedError;

@@ -96,6 +96,8 @@ impl<'a> Form<'a> {
 
     /// The number of the first entry of a batch that has no `Id`, from 1. SQS refuses it with another error than an empty id, and
     /// inputs have an empty one for both.
+    // For sqs-mock-server.
+    #[doc(hidden)]
     pub fn entry_without_id(&self, action: Action) -> Option<usize> {
         if !action.as_str().ends_with("Batch") {
             return None;

@@ -52,7 +52,7 @@ use crate::wire::hex::Sha256Hex;
 pub use verify::{Claim, KeyLookup, Verifiable, VerifyError, verify, verify_for};
 
 /// Service name in the credential scope.
-pub const SERVICE: &str = "sqs";
+pub(crate) const SERVICE: &str = "sqs";
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 const X_AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
 const X_AMZ_SECURITY_TOKEN: HeaderName = HeaderName::from_static("x-amz-security-token");

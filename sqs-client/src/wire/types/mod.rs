@@ -108,6 +108,8 @@ pub trait MaybeRepeated {
 }
 
 /// Metadata of a response, for the client and for layers over it.
+// For the client and for layers over it.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResponseMetadata {
     /// See [`RequestId`].
@@ -121,6 +123,8 @@ pub struct ResponseMetadata {
 }
 
 /// An output with metadata.
+// For the client and for layers over it.
+#[doc(hidden)]
 pub trait HasMetadata {
     /// The metadata.
     fn metadata(&self) -> &ResponseMetadata;

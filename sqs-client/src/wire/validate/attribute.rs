@@ -36,7 +36,7 @@ pub fn message_attributes<S: BuildHasher>(
 ///
 /// # Errors
 /// `InvalidParameterValue`.
-pub fn name(name: &str) -> Result<(), ServiceError> {
+pub(crate) fn name(name: &str) -> Result<(), ServiceError> {
     if name.len() > MAX_ATTRIBUTE_NAME_CHARS && name.chars().count() > MAX_ATTRIBUTE_NAME_CHARS {
         return Err(invalid_parameter(format!(
             "Message (user) attribute name must be shorter than {MAX_ATTRIBUTE_NAME_CHARS} bytes"
@@ -84,7 +84,7 @@ pub(super) fn without_lists<S: BuildHasher>(
 ///
 /// # Errors
 /// `InvalidParameterValue`.
-pub fn value(name: &str, attribute: &MessageAttributeValue) -> Result<(), ServiceError> {
+pub(crate) fn value(name: &str, attribute: &MessageAttributeValue) -> Result<(), ServiceError> {
     let text = attribute.string_value().unwrap_or_default();
     match family(name, attribute.data_type())? {
         "Binary" => return binary(name, attribute),
@@ -144,7 +144,7 @@ fn wrong_field(name: &str, family: &str, field: &str) -> ServiceError {
 ///
 /// # Errors
 /// `InvalidParameterValue`.
-pub fn system_attributes<S: BuildHasher>(
+pub(crate) fn system_attributes<S: BuildHasher>(
     attributes: &HashMap<MessageSystemAttributeNameForSends, MessageSystemAttributeValue, S>,
 ) -> Result<(), ServiceError> {
     attributes.iter().try_for_each(|(name, value)| {

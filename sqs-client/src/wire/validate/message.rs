@@ -177,7 +177,7 @@ pub fn body(body: &str) -> Result<(), ServiceError> {
 ///
 /// # Errors
 /// `InvalidParameterValue`.
-pub fn delay(seconds: Option<i32>) -> Result<(), ServiceError> {
+pub(crate) fn delay(seconds: Option<i32>) -> Result<(), ServiceError> {
     let reason = |low, high| format!("DelaySeconds must be >= {low} and <= {high}.");
     within("DelaySeconds", seconds, &DELAY_SECONDS, reason)
 }

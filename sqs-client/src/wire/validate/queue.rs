@@ -24,7 +24,7 @@ use crate::wire::limits::{
 use crate::wire::service_error::{ErrorCode, ServiceError};
 
 /// Suffix of the names of FIFO queues.
-pub const FIFO_SUFFIX: &str = ".fifo";
+pub(crate) const FIFO_SUFFIX: &str = ".fifo";
 
 /// Validates a queue name: 1 to 80 characters of `A-Za-z0-9_-`, including the suffix of a FIFO queue.
 ///
@@ -45,7 +45,7 @@ pub fn name(name: &str) -> Result<(), ServiceError> {
 ///
 /// # Errors
 /// `InvalidAttributeName` for an unknown name.
-pub fn attribute_names<'a>(
+pub(crate) fn attribute_names<'a>(
     names: impl IntoIterator<Item = &'a QueueAttributeName>,
 ) -> Result<(), ServiceError> {
     match names.into_iter().find(|name| matches!(name, QueueAttributeName::Unknown(_))) {
@@ -180,7 +180,7 @@ impl Validate for ListQueueTagsInput {
 ///
 /// # Errors
 /// `MissingParameter` or `InvalidParameterValue`.
-pub fn label(label: Option<&str>) -> Result<(), ServiceError> {
+pub(crate) fn label(label: Option<&str>) -> Result<(), ServiceError> {
     let label = required("Label", label)?;
     if is_name(label, MAX_LABEL_CHARS) {
         return Ok(());
@@ -195,7 +195,7 @@ pub fn label(label: Option<&str>) -> Result<(), ServiceError> {
 ///
 /// # Errors
 /// `MissingParameter`, `OverLimit` or `InvalidParameterValue`.
-pub fn actions(actions: &[String]) -> Result<(), ServiceError> {
+pub(crate) fn actions(actions: &[String]) -> Result<(), ServiceError> {
     let count = actions.len();
     if count == 0 {
         return Err(missing_parameter("Actions"));
@@ -237,7 +237,7 @@ pub fn is_shareable(action: &str) -> bool {
 ///
 /// # Errors
 /// `MissingParameter` or `InvalidParameterValue`.
-pub fn accounts(accounts: &[String]) -> Result<(), ServiceError> {
+pub(crate) fn accounts(accounts: &[String]) -> Result<(), ServiceError> {
     if accounts.is_empty() {
         return Err(missing_parameter("AWSAccountIds"));
     }
@@ -272,7 +272,7 @@ impl Validate for RemovePermissionInput {
 ///
 /// # Errors
 /// `InvalidParameterValue`.
-pub fn arn(parameter: &str, arn: &str) -> Result<(), ServiceError> {
+pub(crate) fn arn(parameter: &str, arn: &str) -> Result<(), ServiceError> {
     let mut parts = arn.splitn(6, ':');
     let is_arn = parts.next() == Some("arn") && parts.nth(1) == Some("sqs");
     if is_arn && parts.nth(2).is_some_and(|name| !name.is_empty()) {
