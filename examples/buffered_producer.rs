@@ -7,7 +7,7 @@ use std::error::Error;
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use sqs_buffered::{BufferedClient, Entry, Stats};
+use sqs_buffered::{BufferedClient, Entry, SendStats};
 use sqs_client::Client;
 
 const HELP: &str = "\
@@ -80,7 +80,7 @@ async fn show_progress(buffered: BufferedClient, messages: usize, start: Instant
     }
 }
 
-fn print_progress(stats: &Stats, messages: usize, took: Duration) {
+fn print_progress(stats: &SendStats, messages: usize, took: Duration) {
     let done = usize::try_from(stats.succeeded).unwrap_or(messages);
     let bar = "#".repeat(done * 30 / messages.max(1));
     let rate = rate(done, took);

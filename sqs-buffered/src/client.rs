@@ -25,10 +25,10 @@ use crate::lane::queue::Key;
 use crate::lane::request::{Change, DeduplicationId, Delete, Kind, Outgoing, SendReceipt, Sends, Visibility};
 use crate::lane::{Arrival, Flush, Lane, NotAdmitted};
 use crate::observe::meter::Meter;
-use crate::observe::sends::{Hook, Observer, Stats};
+use crate::observe::sends::{Hook, Observer, SendStats};
 use crate::queue::BufferedQueue;
 use crate::receive::delivery::Claims;
-use crate::settings::{Builder, MAX_OFFLOADED_BYTES, Rules, Settings};
+use crate::settings::{BufferedClientBuilder, MAX_OFFLOADED_BYTES, Rules, Settings};
 use crate::time::after;
 use crate::trace_context;
 
@@ -85,8 +85,8 @@ impl<H: Execute> BufferedClient<H> {
     }
 
     /// Returns a builder, for other settings.
-    pub fn builder(handle: H) -> Builder<H> {
-        Builder::new(handle)
+    pub fn builder(handle: H) -> BufferedClientBuilder<H> {
+        BufferedClientBuilder::new(handle)
     }
 
     pub(crate) fn assemble(
@@ -106,7 +106,7 @@ impl<H: Execute> BufferedClient<H> {
     }
 
     /// The client below.
-    pub fn handle(&self) -> &H {
+    pub fn inner(&self) -> &H {
         &self.shared.handle
     }
 
@@ -124,7 +124,7 @@ impl<H: Execute> BufferedClient<H> {
     }
 
     /// The totals since the client was created.
-    pub fn stats(&self) -> Stats {
+    pub fn stats(&self) -> SendStats {
         let (sends, others) = (self.shared.sends.taken(), self.shared.acknowledgements.taken());
         self.shared.observer.stats(Amount { entries: sends.entries + others.entries, ..sends })
     }
@@ -291,8 +291,8 @@ impl<H: Execute> BufferedClient<H> {
         admitted.map_err(|refused| give_back(queue_url, refused))
     }
 
-    /// Admits a message without a ticket. If it fails, the [event hook](crate::settings::Builder::on_event) gets the failure; without
-    /// a hook, the client logs a warning. [`flush`](Self::flush) and [`close`](Self::close) count it.
+    /// Admits a message without a ticket. If it fails, the [event hook](crate::settings::BufferedClientBuilder::on_event) gets the
+    /// failure; without a hook, the client logs a warning. [`flush`](Self::flush) and [`close`](Self::close) count it.
     ///
     /// # Errors
     /// The same as [`enqueue`](Self::enqueue).
@@ -495,8 +495,8 @@ impl<H: Execute> BufferedClient<H> {
     }
 
     /// Admits no more entries, and sends those that were admitted. When all of them have ended, returns the results of all entries
-    /// since the client was created. Entries that take longer than the [grace](crate::settings::Builder::close_grace) are aborted; their tickets say whether SQS may have
-    /// them. You can call it again.
+    /// since the client was created. Entries that take longer than the [grace](crate::settings::BufferedClientBuilder::close_grace)
+    /// are aborted; their tickets say whether SQS may have them. You can call it again.
     ///
     /// Outside of a tokio runtime there is no timer for the grace: nothing is aborted, and the delivery timeout limits the
     /// wait.

@@ -60,11 +60,6 @@ impl Entry {
         serde_json::to_string(value).map(|body| Self::new(queue_url, body))
     }
 
-    /// An entry from a batch request. Its `id` is ignored.
-    pub fn from_batch_entry(queue_url: impl Into<String>, message: SendMessageBatchRequestEntry) -> Self {
-        Self { queue_url: queue_url.into(), message }
-    }
-
     /// Sets the message group id: required on FIFO queues; on standard queues, it identifies the tenant for fair queues.
     pub fn message_group_id(mut self, id: impl Into<String>) -> Self {
         self.message.message_group_id = Some(id.into());
@@ -148,7 +143,7 @@ impl From<SendMessageInput> for Entry {
 ///
 /// # Cancel safety
 /// Dropping the ticket does not take the entry back. If the entry fails and nobody awaits its ticket, the client logs a warning,
-/// unless an [event hook](crate::settings::Builder::on_event) is set. To send without a ticket, use
+/// unless an [event hook](crate::settings::BufferedClientBuilder::on_event) is set. To send without a ticket, use
 /// [`send_detached`](crate::client::BufferedClient::send_detached). You can stop awaiting a ticket by reference and continue later, also
 /// on another runtime. The runtime needs timers.
 #[derive(Debug)]

@@ -26,7 +26,7 @@ use crate::entry::Entry;
 /// let error = buffered.send(&url, "not in XML 1.0: \u{1}").await.unwrap_err();
 /// assert_eq!(error.kind(), SendErrorKind::Rejected);
 /// assert_eq!(error.code(), Some("InvalidMessageContents"));
-/// assert!(!error.is_retryable() && !error.is_maybe_sent());
+/// assert!(!error.is_retryable() && !error.is_outcome_unknown());
 /// # Ok(())
 /// # }
 /// ```
@@ -43,8 +43,6 @@ struct Inner {
     is_throttle: bool,
     maybe_sent: bool,
     message_id: Option<String>,
-    /// The message id of the later message that was accepted.
-    accepted_after: Option<String>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
@@ -54,7 +52,7 @@ struct Inner {
 pub enum SendErrorKind {
     /// SQS, or the client below, refused the entry: permanently, or until the retries ended.
     Rejected,
-    /// The entry is larger than [`max_message_bytes`](crate::settings::Builder::max_message_bytes) or than SQS accepts.
+    /// The entry is larger than [`max_message_bytes`](crate::settings::BufferedClientBuilder::max_message_bytes) or than SQS accepts.
     TooLarge,
     /// The whole request failed: permanently, or until the retries ended.
     Request,
@@ -143,7 +141,6 @@ impl SendError {
             is_throttle: false,
             maybe_sent: false,
             message_id: None,
-            accepted_after: None,
             source: None,
         }))
     }
@@ -194,10 +191,6 @@ impl SendError {
         if self.0.maybe_sent == maybe_sent { self } else { self.with(|inner| inner.maybe_sent = maybe_sent) }
     }
 
-    pub(crate) fn after(self, accepted: Option<&str>) -> Self {
-        self.with(|inner| inner.accepted_after = accepted.map(str::to_owned))
-    }
-
     pub(crate) fn of_kind(self, kind: SendErrorKind) -> Self {
         self.with(|inner| inner.kind = kind)
     }
@@ -238,7 +231,7 @@ impl SendError {
     /// Whether the same entry may succeed if you enqueue it again. True for failures of SQS or the network, and if the entry
     /// was abandoned for a reason outside of it: no room, no time, a failed predecessor in its group, or a closed client.
     ///
-    /// If [`is_maybe_sent`](Self::is_maybe_sent) is true as well, a standard queue may then contain the message twice.
+    /// If [`is_outcome_unknown`](Self::is_outcome_unknown) is true as well, a standard queue may then contain the message twice.
     pub fn is_retryable(&self) -> bool {
         match self.kind() {
             SendErrorKind::Full
@@ -268,7 +261,7 @@ impl SendError {
     }
 
     /// Whether SQS may have executed the entry although it failed here: a response was lost, or is wrong.
-    pub fn is_maybe_sent(&self) -> bool {
+    pub fn is_outcome_unknown(&self) -> bool {
         self.0.maybe_sent
     }
 
@@ -278,13 +271,8 @@ impl SendError {
         self.0.message_id.as_deref()
     }
 
-    /// The id of the later message that was accepted, for [`OrderGap`](SendErrorKind::OrderGap).
-    pub fn accepted_after(&self) -> Option<&str> {
-        self.0.accepted_after.as_deref()
-    }
-
     /// Whether the receipt handle has expired.
-    pub fn is_lease_lost(&self) -> bool {
+    pub(crate) fn is_lease_lost(&self) -> bool {
         self.kind() == SendErrorKind::LeaseLost
     }
 }
@@ -301,7 +289,7 @@ impl fmt::Display for SendError {
         if let Some(id) = self.request_id() {
             write!(f, " (request id {id})")?;
         }
-        if self.is_maybe_sent() {
+        if self.is_outcome_unknown() {
             f.write_str(" (SQS may have executed it)")?;
         }
         Ok(())

@@ -45,14 +45,16 @@ pub use entry::{Entry, Ticket};
 pub use error::{BuildError, EnqueueError, ReceiveError, ReceiveErrorKind, SendError, SendErrorKind};
 pub use lane::flush::Summary;
 pub use lane::request::SendReceipt;
-pub use observe::receives::{Event, ReceiveStats, Settled};
-pub use observe::sends::{SendEvent, Stats};
+pub use observe::receives::{ReceiveEvent, ReceiveStats, Settled};
+pub use observe::sends::{SendEvent, SendStats};
 pub use queue::{BufferedQueue, QueueName};
 pub use receive::back_off::BackOff;
 pub use receive::delivery::Received;
 pub use receive::lease::Lease;
 pub use receive::lease_table::LeaseOver;
 pub use receive::receiver::{Receiver, ReceiverBuilder};
-pub use settings::{AfterFailure, BatchLimits, Builder, DedupId, FifoOrdering, InFlight, Linger};
+pub use settings::{
+    AfterFailure, BatchLimits, BufferedClientBuilder, DedupId, FifoOrdering, InFlight, Linger,
+};
 pub use sqs_client::lambda::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsRecord, SqsRecordAttribute};
 pub use tokio_util::sync::CancellationToken;

@@ -38,14 +38,14 @@ use crate::observe::sends::{Hook, SendEvent};
 /// ```
 #[derive(Clone)]
 #[must_use]
-pub struct Builder<H> {
+pub struct BufferedClientBuilder<H> {
     handle: H,
     settings: Settings,
     runtime: Option<Handle>,
     hook: Option<Hook>,
 }
 
-impl<H: Execute> Builder<H> {
+impl<H: Execute> BufferedClientBuilder<H> {
     pub(crate) fn new(handle: H) -> Self {
         Self { handle, settings: Settings::default(), runtime: None, hook: None }
     }
@@ -175,9 +175,9 @@ impl<H: Execute> Builder<H> {
     }
 }
 
-impl<H> fmt::Debug for Builder<H> {
+impl<H> fmt::Debug for BufferedClientBuilder<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("BufferedClientBuilder").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 
@@ -331,7 +331,7 @@ fn at_least(setting: &'static str, value: Duration, least: Duration) -> Result<(
 }
 
 /// The size limits of a batch. The limits of SQS are the default and the maximum;
-/// [`build`](Builder::build) refuses other values.
+/// [`build`](BufferedClientBuilder::build) refuses other values.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct BatchLimits {
     entries: usize,
@@ -358,12 +358,12 @@ impl BatchLimits {
     }
 
     /// The maximum number of entries.
-    pub fn max_entries(&self) -> usize {
+    pub(crate) fn max_entries(&self) -> usize {
         self.entries
     }
 
     /// The maximum size in bytes.
-    pub fn max_bytes(&self) -> usize {
+    pub(crate) fn max_bytes(&self) -> usize {
         self.bytes
     }
 }

@@ -32,7 +32,8 @@
 //!
 //! - the message already has one of them, for example because it is forwarded: that one stays;
 //! - the message would have more than 9 attributes: SQS takes 10, and a client below that keeps large bodies elsewhere needs one;
-//! - the message would exceed [`max_message_bytes`](crate::Builder::max_message_bytes). Set that to what the queue takes, if the queue takes less than 1 MiB;
+//! - the message would exceed [`max_message_bytes`](crate::BufferedClientBuilder::max_message_bytes). Set
+//!   that to what the queue takes, if the queue takes less than 1 MiB;
 //! - SQS would refuse a name or value.
 //!
 //! If [`enqueue`](crate::BufferedClient::enqueue) returns a message with an error, the message keeps the injected

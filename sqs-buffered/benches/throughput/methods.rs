@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sqs_benchmarks::process::{Cpu, now};
-use sqs_buffered::{BufferedClient, Builder, Entry, InFlight};
+use sqs_buffered::{BufferedClient, BufferedClientBuilder, Entry, InFlight};
 use sqs_client::Client;
 use sqs_client::types::SendMessageBatchRequestEntry;
 
@@ -119,7 +119,8 @@ impl Bench {
     ) -> Result<Measured, BoxError> {
         let (time, body) = (self.time, self.body.clone());
         let builder = BufferedClient::builder(self.client.clone());
-        let builder = in_flight.map(InFlight::Fixed).into_iter().fold(builder, Builder::in_flight);
+        let builder =
+            in_flight.map(InFlight::Fixed).into_iter().fold(builder, BufferedClientBuilder::in_flight);
         let buffered = Arc::new(builder.build()?);
         let sender = Arc::clone(&buffered);
         let work = move |_: Client, url: String| {

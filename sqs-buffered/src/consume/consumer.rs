@@ -576,14 +576,9 @@ impl<H: Execute> ConsumerHandle<H> {
         Self { consumer, task }
     }
 
-    /// The consumer, to pause it, resume it, or change its concurrency.
+    /// The consumer, to pause it, resume it, change its concurrency, or read its totals.
     pub fn consumer(&self) -> &Consumer<H> {
         &self.consumer
-    }
-
-    /// The totals of the consumer so far.
-    pub fn stats(&self) -> ReceiveStats {
-        self.consumer.stats()
     }
 
     /// Shuts the consumer down within this grace, and waits for the end of the run: see [`Consumer::shutdown`].

@@ -64,7 +64,7 @@ impl MessageContext {
     }
 
     /// Sets the attempt that handlers can take as a parameter.
-    pub fn with_attempt(self, attempt: Attempt) -> Self {
+    pub(crate) fn with_attempt(self, attempt: Attempt) -> Self {
         Self { attempt: Some(attempt), ..self }
     }
 

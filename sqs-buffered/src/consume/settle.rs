@@ -18,7 +18,7 @@ use crate::consume::group::Work;
 use crate::consume::handler::HandlerFailure;
 use crate::consume::lines::{Arrived, GroupAdvance, Key};
 use crate::consume::work::Verdict;
-use crate::observe::receives::{Event, Settled};
+use crate::observe::receives::{ReceiveEvent, Settled};
 use crate::receive::back_off::BackOff;
 use crate::receive::delivery::Delivery;
 use crate::receive::opening::may_rest;
@@ -131,12 +131,14 @@ impl<'f> Failure<'f> {
         Some(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?.saturating_sub(sent))
     }
 
-    pub(crate) fn event(&self) -> Event<'f> {
+    pub(crate) fn event(&self) -> ReceiveEvent<'f> {
         let message_id = &**self.delivery.id();
         match self.failure {
-            HandlerFailure::Error(error) => Event::HandlerFailed { message_id, error: &**error },
-            HandlerFailure::Panic(text) => Event::HandlerPanicked { message_id, text },
-            HandlerFailure::TimedOut(timeout) => Event::HandlerTimedOut { message_id, timeout: *timeout },
+            HandlerFailure::Error(error) => ReceiveEvent::HandlerFailed { message_id, error: &**error },
+            HandlerFailure::Panic(text) => ReceiveEvent::HandlerPanicked { message_id, text },
+            HandlerFailure::TimedOut(timeout) => {
+                ReceiveEvent::HandlerTimedOut { message_id, timeout: *timeout }
+            }
         }
     }
 }
@@ -386,7 +388,7 @@ impl<H: Execute> Work<H> {
         let is_failing = matches!(why, Rest::Failed | Rest::Unopened);
         if matches!(why, Rest::Failed) && self.shared.source.is_fifo() {
             let (message_id, attempts, retry_in) = (&**latest.id(), latest.attempts(), pause);
-            self.shared.observer.report(&Event::RetriedInPlace { message_id, attempts, retry_in });
+            self.shared.observer.report(&ReceiveEvent::RetriedInPlace { message_id, attempts, retry_in });
         }
         latest.failures += u32::from(matches!(why, Rest::Failed));
         self.resting.fetch_add(1, Relaxed);
@@ -504,7 +506,7 @@ impl<H: Execute> Work<H> {
             Err(reason) => {
                 shared
                     .observer
-                    .report(&Event::DeadLetterFailed { message_id: delivery.id(), reason: &reason });
+                    .report(&ReceiveEvent::DeadLetterFailed { message_id: delivery.id(), reason: &reason });
                 let how = Return::After(facts.back_off.delay(facts.attempts, random::unit()));
                 match shared.options.after_failure {
                     AfterFailure::Continue => self.go_on_without(key, deliveries, how).await,

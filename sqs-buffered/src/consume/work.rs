@@ -26,7 +26,7 @@ use crate::consume::group::Work;
 use crate::consume::handler::{AnyHandler, HandlerFailure, HandlerTask};
 use crate::consume::lines::{Arrived, Key};
 use crate::consume::settle::{Failure, HandlerError, Outcome};
-use crate::observe::receives::Event;
+use crate::observe::receives::ReceiveEvent;
 use crate::receive::delivery::{Claim, Delivery};
 use crate::receive::opening::NotOpened;
 use crate::span::messaging_span;
@@ -246,7 +246,7 @@ fn verdict<H: Execute>(
         observer.report(&event);
     }
     let outcome = if let Verdict::Outcome(outcome) = &verdict { Some(outcome) } else { None };
-    observer.report(&Event::Handled { message_id, outcome, elapsed: began.elapsed() });
+    observer.report(&ReceiveEvent::Handled { message_id, outcome, elapsed: began.elapsed() });
     verdict
 }
 

@@ -312,12 +312,11 @@ fn is_current<L, T>(slots: &Slab<Slot<L, T>>, (deadline, number, slot): (Instant
 pub(crate) type EntryResult<R> = Result<R, SendError>;
 
 /// The entry of the same run that was admitted later and stored.
-#[derive(Clone, Default)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Overtaker {
     pub(crate) is_there: bool,
     /// Of the one that was stored first.
     pub(crate) sequence: Option<u128>,
-    pub(crate) id: Option<String>,
 }
 
 /// Whether SQS has stored the entry although its result is an error.
@@ -330,17 +329,13 @@ pub(crate) fn overtakers<E, R: Receipt>(run: &[(E, EntryResult<R>)]) -> Vec<Over
     let mut later = Overtaker::default();
     let mut found = Vec::with_capacity(run.len());
     for (_, result) in run.iter().rev() {
-        found.push(later.clone());
+        found.push(later);
         match result {
             Ok(receipt) => {
                 later.is_there = true;
                 later.sequence = [later.sequence, receipt.sequence_number()].into_iter().flatten().min();
-                later.id = receipt.message_id().map(str::to_owned);
             }
-            Err(error) if is_stored(error) => {
-                later.is_there = true;
-                later.id = error.message_id().map(str::to_owned);
-            }
+            Err(error) if is_stored(error) => later.is_there = true,
             Err(_) => {}
         }
     }

@@ -398,7 +398,7 @@ impl<K: Kind, H: Execute> Lane<K, H> {
             let failure = result.as_ref().err();
             if let Some((error, Load { entry, .. })) = failure.zip(load) {
                 // On standard queues, an attempt in doubt has discarded what was prepared for it.
-                let is_maybe_sent = error.is_maybe_sent() && is_fifo(&self.queue_url);
+                let is_maybe_sent = error.is_outcome_unknown() && is_fifo(&self.queue_url);
                 discard::<K, H>(&self.client, entry, is_maybe_sent, home);
             }
             // Loads are dropped before their capacity is returned, so that memory stays within the bounds.

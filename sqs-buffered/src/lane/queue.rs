@@ -526,7 +526,7 @@ impl<L, T, R: Receipt> Queue<L, T, R> {
                 }
                 Err(error) => error,
             };
-            let is_refused = !error.is_maybe_sent();
+            let is_refused = !error.is_outcome_unknown();
             entry.maybe_sent |= !is_refused;
             let pause = self.rules.retry.pause(entry.attempts, error.is_throttle(), chance);
             let wakes = after(now, pause);
@@ -535,10 +535,7 @@ impl<L, T, R: Receipt> Queue<L, T, R> {
                 self.fail_unsent(entry, SendError::new(SendErrorKind::PrecedingFailed));
             } else if is_refused && overtaker.is_there {
                 has_failed = true;
-                self.fail_unsent(
-                    entry,
-                    error.of_kind(SendErrorKind::OrderGap).after(overtaker.id.as_deref()),
-                );
+                self.fail_unsent(entry, error.of_kind(SendErrorKind::OrderGap));
             } else if entry.is_superseded && error.is_transient() {
                 self.fail_unsent(entry, SendError::new(SendErrorKind::Superseded));
             } else if error.is_transient() && in_time && entry.attempts < self.rules.retry.attempts {

@@ -387,7 +387,7 @@ mod deadlines {
         let told: BTreeMap<_, _> = late
             .iter()
             .map(|settled| (settled.item, settled.result.as_ref().unwrap_err()))
-            .map(|(item, error)| (item, (error.kind(), error.message(), error.is_maybe_sent())))
+            .map(|(item, error)| (item, (error.kind(), error.message(), error.is_outcome_unknown())))
             .collect();
         let tried = (SendErrorKind::Timeout, Some("slow down"), true);
         assert_eq!(told, [(0, tried), (3, (SendErrorKind::Timeout, None, false))].into());
@@ -563,7 +563,7 @@ mod order {
         assert_eq!(dispatched(&mut lane, now + LINGER), Some(vec![2]));
         lane.abort();
         let aborted = settled_with(&mut lane, |_| None).pop().unwrap();
-        assert!(aborted.result.unwrap_err().is_maybe_sent() && lane.is_idle());
+        assert!(aborted.result.unwrap_err().is_outcome_unknown() && lane.is_idle());
     }
 
     #[tokio::test(start_paused = true)]
@@ -653,7 +653,7 @@ mod order {
             assert!(told.keys().eq(ended), "{told:?}");
             for number in [0, 3] {
                 assert_eq!(
-                    (told[&number].kind(), told[&number].is_maybe_sent()),
+                    (told[&number].kind(), told[&number].is_outcome_unknown()),
                     (SendErrorKind::Request, true)
                 );
             }
@@ -937,7 +937,7 @@ mod schedules {
             for settled in settled_with(&mut self.lane, load_of) {
                 if self.gone.contains(&settled.item) {
                     let error = settled.result.as_ref().unwrap_err();
-                    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Aborted, true));
+                    assert_eq!((error.kind(), error.is_outcome_unknown()), (SendErrorKind::Aborted, true));
                 }
                 let before = self.outcome.results.insert(settled.item, settled.result);
                 assert!(before.is_none(), "an entry ended twice");
@@ -1020,7 +1020,7 @@ mod schedules {
                 let Ok(receipt) = result else {
                     let error = result.as_ref().unwrap_err();
                     // An entry that failed may be stored only if the lane could not know.
-                    prop_assert!(place(number).is_none() || error.is_maybe_sent(), "{number}: {error}");
+                    prop_assert!(place(number).is_none() || error.is_outcome_unknown(), "{number}: {error}");
                     prop_assert!(schedule.ordering == FifoOrdering::Grouped
                         || !matches!(error.kind(), SendErrorKind::OrderGap | SendErrorKind::OutOfOrder));
                     continue;

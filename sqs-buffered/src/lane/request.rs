@@ -106,7 +106,7 @@ impl<K: Kind, H: Execute> Request<K, H> {
         }
         let answer = self.call().await;
         for (position, entry) in self.entries.iter_mut().enumerate() {
-            if answer.result(position).is_none_or(|result| result.is_err_and(SendError::is_maybe_sent)) {
+            if answer.result(position).is_none_or(|result| result.is_err_and(SendError::is_outcome_unknown)) {
                 let is_fifo = is_fifo(&self.lane.queue_url);
                 contain(|| K::note_maybe_stored(&self.lane.client, entry, is_fifo));
             }

@@ -21,7 +21,7 @@ use crate::time::whole_seconds;
 /// [`ReceiveStats`](ReceiveStats) has the totals.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Event<'a> {
+pub enum ReceiveEvent<'a> {
     /// A receive has completed.
     #[non_exhaustive]
     Received {
@@ -181,7 +181,7 @@ impl Settled {
 }
 
 /// The event hook.
-pub(crate) type Hook = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
+pub(crate) type Hook = Arc<dyn Fn(&ReceiveEvent<'_>) + Send + Sync>;
 
 /// Counts, logs, and calls the hook.
 pub(crate) struct Observer {
@@ -240,18 +240,18 @@ impl Observer {
     }
 
     /// Counts, logs, and calls the hook.
-    pub(crate) fn report(&self, event: &Event<'_>) {
+    pub(crate) fn report(&self, event: &ReceiveEvent<'_>) {
         self.tally.count(event);
         self.metrics.count(event);
         match event {
-            Event::ReceiveFailed { error, retry_in, .. } => {
+            ReceiveEvent::ReceiveFailed { error, retry_in, .. } => {
                 // One line at the start of an outage, and one at its end.
                 if !self.is_outage.swap(true, Relaxed) {
                     let (error, queue_url) = (DisplayErrorContext(*error), &*self.queue_url);
                     tracing::warn!(%error, queue_url, ?retry_in, "receives fail and are retried");
                 }
             }
-            Event::Received { .. } => {
+            ReceiveEvent::Received { .. } => {
                 *self.last_receive.lock() = Some(Instant::now());
                 if self.is_outage.swap(false, Relaxed) {
                     tracing::info!(queue_url = &*self.queue_url, "receives succeed again");
@@ -275,11 +275,11 @@ impl Observer {
     ) {
         let age = received.elapsed();
         match result {
-            Ok(()) => self.report(&Event::Settled { message_id, how, age }),
-            Err(error) if error.is_lease_lost() => self.report(&Event::LeaseLost { message_id, age }),
+            Ok(()) => self.report(&ReceiveEvent::Settled { message_id, how, age }),
+            Err(error) if error.is_lease_lost() => self.report(&ReceiveEvent::LeaseLost { message_id, age }),
             Err(error) => {
                 self.tally.unsettled.one();
-                self.report(&Event::SettleFailed { message_id, error });
+                self.report(&ReceiveEvent::SettleFailed { message_id, error });
             }
         }
     }
@@ -310,39 +310,39 @@ impl Observer {
     }
 }
 
-fn log(event: &Event<'_>) {
+fn log(event: &ReceiveEvent<'_>) {
     match event {
-        Event::Received { .. }
-        | Event::ReceiveFailed { .. }
-        | Event::Handled { .. }
-        | Event::RetriedInPlace { .. }
-        | Event::Settled { .. } => {}
-        Event::Damaged { message_id } => {
+        ReceiveEvent::Received { .. }
+        | ReceiveEvent::ReceiveFailed { .. }
+        | ReceiveEvent::Handled { .. }
+        | ReceiveEvent::RetriedInPlace { .. }
+        | ReceiveEvent::Settled { .. } => {}
+        ReceiveEvent::Damaged { message_id } => {
             tracing::warn!(message_id, "a message has a wrong checksum; it becomes visible again");
         }
-        Event::Unopened { message_id, error } => {
+        ReceiveEvent::Unopened { message_id, error } => {
             tracing::warn!(message_id, %error, "a message could not be opened, and is not handled");
         }
-        Event::RenewalFailed { message_id, error } => {
+        ReceiveEvent::RenewalFailed { message_id, error } => {
             tracing::debug!(message_id, %error, "the renewal of a lease failed");
         }
-        Event::LeaseLost { message_id, age } => {
+        ReceiveEvent::LeaseLost { message_id, age } => {
             tracing::warn!(message_id, ?age, "a lease is lost: another consumer may have the message");
         }
-        Event::SettleFailed { message_id, error } => {
+        ReceiveEvent::SettleFailed { message_id, error } => {
             tracing::warn!(message_id, %error, "a delete or visibility change failed");
         }
-        Event::HandlerFailed { message_id, error } => {
+        ReceiveEvent::HandlerFailed { message_id, error } => {
             let error = Causes(*error);
             tracing::warn!(message_id, %error, "a handler failed");
         }
-        Event::HandlerTimedOut { message_id, timeout } => {
+        ReceiveEvent::HandlerTimedOut { message_id, timeout } => {
             tracing::warn!(message_id, ?timeout, "a handler took too long");
         }
-        Event::HandlerPanicked { message_id, text } => {
+        ReceiveEvent::HandlerPanicked { message_id, text } => {
             tracing::error!(message_id, text, "a handler panicked");
         }
-        Event::DeadLetterFailed { message_id, reason } => {
+        ReceiveEvent::DeadLetterFailed { message_id, reason } => {
             tracing::warn!(message_id, reason, "a message could not be sent to the dead-letter queue");
         }
     }
@@ -450,9 +450,9 @@ counters! {
 
 impl Tally {
     /// Counts an event.
-    pub(crate) fn count(&self, event: &Event<'_>) {
+    pub(crate) fn count(&self, event: &ReceiveEvent<'_>) {
         let counter = match event {
-            Event::Received { messages, .. } => {
+            ReceiveEvent::Received { messages, .. } => {
                 self.received.add(*messages);
                 self.receives.one();
                 if *messages > 0 {
@@ -460,21 +460,21 @@ impl Tally {
                 }
                 &self.empty_receives
             }
-            Event::Handled { outcome: Some(Outcome::Retry(_)), .. } => &self.retried,
-            Event::Handled { outcome: Some(Outcome::Overloaded), .. } => &self.overloaded,
-            Event::Handled { .. } => return,
-            Event::Settled { how, .. } => self.of(*how),
-            Event::ReceiveFailed { .. } => &self.receive_errors,
-            Event::Damaged { .. } => &self.damaged,
-            Event::Unopened { .. } => &self.unopened,
-            Event::RenewalFailed { .. } => &self.renewal_failures,
-            Event::LeaseLost { .. } => &self.leases_lost,
-            Event::SettleFailed { .. } => &self.settle_errors,
-            Event::HandlerFailed { .. } => &self.failed,
-            Event::HandlerPanicked { .. } => &self.panicked,
-            Event::HandlerTimedOut { .. } => &self.timed_out,
-            Event::RetriedInPlace { .. } => &self.retried_in_place,
-            Event::DeadLetterFailed { .. } => &self.dead_letter_errors,
+            ReceiveEvent::Handled { outcome: Some(Outcome::Retry(_)), .. } => &self.retried,
+            ReceiveEvent::Handled { outcome: Some(Outcome::Overloaded), .. } => &self.overloaded,
+            ReceiveEvent::Handled { .. } => return,
+            ReceiveEvent::Settled { how, .. } => self.of(*how),
+            ReceiveEvent::ReceiveFailed { .. } => &self.receive_errors,
+            ReceiveEvent::Damaged { .. } => &self.damaged,
+            ReceiveEvent::Unopened { .. } => &self.unopened,
+            ReceiveEvent::RenewalFailed { .. } => &self.renewal_failures,
+            ReceiveEvent::LeaseLost { .. } => &self.leases_lost,
+            ReceiveEvent::SettleFailed { .. } => &self.settle_errors,
+            ReceiveEvent::HandlerFailed { .. } => &self.failed,
+            ReceiveEvent::HandlerPanicked { .. } => &self.panicked,
+            ReceiveEvent::HandlerTimedOut { .. } => &self.timed_out,
+            ReceiveEvent::RetriedInPlace { .. } => &self.retried_in_place,
+            ReceiveEvent::DeadLetterFailed { .. } => &self.dead_letter_errors,
         };
         counter.one();
     }
@@ -595,30 +595,30 @@ impl ConsumerMetrics {
     }
 
     /// Counts an event.
-    pub(crate) fn count(&self, event: &Event<'_>) {
+    pub(crate) fn count(&self, event: &ReceiveEvent<'_>) {
         match event {
-            Event::Received { messages, .. } => {
+            ReceiveEvent::Received { messages, .. } => {
                 self.answered.increment(1);
                 self.empty.increment(u64::from(*messages == 0));
                 self.consumed.increment(u64::try_from(*messages).unwrap_or(u64::MAX));
             }
-            Event::Handled { outcome, elapsed, .. } => {
+            ReceiveEvent::Handled { outcome, elapsed, .. } => {
                 self.handled.with(handled(*outcome), |duration| duration.record(elapsed.as_secs_f64()));
             }
-            Event::Settled { how, .. } => {
+            ReceiveEvent::Settled { how, .. } => {
                 self.settled.with((*how as usize, how.as_str()), |settled| settled.increment(1));
             }
-            Event::RenewalFailed { .. } => self.renewals_failed.increment(1),
-            Event::LeaseLost { .. } => self.leases_lost.increment(1),
-            Event::SettleFailed { .. } => self.settles_failed.increment(1),
-            Event::RetriedInPlace { .. } => self.retried_in_place.increment(1),
-            Event::Unopened { .. } => self.unopened.increment(1),
-            Event::DeadLetterFailed { .. } => self.dead_letters_failed.increment(1),
-            Event::ReceiveFailed { .. }
-            | Event::Damaged { .. }
-            | Event::HandlerFailed { .. }
-            | Event::HandlerPanicked { .. } => {}
-            Event::HandlerTimedOut { .. } => self.timed_out.increment(1),
+            ReceiveEvent::RenewalFailed { .. } => self.renewals_failed.increment(1),
+            ReceiveEvent::LeaseLost { .. } => self.leases_lost.increment(1),
+            ReceiveEvent::SettleFailed { .. } => self.settles_failed.increment(1),
+            ReceiveEvent::RetriedInPlace { .. } => self.retried_in_place.increment(1),
+            ReceiveEvent::Unopened { .. } => self.unopened.increment(1),
+            ReceiveEvent::DeadLetterFailed { .. } => self.dead_letters_failed.increment(1),
+            ReceiveEvent::ReceiveFailed { .. }
+            | ReceiveEvent::Damaged { .. }
+            | ReceiveEvent::HandlerFailed { .. }
+            | ReceiveEvent::HandlerPanicked { .. } => {}
+            ReceiveEvent::HandlerTimedOut { .. } => self.timed_out.increment(1),
         }
     }
 }

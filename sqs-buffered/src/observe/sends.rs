@@ -17,8 +17,8 @@ use crate::lane::queue::{BatchSize, Retried};
 use crate::metrics as names;
 use crate::observe::meter::{Counter, Family, Gauge, Histogram, Level, Meter, amount};
 
-/// An event of a batch or an entry, for the hook of [`Builder::on_event`](crate::settings::Builder::on_event). [`Stats`](Stats)
-/// has the totals.
+/// An event of a batch or an entry, for the hook of
+/// [`BufferedClientBuilder::on_event`](crate::settings::BufferedClientBuilder::on_event). [`SendStats`](SendStats) has the totals.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SendEvent<'a> {
@@ -27,8 +27,8 @@ pub enum SendEvent<'a> {
     Batch {
         /// The queue.
         queue_url: &'a str,
-        /// The operation, such as `SendMessageBatch`.
-        operation: Action,
+        /// The action, such as `SendMessageBatch`.
+        action: Action,
         /// Entries in the batch: 1 to 10.
         entries: usize,
         /// Their size in bytes as SQS counts it; 0 for deletes and visibility changes.
@@ -38,7 +38,7 @@ pub enum SendEvent<'a> {
         /// The time from admission to first request, summed over the entries whose first request this is.
         waited: Duration,
         /// The time from the request to its response.
-        duration: Duration,
+        elapsed: Duration,
         /// The error, if the whole request failed.
         error: Option<&'a SendError>,
     },
@@ -47,8 +47,8 @@ pub enum SendEvent<'a> {
     Retried {
         /// The queue.
         queue_url: &'a str,
-        /// The operation, such as `SendMessageBatch`.
-        operation: Action,
+        /// The action, such as `SendMessageBatch`.
+        action: Action,
         /// Why it failed.
         error: &'a SendError,
         /// The number of requests that contained it.
@@ -61,8 +61,8 @@ pub enum SendEvent<'a> {
     Failed {
         /// The queue.
         queue_url: &'a str,
-        /// The operation, such as `SendMessageBatch`.
-        operation: Action,
+        /// The action, such as `SendMessageBatch`.
+        action: Action,
         /// The error that its tickets return.
         error: &'a SendError,
     },
@@ -108,25 +108,19 @@ impl Observer {
     }
 
     /// A request has completed or failed.
-    pub(crate) fn sent(
-        &self,
-        site: Site<'_>,
-        size: BatchSize,
-        duration: Duration,
-        error: Option<&SendError>,
-    ) {
+    pub(crate) fn sent(&self, site: Site<'_>, size: BatchSize, elapsed: Duration, error: Option<&SendError>) {
         self.counters.sent(&size);
-        site.metrics.sent(&size, duration, error.map(SendError::kind));
+        site.metrics.sent(&size, elapsed, error.map(SendError::kind));
         let BatchSize { entries, bytes, retried, waited } = size;
         let Site { queue_url, operation, .. } = site;
         self.tell(&SendEvent::Batch {
             queue_url,
-            operation,
+            action: operation,
             entries,
             bytes,
             retried,
             waited,
-            duration,
+            elapsed,
             error,
         });
     }
@@ -134,7 +128,7 @@ impl Observer {
     pub(crate) fn retried(&self, Site { queue_url, operation, .. }: Site<'_>, retried: &Retried) {
         let Retried { error, attempts, pause } = retried;
         let (attempts, retry_in) = (*attempts, *pause);
-        self.tell(&SendEvent::Retried { queue_url, operation, error, attempts, retry_in });
+        self.tell(&SendEvent::Retried { queue_url, action: operation, error, attempts, retry_in });
     }
 
     /// An entry, or several that were merged, has ended.
@@ -151,7 +145,7 @@ impl Observer {
         }
         metrics.ended(entries, failure);
         if let Some(error) = error {
-            self.tell(&SendEvent::Failed { queue_url, operation, error });
+            self.tell(&SendEvent::Failed { queue_url, action: operation, error });
         }
     }
 
@@ -167,7 +161,7 @@ impl Observer {
         self.counters.summary()
     }
 
-    pub(crate) fn stats(&self, taken: Amount) -> Stats {
+    pub(crate) fn stats(&self, taken: Amount) -> SendStats {
         self.counters.snapshot(taken)
     }
 
@@ -213,7 +207,7 @@ impl fmt::Debug for Observer {
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Stats {
+pub struct SendStats {
     /// Entries that were admitted.
     pub admitted: u64,
     /// Entries that succeeded.
@@ -242,7 +236,7 @@ pub struct Stats {
     pub bytes: usize,
 }
 
-impl Stats {
+impl SendStats {
     /// The mean number of entries per batch; 0 before the first batch.
     #[expect(clippy::cast_precision_loss, reason = "an average needs no more digits")]
     pub fn mean_fill(&self) -> f64 {
@@ -250,7 +244,7 @@ impl Stats {
     }
 }
 
-/// The counters behind [`Stats`].
+/// The counters behind [`SendStats`].
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     admitted: AtomicU64,
@@ -326,9 +320,9 @@ impl Counters {
     }
 
     /// `taken` is the capacity in use.
-    pub(crate) fn snapshot(&self, taken: Amount) -> Stats {
+    pub(crate) fn snapshot(&self, taken: Amount) -> SendStats {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Stats {
+        SendStats {
             admitted: read(&self.admitted),
             succeeded: read(&self.succeeded),
             failed: read(&self.failed),

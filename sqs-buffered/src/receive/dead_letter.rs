@@ -69,7 +69,7 @@ impl DeadLetters {
         let url = self.redrive(source).await?.url;
         let sent = match source.client.send_letter(letter(&url, delivery, reason)).await {
             // The reason may take the room that a client below needs for an attribute of its own.
-            Err(error) if !error.is_retryable() && !error.is_maybe_sent() && !reason.is_empty() => {
+            Err(error) if !error.is_retryable() && !error.is_outcome_unknown() && !reason.is_empty() => {
                 source.client.send_letter(letter(&url, delivery, "")).await
             }
             sent => sent,
@@ -133,7 +133,7 @@ impl LookupError {
 }
 
 async fn find<H: Execute>(source: &Source<H>) -> Result<Redrive, LookupError> {
-    let handle = source.client.handle();
+    let handle = source.client.inner();
     let mut input = GetQueueAttributesInput::default();
     input.queue_url = Some(source.url.as_ref().to_owned());
     input.attribute_names = Some(vec![QueueAttributeName::RedrivePolicy]);

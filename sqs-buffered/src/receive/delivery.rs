@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use tracing::Span;
 
 use crate::error::{SendError, SendErrorKind};
-use crate::observe::receives::{Event, Observer, Settled};
+use crate::observe::receives::{Observer, ReceiveEvent, Settled};
 use crate::receive::credits::Credit;
 use crate::receive::lease::{Abandoned, Lease, Leases};
 use crate::receive::lease_table::LeaseTerm;
@@ -127,7 +127,7 @@ impl Delivery {
         }
         let length = |message: &Message| message.body().map(str::len);
         let length_before = length(&self.message);
-        source.client.handle().open(Arc::make_mut(&mut self.message)).await?;
+        source.client.inner().open(Arc::make_mut(&mut self.message)).await?;
         self.is_open = true;
         let is_same_handle = self.message.receipt_handle() == Some(self.lease.receipt_handle());
         Ok(!is_same_handle || length(&self.message) != length_before)
@@ -184,8 +184,8 @@ impl Delivery {
         };
         match &result {
             Err(error) if !error.is_lease_lost() => {
-                self.maybe_gone = error.is_maybe_sent().then_some(how);
-                self.observer.report(&Event::SettleFailed { message_id: self.id(), error });
+                self.maybe_gone = error.is_outcome_unknown().then_some(how);
+                self.observer.report(&ReceiveEvent::SettleFailed { message_id: self.id(), error });
             }
             _ => {
                 self.observer.settled(self.name(), how, &result);

@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use crate::error::{SendError, SendErrorKind};
-use crate::observe::receives::{Event, Observer, Settled};
+use crate::observe::receives::{Observer, ReceiveEvent, Settled};
 use crate::receive::credits::Credit;
 use crate::receive::lease_table::{Due, LeaseOver, LeaseTable, LeaseTerm, Number, Renewed, Schedule};
 use crate::receive::pump::{Source, Stop};
@@ -345,7 +345,7 @@ impl Leases {
     fn lost(&self, held: &Held) {
         if held.lose() {
             let (message_id, age) = (&*held.message_id, held.received.elapsed());
-            self.observer.report(&Event::LeaseLost { message_id, age });
+            self.observer.report(&ReceiveEvent::LeaseLost { message_id, age });
         }
     }
 }
@@ -365,7 +365,7 @@ impl Leases {
             Err(_) if renewal.held.is_over.load(Ordering::Acquire) => Renewed::Failed,
             Err(error) => {
                 let message_id = &*renewal.held.message_id;
-                self.observer.report(&Event::RenewalFailed { message_id, error });
+                self.observer.report(&ReceiveEvent::RenewalFailed { message_id, error });
                 Renewed::Failed
             }
         };

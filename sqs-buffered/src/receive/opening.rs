@@ -14,7 +14,7 @@ use sqs_client::client::{Execute, OperationError as _, Unopened};
 use tokio::time::{Instant, sleep};
 
 use crate::error::Panicked;
-use crate::observe::receives::{Event, Observer};
+use crate::observe::receives::{Observer, ReceiveEvent};
 use crate::receive::delivery::Delivery;
 use crate::receive::pump::Source;
 
@@ -89,7 +89,7 @@ impl Opener {
         drop(kept);
         let failed = |error: &(dyn Error + 'static), policy| {
             self.failed_in_a_row.fetch_add(usize::from(is_first), Relaxed);
-            observer.report(&Event::Unopened { message_id: &id, error });
+            observer.report(&ReceiveEvent::Unopened { message_id: &id, error });
             Err(NotOpened::Failed(policy, error.to_string()))
         };
         match opened {

@@ -33,7 +33,7 @@ use crate::client::{BufferedClient, checked_change};
 use crate::entry::Ticket;
 use crate::error::{EnqueueError, ReceiveError, ReceiveErrorKind, SendError, is_transient};
 use crate::lane::request::Change;
-use crate::observe::receives::{Event, Observer, ReceiveStats};
+use crate::observe::receives::{Observer, ReceiveEvent, ReceiveStats};
 use crate::receive::back_off::BackOff;
 use crate::receive::credits::{Reservation, SharedCredits};
 use crate::receive::delivery::Delivery;
@@ -347,7 +347,7 @@ impl<H: Execute> Pump<H> {
     fn deliver(&mut self, asked: Reservation, answer: Answer) {
         let messages = answer.messages.len() + answer.damaged.len();
         self.pace.answered(messages, answer.elapsed, answer.at, random::unit());
-        self.observer.report(&Event::Received { messages, elapsed: answer.elapsed });
+        self.observer.report(&ReceiveEvent::Received { messages, elapsed: answer.elapsed });
         let good = answer.messages.len();
         let mut deliveries = self.leased(asked, answer);
         let damaged = deliveries.split_off(good.min(deliveries.len()));
@@ -357,7 +357,7 @@ impl<H: Execute> Pump<H> {
             give_back(deliveries.extract_if(.., overtakes).collect());
         }
         for damaged in damaged.into_iter().rev() {
-            self.observer.report(&Event::Damaged { message_id: damaged.id() });
+            self.observer.report(&ReceiveEvent::Damaged { message_id: damaged.id() });
             // The message may be damaged again, so it is not received again at once.
             let delay = self.back_off.delay(damaged.receive_count(), random::unit());
             damaged.give_back_after(delay);
@@ -500,7 +500,7 @@ pub(crate) async fn poll<H: Execute>(
         failures += 1;
         is_lost |= error.is_outcome_unknown();
         let retry_in = pause(failures, random::unit());
-        observer.report(&Event::ReceiveFailed { error: &error, failures, retry_in });
+        observer.report(&ReceiveEvent::ReceiveFailed { error: &error, failures, retry_in });
         let is_attempt_over = is_attempt_over(&error);
         if !is_attempt_over && !is_transient(&error) && may_refuse() {
             return Err(error);
@@ -534,7 +534,7 @@ async fn receive<H: Execute>(
     input: &ReceiveMessageInput,
     terms: Terms,
 ) -> Result<ReceiveMessageOutput, AttemptError<H::Error>> {
-    let received = source.client.handle().receive_unopened(input, CallOptions::with_retries(Retries::Never));
+    let received = source.client.inner().receive_unopened(input, CallOptions::with_retries(Retries::Never));
     attempt(terms.wait.saturating_add(terms.attempt_timeout), received).await
 }
 
@@ -659,7 +659,7 @@ pub(crate) async fn visibility_seconds<H: Execute>(
         }
         failures += 1;
         let retry_in = pause(failures, random::unit());
-        observer.report(&Event::ReceiveFailed { error: &error, failures, retry_in });
+        observer.report(&ReceiveEvent::ReceiveFailed { error: &error, failures, retry_in });
         tokio::select! {
             biased;
             () = stop.finishing() => return Ok(None),
@@ -674,7 +674,7 @@ async fn ask<H: Execute>(source: &Source<H>) -> Result<Option<u32>, AttemptError
     input.attribute_names = Some(vec![QueueAttributeName::VisibilityTimeout]);
     // Failures are reported and retried by the caller.
     let options = CallOptions::with_retries(Retries::Never);
-    let asked = source.client.handle().execute::<GetQueueAttributes>(&input, options);
+    let asked = source.client.inner().execute::<GetQueueAttributes>(&input, options);
     let output = attempt(ATTEMPT_TIMEOUT, asked).await?;
     let attributes = output.attributes.unwrap_or_default();
     Ok(attributes.get(&QueueAttributeName::VisibilityTimeout).and_then(|seconds| seconds.parse().ok()))

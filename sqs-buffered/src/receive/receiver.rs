@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::client::BufferedClient;
 use crate::error::{BuildError, ReceiveError, ReceiveErrorKind};
-use crate::observe::receives::{Event, Hook, Observer, ReceiveStats, Settled};
+use crate::observe::receives::{Hook, Observer, ReceiveEvent, ReceiveStats, Settled};
 use crate::receive::back_off::BackOff;
 use crate::receive::credits::SharedCredits;
 use crate::receive::dead_letter::DeadLetters;
@@ -347,7 +347,7 @@ impl<H: Execute> Preparer<H> {
         if let Some(reason) = reason
             && let Err(reason) = self.dead_letters.send(source, &delivery, &reason).await
         {
-            self.observer.report(&Event::DeadLetterFailed { message_id: &id, reason: &reason });
+            self.observer.report(&ReceiveEvent::DeadLetterFailed { message_id: &id, reason: &reason });
             return Unprepared::Unopened(delivery.into());
         }
         match delivery.delete(source, how).await {

@@ -78,8 +78,8 @@ macro_rules! receive_setters {
             self
         }
 
-        /// Sets a hook that gets each [event](crate::observe::receives::Event). It must not block. A panic in it is logged.
-        pub fn on_event(mut self, hook: impl Fn(&$crate::Event<'_>) + Send + Sync + 'static) -> Self {
+        /// Sets a hook that gets each [event](crate::observe::receives::ReceiveEvent). It must not block. A panic in it is logged.
+        pub fn on_event(mut self, hook: impl Fn(&$crate::ReceiveEvent<'_>) + Send + Sync + 'static) -> Self {
             self.$($hook).+ = Some(std::sync::Arc::new(hook));
             self
         }

@@ -143,14 +143,14 @@ async fn expired_handle_is_a_lost_lease() {
     let handle = handles(&rig, 1).await.remove(0);
     rig.server.clock().advance(Duration::from_secs(31));
     let error = rig.buffered().delete(&rig.url, &handle).await.unwrap_err();
-    assert!(error.is_lease_lost(), "{error}");
+    assert_eq!(error.kind(), SendErrorKind::LeaseLost, "{error}");
     rig.receive().await;
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
     let buffered = rig.buffered();
     buffered.delete(&rig.url, &handle).await.unwrap();
     let error = buffered.change_visibility(&rig.url, &handle, 60).await.unwrap_err();
-    assert!(error.is_lease_lost(), "{error}");
+    assert_eq!(error.kind(), SendErrorKind::LeaseLost, "{error}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sqs_buffered::{BufferedClient, Builder, Entry, Linger, SendErrorKind};
+use sqs_buffered::{BufferedClient, BufferedClientBuilder, Entry, Linger, SendErrorKind};
 use sqs_client::client::{CallOptions, Execute, Retries};
 use sqs_client::operation::send_message_batch::SendMessageBatchInput;
 use sqs_client::operation::{Action, Operation};
@@ -64,7 +64,7 @@ impl Spy {
         self.fortunes.lock().unwrap().pop_front()
     }
 
-    fn builder(&self) -> Builder<Self> {
+    fn builder(&self) -> BufferedClientBuilder<Self> {
         BufferedClient::builder(self.clone())
     }
 
@@ -203,7 +203,7 @@ async fn abandoned_request_returns_its_entries() {
     throttled.remove();
     spy.fortunes.lock().unwrap().push_back(Fortune::Hang);
     let error = first.await.unwrap_err();
-    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Timeout, true));
+    assert_eq!((error.kind(), error.is_outcome_unknown()), (SendErrorKind::Timeout, true));
     assert_eq!(start.elapsed(), Duration::from_secs(180), "the deadline, and a minute");
     assert!(second.await.unwrap().maybe_duplicate);
     let both = spy.batches.lock().unwrap().iter().filter(|batch| batch.len() == 2).count();
@@ -225,7 +225,7 @@ async fn request_that_panics_when_abandoned_does_not_end_its_lane() {
             (Instant::now(), (0..count).map(|number| buffered.send_entry(message(&rig, number))));
         for end in futures_util::future::join_all(sends).await {
             let error = end.unwrap_err();
-            assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Aborted, true));
+            assert_eq!((error.kind(), error.is_outcome_unknown()), (SendErrorKind::Aborted, true));
         }
         assert_eq!((start.elapsed(), rig.bodies().len()), (Duration::from_secs(180), 0));
         buffered.send(&rig.url, "tea").await.unwrap();

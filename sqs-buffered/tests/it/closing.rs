@@ -99,10 +99,10 @@ async fn close_aborts_entries_that_take_longer_than_the_grace() {
         assert_eq!(start.elapsed(), Duration::from_secs(3));
         for ticket in flying {
             let error = ticket.await.unwrap_err();
-            assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Aborted, true));
+            assert_eq!((error.kind(), error.is_outcome_unknown()), (SendErrorKind::Aborted, true));
         }
         let waiting = waiting.await.unwrap_err();
-        assert_eq!((waiting.kind(), waiting.is_maybe_sent()), (SendErrorKind::Aborted, false));
+        assert_eq!((waiting.kind(), waiting.is_outcome_unknown()), (SendErrorKind::Aborted, false));
         tokio::time::sleep(Duration::from_millis(1)).await;
         let stats = buffered.stats();
         assert_eq!((stats.entries, stats.batches_in_flight), (0, 0), "{shape:?}: a request goes on");

@@ -13,16 +13,16 @@ use super::rig::Rig;
 /// An event as text.
 fn words(event: &SendEvent<'_>, url: &str) -> String {
     match event {
-        SendEvent::Batch { queue_url, operation, entries, bytes, retried, duration, error, .. } => {
-            assert_eq!((*queue_url, *operation), (url, Action::SendMessageBatch));
+        SendEvent::Batch { queue_url, action, entries, bytes, retried, elapsed, error, .. } => {
+            assert_eq!((*queue_url, *action), (url, Action::SendMessageBatch));
             let failed = if error.is_some() { ", failed" } else { "" };
-            format!("batch of {entries}, {bytes} bytes, {retried} retried, {duration:?}{failed}")
+            format!("batch of {entries}, {bytes} bytes, {retried} retried, {elapsed:?}{failed}")
         }
         SendEvent::Retried { error, attempts, retry_in, .. } => {
             assert!(*retry_in <= Duration::from_secs(1));
             format!("retried {}: {:?}", attempts, error.code())
         }
-        SendEvent::Failed { error, operation, .. } => format!("failed {operation:?}: {:?}", error.kind()),
+        SendEvent::Failed { error, action, .. } => format!("failed {action:?}: {:?}", error.kind()),
         other => format!("{other:?}"),
     }
 }

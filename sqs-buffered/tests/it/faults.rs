@@ -122,7 +122,7 @@ pub(crate) async fn check_permanent_failures<C: Base>() {
         let buffered = rig.builder().max_attempts(4).build().unwrap();
         let error = buffered.send(&rig.url, "tea").await.unwrap_err();
         assert_eq!(
-            (error.kind(), struck.hits(), error.is_maybe_sent()),
+            (error.kind(), struck.hits(), error.is_outcome_unknown()),
             (kind, attempts, maybe_sent),
             "{fault:?}"
         );
@@ -151,7 +151,7 @@ async fn wrong_checksum_is_reported_and_not_retried() {
     let rig = Rig::standard().await;
     rig.server.faults().inject(Fault::corrupt());
     let error = rig.buffered().send(&rig.url, "tea").await.unwrap_err();
-    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::ChecksumMismatch, true));
+    assert_eq!((error.kind(), error.is_outcome_unknown()), (SendErrorKind::ChecksumMismatch, true));
     assert_eq!((error.message_id().is_some(), rig.bodies().len()), (true, 1));
 }
 
@@ -207,7 +207,7 @@ async fn visibility_change_with_a_lost_lease_is_not_retried() {
     let lost = Fault::fail_entries(ErrorCode::MessageNotInflight).sender_fault(false);
     let struck = rig.server.faults().inject(lost);
     let error = rig.buffered().change_visibility(&rig.url, "handle", 1).await.unwrap_err();
-    assert!(error.is_lease_lost() && struck.hits() == 1, "{error}");
+    assert_eq!((error.kind(), struck.hits()), (SendErrorKind::LeaseLost, 1), "{error}");
 }
 
 /// Within five minutes, whatever the settings.
@@ -229,7 +229,7 @@ async fn fifo_message_is_not_sent_again_after_the_deduplication_window() {
         let last = Instant::now() - Duration::from_millis(1);
         for ticket in tickets {
             let error = ticket.await.unwrap_err();
-            assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Timeout, true));
+            assert_eq!((error.kind(), error.is_outcome_unknown()), (SendErrorKind::Timeout, true));
         }
         assert_eq!(last.elapsed(), secs(290), "{shape:?}");
     }
@@ -253,7 +253,7 @@ async fn client_that_never_responds_frees_its_place() {
         let last = Instant::now() - Duration::from_millis(1);
         for ticket in tickets {
             let error = ticket.await.unwrap_err();
-            assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Timeout, true));
+            assert_eq!((error.kind(), error.is_outcome_unknown()), (SendErrorKind::Timeout, true));
         }
         assert_eq!((last.elapsed(), buffered.stats().batches_in_flight), (secs(180), 0), "{shape:?}");
         buffered.send(&rig.url, "coffee").await.unwrap();
@@ -321,7 +321,7 @@ async fn request_that_always_panics_fails_with_the_panic_text() {
             let error = ticket.await.unwrap_err();
             let cause = std::error::Error::source(&error).unwrap().to_string();
             assert_eq!(cause, "the request panicked: the transport is broken");
-            assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Request, true));
+            assert_eq!((error.kind(), error.is_outcome_unknown()), (SendErrorKind::Request, true));
             assert_eq!((error.is_retryable(), error.is_throttle()), (true, false));
         }
         let stats = buffered.stats();
@@ -343,7 +343,7 @@ async fn events_of_a_panicked_request_say_that_its_outcome_is_unknown() {
             SendEvent::Retried { error, .. } => ("retried", *error),
             _ => return,
         };
-        notes.lock().unwrap().push((what, error.is_maybe_sent(), error.is_retryable()));
+        notes.lock().unwrap().push((what, error.is_outcome_unknown(), error.is_retryable()));
     };
     let buffered = sqs_buffered::BufferedClient::builder(client).on_event(hook).build().unwrap();
     buffered.send(&rig.url, "tea").await.unwrap();

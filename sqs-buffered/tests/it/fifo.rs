@@ -206,7 +206,7 @@ async fn permanent_failure_to_read_attributes_fails_the_message_unsent() {
         .inject(Fault::error(ErrorCode::InvalidClientTokenId).on(Action::GetQueueAttributes).times(1));
     let (buffered, sent) = (rig.buffered(), rig.count(Action::SendMessageBatch));
     let error = buffered.send_entry(entry(&rig.url, "g", "tea")).await.unwrap_err();
-    assert_eq!((error.code(), error.is_maybe_sent()), (Some("InvalidClientTokenId"), false));
+    assert_eq!((error.code(), error.is_outcome_unknown()), (Some("InvalidClientTokenId"), false));
     assert_eq!((error.is_retryable(), sent.hits()), (false, 0));
     buffered.send_entry(entry(&rig.url, "g", "tea")).await.unwrap();
 }
@@ -271,6 +271,6 @@ async fn retry_sends_the_same_deduplication_id() {
 async fn message_that_was_sent_without_an_id_is_retried_without_one() {
     let (rig, result) = change_between_attempts(true).await;
     let error = result.unwrap_err();
-    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Request, true), "{error}");
+    assert_eq!((error.kind(), error.is_outcome_unknown()), (SendErrorKind::Request, true), "{error}");
     assert_eq!(rig.bodies(), ["warm", "once", "beside"]);
 }

@@ -184,7 +184,7 @@ fn ticket_resolves_although_the_runtime_that_admitted_its_entry_is_idle() {
         (rig, buffered, ticket)
     });
     let error = other.block_on(ticket).unwrap_err();
-    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Timeout, true));
+    assert_eq!((error.kind(), error.is_outcome_unknown()), (SendErrorKind::Timeout, true));
     drop((idle, buffered, rig));
 }
 

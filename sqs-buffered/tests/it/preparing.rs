@@ -145,7 +145,7 @@ async fn message_that_cannot_be_stored_holds_back_no_other() {
         let sends = ["0", "1", "bad", "3"].map(|body| buffered.send_entry(rig.message(body)));
         let ends = join_all(sends).await;
         let error = ends[2].as_ref().unwrap_err();
-        assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Rejected, false));
+        assert_eq!((error.kind(), error.is_outcome_unknown()), (SendErrorKind::Rejected, false));
         assert!(format!("{error:?}").contains("bucket"), "{error:?}");
         assert_eq!(ends.iter().filter(|end| end.is_ok()).count(), 3);
         assert_eq!((client.stored().len(), rig.bodies().len()), (3, 3));
@@ -199,7 +199,7 @@ async fn fifo_message_that_may_be_stored_keeps_its_body_whatever_follows() {
     sleep(Duration::from_secs(1)).await;
     buffered.close_within(Duration::from_secs(1)).await;
     let error = ticket.await.unwrap_err();
-    assert_eq!((error.kind(), error.is_maybe_sent()), (SendErrorKind::Aborted, true));
+    assert_eq!((error.kind(), error.is_outcome_unknown()), (SendErrorKind::Aborted, true));
     assert_eq!((client.stored(), rig.bodies()), (vec![Kept::InDoubt], vec!["tea under 0".into()]));
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqs_buffered::{BufferedClient, Builder, Entry, SendReceipt, Ticket};
+use sqs_buffered::{BufferedClient, BufferedClientBuilder, Entry, SendReceipt, Ticket};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::config::timeout::TimeoutConfig;
 use sqs_client::operation::Action;
@@ -64,7 +64,7 @@ impl<C: Base> Rig<C> {
         BufferedClient::new(self.base.clone())
     }
 
-    pub(crate) fn builder(&self) -> Builder<C> {
+    pub(crate) fn builder(&self) -> BufferedClientBuilder<C> {
         BufferedClient::builder(self.base.clone())
     }
 

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sqs_buffered::{
-    BackOff, Consumer, Event, GroupAdvance, HandlerError, Json, Lease, Outcome, ReceiveCount, Report, State,
+    BackOff, Consumer, GroupAdvance, HandlerError, Json, Lease, Outcome, ReceiveCount, ReceiveEvent, Report,
+    State,
 };
 use sqs_client::operation::Action;
 use sqs_client::types::Message;
@@ -35,8 +36,8 @@ macro_rules! run {
         let failures = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&failures);
         let builder = $builder.wait_time(secs(1)).on_event(move |event| match event {
-            Event::HandlerFailed { error, .. } => told.lock().unwrap().push(error.to_string()),
-            Event::HandlerPanicked { text, .. } => told.lock().unwrap().push((*text).to_owned()),
+            ReceiveEvent::HandlerFailed { error, .. } => told.lock().unwrap().push(error.to_string()),
+            ReceiveEvent::HandlerPanicked { text, .. } => told.lock().unwrap().push((*text).to_owned()),
             _ => {}
         });
         let is_done = || $rig.left() == $left && failures.lock().unwrap().len() == $failures;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use futures_util::StreamExt as _;
-use sqs_buffered::{BackOff, BufferedClient, Consumer, Outcome, ReceiveErrorKind, Receiver};
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Outcome, ReceiveErrorKind, Receiver, SendErrorKind};
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
@@ -130,7 +130,7 @@ async fn hook_may_use_the_lease_of_its_event() {
     let (held, told) = (Arc::clone(&leases), Arc::new(AtomicU32::new(0)));
     let count = Arc::clone(&told);
     let builder = Receiver::builder(&buffered, &rig.url).on_event(move |event| {
-        if matches!(event, sqs_buffered::Event::LeaseLost { .. }) {
+        if matches!(event, sqs_buffered::ReceiveEvent::LeaseLost { .. }) {
             count.fetch_add(1, Relaxed);
             assert_eq!(held.lock().unwrap().as_ref().and_then(sqs_buffered::Lease::deadline), None);
         }
@@ -140,7 +140,7 @@ async fn hook_may_use_the_lease_of_its_event() {
     *leases.lock().unwrap() = Some(received.lease().clone());
     // The lease ends exactly now, and settling the message notices it first.
     sleep(received.lease().deadline().unwrap() - Instant::now()).await;
-    assert!(received.ack().await.unwrap_err().is_lease_lost());
+    assert_eq!(received.ack().await.unwrap_err().kind(), SendErrorKind::LeaseLost);
     assert_eq!(told.load(Relaxed), 1, "once");
 }
 

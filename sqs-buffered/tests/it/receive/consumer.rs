@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome};
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Outcome, ReceiveEvent};
 use sqs_client::operation::Action;
 use sqs_mock_server::faults::Fault;
 use tokio::time::{Instant, sleep};
@@ -87,7 +87,7 @@ async fn panics_are_caught_reported_and_retried_after_the_back_off() {
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .back_off(BackOff::Exponential { first: secs(2), max: secs(8) })
         .on_event(move |event| {
-            if let Event::HandlerPanicked { text, .. } = event {
+            if let ReceiveEvent::HandlerPanicked { text, .. } = event {
                 told.lock().unwrap().push((*text).to_owned());
             }
         })
@@ -191,12 +191,12 @@ async fn hook_gets_receives_handlers_and_ends_with_their_durations() {
         .back_off(BackOff::Fixed(secs(100)))
         .on_event(move |event| {
             let line = match event {
-                Event::Received { messages, .. } => format!("received {messages}"),
-                Event::Handled { outcome, elapsed, .. } => {
+                ReceiveEvent::Received { messages, .. } => format!("received {messages}"),
+                ReceiveEvent::Handled { outcome, elapsed, .. } => {
                     format!("handled {outcome:?} {}", elapsed.as_secs())
                 }
-                Event::Settled { how, age, .. } => format!("{} {}", how.as_str(), age.as_secs()),
-                Event::HandlerFailed { error, .. } => error.to_string(),
+                ReceiveEvent::Settled { how, age, .. } => format!("{} {}", how.as_str(), age.as_secs()),
+                ReceiveEvent::HandlerFailed { error, .. } => error.to_string(),
                 _ => panic!("{event:?}"),
             };
             log.lock().unwrap().push(line);

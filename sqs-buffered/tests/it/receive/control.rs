@@ -36,7 +36,7 @@ async fn spawned_consumer_runs_until_its_handle_shuts_it_down() {
     let consumer = noting(&rig, &Diary::default(), millis(10)).build().unwrap();
     let handle = consumer.spawn().unwrap();
     until(|| rig.left() == 0).await;
-    assert_eq!(handle.stats().started, 25);
+    assert_eq!(handle.consumer().stats().started, 25);
     let report = handle.shutdown(secs(30)).await.unwrap();
     assert!(report.is_clean && report.stats.acked == 25 && rig.in_flight() == 0);
     assert_eq!(consumer.spawn().unwrap_err().kind(), ReceiveErrorKind::Running);

@@ -1,6 +1,6 @@
 //! Messages that handlers send to the dead-letter queue.
 
-use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome};
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Outcome, ReceiveEvent};
 use sqs_client::operation::Action;
 use sqs_client::types::{MessageAttributeValue, MessageSystemAttributeName, QueueAttributeName};
 use std::sync::{Arc, Mutex};
@@ -54,7 +54,7 @@ async fn dead_letter_without_a_dead_letter_queue_is_a_failure() {
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .back_off(BackOff::Fixed(secs(50)))
         .on_event(move |event| {
-            if let Event::DeadLetterFailed { reason, .. } = event {
+            if let ReceiveEvent::DeadLetterFailed { reason, .. } = event {
                 told.lock().unwrap().push((*reason).to_owned());
             }
         })

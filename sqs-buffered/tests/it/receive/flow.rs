@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome};
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Outcome, ReceiveEvent};
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ErrorCode;
 use sqs_mock_server::faults::Fault;
@@ -26,7 +26,7 @@ async fn failed_receives_are_retried_after_growing_pauses() {
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .concurrency(1)
         .on_event(move |event| {
-            if let Event::ReceiveFailed { retry_in, failures, .. } = event {
+            if let ReceiveEvent::ReceiveFailed { retry_in, failures, .. } = event {
                 told.lock().unwrap().push((*failures, *retry_in));
             }
         })

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use sqs_buffered::{
-    Attempt, BackOff, Consumer, Event, FromMessage, FromRef, GroupId, HandlerError, Json, Lease,
-    MessageAttributes, MessageContext, Outcome, ReceiveCount, State,
+    Attempt, BackOff, Consumer, FromMessage, FromRef, GroupId, HandlerError, Json, Lease, MessageAttributes,
+    MessageContext, Outcome, ReceiveCount, ReceiveEvent, State,
 };
 use sqs_client::types::{Message, MessageAttributeValue};
 
@@ -58,7 +58,7 @@ macro_rules! run {
         let errors = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&errors);
         let builder = $builder.back_off(BackOff::Fixed(secs(3_600))).on_event(move |event| {
-            if let Event::HandlerFailed { error, .. } = event {
+            if let ReceiveEvent::HandlerFailed { error, .. } = event {
                 told.lock().unwrap().push(error.to_string());
             }
         });

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sqs_buffered::{
-    Attempt, BackOff, Begin, Consumer, Event, Handler, HandlerError, IdempotencyStore, Idempotent,
-    MemoryStore, MessageContext, Outcome, State,
+    Attempt, BackOff, Begin, Consumer, Handler, HandlerError, IdempotencyStore, Idempotent, MemoryStore,
+    MessageContext, Outcome, ReceiveEvent, State,
 };
 use sqs_client::operation::Action;
 use sqs_client::types::Message;
@@ -76,7 +76,7 @@ async fn run<A, S: Clone + Send + Sync + 'static>(
         .wait_time(secs(1))
         .back_off(BackOff::Fixed(secs(1)))
         .on_event(move |event| {
-            if let Event::HandlerFailed { error, .. } = event {
+            if let ReceiveEvent::HandlerFailed { error, .. } = event {
                 told.lock().unwrap().push(error.to_string());
             }
         })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use futures_util::StreamExt as _;
-use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Outcome, Receiver};
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Outcome, ReceiveEvent, Receiver};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::types::QueueAttributeName;
@@ -88,7 +88,9 @@ async fn refused_renewal_loses_the_lease_and_sends_nothing_more_for_the_message(
     let (seen, told) = (Arc::clone(&log), Arc::new(Mutex::new(0)));
     let lost = Arc::clone(&told);
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .on_event(move |event| *lost.lock().unwrap() += u32::from(matches!(event, Event::LeaseLost { .. })))
+        .on_event(move |event| {
+            *lost.lock().unwrap() += u32::from(matches!(event, ReceiveEvent::LeaseLost { .. }));
+        })
         .message_handler(move |_, lease| {
             let seen = Arc::clone(&seen);
             async move {
@@ -299,7 +301,7 @@ async fn failing_renewals_are_reported_before_the_lease_is_lost() {
     let failures = Arc::clone(&told);
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .on_event(move |event| {
-            *failures.lock().unwrap() += u32::from(matches!(event, Event::RenewalFailed { .. }));
+            *failures.lock().unwrap() += u32::from(matches!(event, ReceiveEvent::RenewalFailed { .. }));
         })
         .message_handler(move |_, _| async {
             sleep(secs(60)).await;

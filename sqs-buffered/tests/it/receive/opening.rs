@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use sqs_buffered::{BackOff, BufferedClient, Consumer, Event, Lease, Outcome, Poison, Receiver};
+use sqs_buffered::{BackOff, BufferedClient, Consumer, Lease, Outcome, Poison, ReceiveEvent, Receiver};
 use sqs_client::Error;
 use sqs_client::client::{CallOptions, Execute, OperationError, Unopened};
 use sqs_client::operation::delete_message_batch::DeleteMessageBatchInput;
@@ -172,7 +172,7 @@ async fn handler_does_not_run_before_its_message_is_opened() {
             let consumer = Consumer::builder(client.clone(), &rig.url)
                 .back_off(BackOff::Fixed(secs(2)))
                 .on_event(move |event| {
-                    if let Event::Unopened { error, .. } = event {
+                    if let ReceiveEvent::Unopened { error, .. } = event {
                         told.lock().unwrap().push(error.to_string());
                     }
                 })

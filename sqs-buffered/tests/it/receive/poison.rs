@@ -118,7 +118,7 @@ async fn at_most_half_of_the_places_wait_for_failing_messages() {
     let running = consumer.spawn().unwrap();
     until(|| runs.lock().unwrap().len() == 4).await;
     tokio::time::sleep(secs(10)).await;
-    let stats = running.stats();
+    let stats = running.consumer().stats();
     assert_eq!((stats.retried_in_place, stats.nacked, stats.held), (2, 2, 2));
     running.shutdown(secs(5)).await.unwrap();
 }
@@ -131,7 +131,7 @@ async fn shutdown_gives_a_waiting_group_back_in_order() {
     let runs = Runs::default();
     let consumer = built(consumer(&rig, &runs).back_off(BackOff::Fixed(secs(600))));
     let running = consumer.spawn().unwrap();
-    until(|| running.stats().retried_in_place == 1).await;
+    until(|| running.consumer().stats().retried_in_place == 1).await;
     let report = running.shutdown(secs(5)).await.unwrap();
     assert_eq!((report.stats.held, report.stats.nacked, report.is_clean), (0, 0, true));
     let received = rig.client.receive_message().queue_url(&rig.url).max_number_of_messages(10);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use sqs_buffered::{BackOff, Consumer, Event, GroupAdvance, HandlerError, Lease, Outcome, Report};
+use sqs_buffered::{BackOff, Consumer, GroupAdvance, HandlerError, Lease, Outcome, ReceiveEvent, Report};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::types::{Message, MessageSystemAttributeName, QueueAttributeName};
@@ -143,10 +143,11 @@ async fn play(name: &'static str, weather: Weather, seed: u64) -> Played {
         .on_event(move |event| {
             let mut unknown = told.lock().unwrap();
             match event {
-                Event::LeaseLost { message_id, .. } | Event::SettleFailed { message_id, .. } => {
+                ReceiveEvent::LeaseLost { message_id, .. }
+                | ReceiveEvent::SettleFailed { message_id, .. } => {
                     unknown.insert((*message_id).to_owned());
                 }
-                Event::Settled { message_id, .. } => {
+                ReceiveEvent::Settled { message_id, .. } => {
                     unknown.remove(*message_id);
                 }
                 _ => {}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use sqs_buffered::{BackOff, Consumer, Event, GroupAdvance, Outcome};
+use sqs_buffered::{BackOff, Consumer, GroupAdvance, Outcome, ReceiveEvent};
 use sqs_client::config::retry::RetryConfig;
 use sqs_client::operation::Action;
 use sqs_client::wire::service_error::ErrorCode;
@@ -77,7 +77,9 @@ async fn message_whose_failed_delete_was_executed_counts_as_deleted() {
     let (diary, lost) = (Diary::default(), Arc::new(Mutex::new(0)));
     let (told, seen) = (Arc::clone(&lost), diary.clone());
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
-        .on_event(move |event| *told.lock().unwrap() += u32::from(matches!(event, Event::LeaseLost { .. })))
+        .on_event(move |event| {
+            *told.lock().unwrap() += u32::from(matches!(event, ReceiveEvent::LeaseLost { .. }));
+        })
         .message_handler(move |message, _| {
             seen.start(&message);
             async { Ok(Outcome::Ack) }
