@@ -750,12 +750,6 @@ impl<H: Execute> Receive<H> {
         self
     }
 
-    /// Sets all parameters of the request. The attributes of pointers are added.
-    pub fn input(mut self, input: ReceiveMessageInput) -> Self {
-        self.input = input;
-        self
-    }
-
     /// Receives messages and loads their payloads. A payload that cannot be loaded does not affect other messages, but those behind
     /// it in its group of a FIFO queue: they are [`Failed`](MessagePayload::Failed) with [`ErrorKind::Unavailable`]. A message with a
     /// wrong checksum is [`Failed`](MessagePayload::Failed) with the error of the client below, and comes last. On FIFO queues, those

@@ -91,7 +91,7 @@ pub enum Threshold {
 
 impl Threshold {
     /// 262,144 bytes, the default of the libraries.
-    pub const DEFAULT_BYTES: usize = 262_144;
+    pub(crate) const DEFAULT_BYTES: usize = 262_144;
 }
 
 impl Default for Threshold {

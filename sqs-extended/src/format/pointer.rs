@@ -80,7 +80,7 @@ pub enum PointerClass {
 
 impl PointerClass {
     /// The full class name.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Modern => MODERN_CLASS,
             Self::Legacy => LEGACY_CLASS,
@@ -120,7 +120,7 @@ pub enum Compat {
 
 impl Compat {
     /// The class in the pointer.
-    pub const fn class(self) -> PointerClass {
+    pub(crate) const fn class(self) -> PointerClass {
         match self {
             Self::Modern | Self::JavaDefault => PointerClass::Modern,
             Self::Legacy10 => PointerClass::Legacy,
@@ -128,7 +128,7 @@ impl Compat {
     }
 
     /// The name of the attribute.
-    pub const fn attribute(self) -> &'static str {
+    pub(crate) const fn attribute(self) -> &'static str {
         match self {
             Self::Modern => SIZE_ATTRIBUTE,
             Self::JavaDefault | Self::Legacy10 => LEGACY_SIZE_ATTRIBUTE,
@@ -251,7 +251,7 @@ impl ExtendedHandle {
     }
 
     /// Whether the text of the handle can be parsed. It cannot if the bucket or the key contains a separator.
-    pub fn is_readable(&self) -> bool {
+    pub(crate) fn is_readable(&self) -> bool {
         Self::parse(&self.to_string()).as_ref() == Some(self)
     }
 
