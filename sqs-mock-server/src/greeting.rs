@@ -40,7 +40,7 @@ pub(crate) fn greet(server: &MockSqs, has_console: bool, compat: Option<Compat>)
     list(&mut out, "Queues", server.configured_queues())?;
     list(&mut out, "Topics", server.configured_topics())?;
     if has_console {
-        writeln!(out, "\nConsole, in a browser: {}/", server.endpoint_url())?;
+        writeln!(out, "\nConsole: {}/_mock/console/", server.endpoint_url())?;
     }
     if compat == Some(Compat::LocalStack) {
         writeln!(out, "\nReady.")?;

@@ -319,13 +319,9 @@ impl ExploreCommand {
         })?;
         let (output, writer) = Output::pipe()?;
         let mut command = Command::new(program);
-        let variables = server.environment();
-        let region =
-            variables.iter().find(|(name, _)| *name == "AWS_REGION").map(|(_, region)| region.clone());
-        command.args(arguments).stdin(Stdio::null()).envs(variables);
+        command.args(arguments).stdin(Stdio::null()).envs(server.environment());
         // What only some clients read.
         command.env("AWS_ENDPOINT_URL", server.endpoint_url());
-        command.envs(region.map(|region| ("AWS_DEFAULT_REGION", region)));
         command.stdout(writer.try_clone()?).stderr(writer).kill_on_drop(true);
         // A group of its own, so that what it starts ends with it.
         #[cfg(unix)]

@@ -59,13 +59,14 @@ fn start_prints_the_endpoint_and_environment_variables() {
     let mut server = Running::start(binary().args(["--port", "0", "--region", "eu-west-1"]));
     let endpoint = server.endpoint();
     assert!(endpoint.starts_with("http://127.0.0.1:"), "{endpoint}");
-    let lines: Vec<String> = (0..8).map(|_| server.line()).collect();
+    let lines: Vec<String> = (0..9).map(|_| server.line()).collect();
     let expected = [
         String::new(),
         format!("export AWS_ENDPOINT_URL_SQS={endpoint}"),
         format!("export AWS_ENDPOINT_URL_SNS={endpoint}"),
         format!("export AWS_ENDPOINT_URL_STS={endpoint}"),
         "export AWS_REGION=eu-west-1".to_owned(),
+        "export AWS_DEFAULT_REGION=eu-west-1".to_owned(),
         "export AWS_ACCESS_KEY_ID=test".to_owned(),
         "export AWS_SECRET_ACCESS_KEY=test".to_owned(),
         format!("export AWS_ENDPOINT_URL_S3={endpoint}"),
@@ -79,8 +80,8 @@ fn start_prints_the_endpoint_and_environment_variables() {
 fn compatible_server_prints_that_it_is_ready() {
     let mut server = Running::start(binary().args(["--port", "0", "--compat", "localstack"]));
     let endpoint = server.endpoint();
-    let lines: Vec<String> = (0..12).map(|_| server.line()).collect();
-    assert_eq!(lines[8..], ["", &format!("Console, in a browser: {endpoint}/"), "", "Ready."]);
+    let lines: Vec<String> = (0..13).map(|_| server.line()).collect();
+    assert_eq!(lines[9..], ["", &format!("Console: {endpoint}/_mock/console/"), "", "Ready."]);
     let answer = ask(&endpoint, "GET /_localstack/health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
 }

@@ -233,10 +233,10 @@ fn flags_override_the_environment_which_overrides_the_file() {
     command.env("SQS_MOCK_ONE_MINUTE_RULES", "false").args(["--port", "0", "--one-minute-rules"]);
     let mut server = Running::start(&mut command);
     let endpoint = server.endpoint();
-    let lines: Vec<_> = (0..11).map(|_| server.line()).collect();
+    let lines: Vec<_> = (0..12).map(|_| server.line()).collect();
     assert_eq!(lines[4], "export AWS_REGION=us-west-2");
     assert!(!endpoint.ends_with(":1") && !endpoint.ends_with(":2"), "{endpoint}");
-    assert_eq!(lines[8..], [String::new(), "Queues:".to_owned(), format!("  {endpoint}/111122223333/a")]);
+    assert_eq!(lines[9..], [String::new(), "Queues:".to_owned(), format!("  {endpoint}/111122223333/a")]);
     // Callers that do not sign are in the region of the server.
     let get = |query: &str| {
         ask(&endpoint, &format!("GET {query} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))

@@ -42,10 +42,10 @@ fn objects_survive_a_restart_of_the_binary() {
             "--s3-bucket",
             "orders",
         ]));
-        let lines: Vec<String> = (0..12).map(|_| server.line()).collect();
-        let endpoint = lines[8].strip_prefix("export AWS_ENDPOINT_URL_S3=").unwrap();
-        assert_eq!(lines[10], format!("S3 listens on {endpoint}"));
-        assert!(lines[11].starts_with("  directory: "), "{lines:?}");
+        let lines: Vec<String> = (0..13).map(|_| server.line()).collect();
+        let endpoint = lines[9].strip_prefix("export AWS_ENDPOINT_URL_S3=").unwrap();
+        assert_eq!(lines[11], format!("S3 listens on {endpoint}"));
+        assert!(lines[12].starts_with("  directory: "), "{lines:?}");
         let request = |line: &str, rest: &str| {
             ask(endpoint, &format!("{line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{rest}"))
         };
