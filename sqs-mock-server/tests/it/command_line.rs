@@ -91,9 +91,9 @@ fn topics_of_a_config_file_are_listed_at_the_start() {
     let config = std::env::temp_dir().join(format!("topics-{}.toml", std::process::id()));
     std::fs::write(&config, "[[topics]]\nname = 'shop'").unwrap();
     let mut server = Running::start(binary().args(["--port", "0"]).arg("--config").arg(&config));
-    let lines: Vec<String> = (0..12).map(|_| server.line()).collect();
+    let lines: Vec<String> = (0..13).map(|_| server.line()).collect();
     std::fs::remove_file(config).unwrap();
-    assert_eq!(lines[9..], ["", "Topics:", "  arn:aws:sns:us-east-1:000000000000:shop"]);
+    assert_eq!(lines[10..], ["", "Topics:", "  arn:aws:sns:us-east-1:000000000000:shop"]);
 }
 
 #[test]
@@ -123,8 +123,8 @@ fn signatures_are_required_with_auth_sigv4() {
     let mut server =
         Running::start(binary().args(["--port", "0", "--auth", "sigv4", "--key", "AKID:secret"]));
     let endpoint = server.endpoint();
-    let lines: Vec<String> = (0..7).map(|_| server.line()).collect();
-    assert_eq!(lines[5..], ["export AWS_ACCESS_KEY_ID=AKID", SECRET_IS_KNOWN]);
+    let lines: Vec<String> = (0..8).map(|_| server.line()).collect();
+    assert_eq!(lines[6..], ["export AWS_ACCESS_KEY_ID=AKID", SECRET_IS_KNOWN]);
     let answer = ask(&endpoint, "GET /?Action=ListQueues HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("<Code>AccessDenied</Code>"), "{answer}");
     let refused = run(&["--auth", "sigv4", "--key", "no-colon"]);

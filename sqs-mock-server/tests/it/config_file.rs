@@ -251,8 +251,8 @@ fn keys_of_the_file_are_accepted() {
     let file = File::new("keys", "port = 0\nauth = 'sigv4'\n[keys]\nAKID = 'secret'");
     let mut server = Running::start(binary().args(["--config", file.path()]));
     let endpoint = server.endpoint();
-    let lines: Vec<_> = (0..7).map(|_| server.line()).collect();
-    assert_eq!(lines[5..], ["export AWS_ACCESS_KEY_ID=AKID", SECRET_IS_KNOWN]);
+    let lines: Vec<_> = (0..8).map(|_| server.line()).collect();
+    assert_eq!(lines[6..], ["export AWS_ACCESS_KEY_ID=AKID", SECRET_IS_KNOWN]);
     let answer = ask(&endpoint, "GET /?Action=ListQueues HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
 }

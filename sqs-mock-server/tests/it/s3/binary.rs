@@ -68,8 +68,8 @@ fn config_file_and_environment_configure_s3() {
     fs::write(&file, text).unwrap();
     let mut server =
         Running::start(binary().env("SQS_MOCK_CONFIG", &file).env("SQS_MOCK_S3_BUCKETS", "three,four"));
-    let lines: Vec<String> = (0..13).map(|_| server.line()).collect();
-    assert_eq!(lines[12], "  buckets: four, three");
+    let lines: Vec<String> = (0..14).map(|_| server.line()).collect();
+    assert_eq!(lines[13], "  buckets: four, three");
     assert!(objects.join("buckets/three").is_dir());
     let output = run(&["--no-s3", "--s3-bucket", "orders", "--check-config"]);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -193,7 +193,7 @@ fn port_of_its_own_needs_no_directory() {
     let mut server =
         Running::start(binary().args(["--port", "0", "--s3-port", "0", "--s3-bucket", "orders"]));
     let lines: Vec<String> = (0..12).map(|_| server.line()).collect();
-    let own = lines[8].strip_prefix("export AWS_ENDPOINT_URL_S3=").unwrap();
+    let own = lines[9].strip_prefix("export AWS_ENDPOINT_URL_S3=").unwrap();
     assert!(!lines[0].ends_with(own), "{lines:?}");
     let put =
         ask(own, "PUT /orders/a HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 3\r\n\r\ntea");
