@@ -70,7 +70,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     if only_check {
         return check(config, path.as_deref());
     }
-    let (auth, compat, has_console) = (config.auth, config.compat, config.console.unwrap_or(true));
+    let (auth, compat, has_console) = (config.auth, config.compat, config.has_console());
     let mut signals = Signals::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "starting");
     // A large data directory is read for seconds, which must not keep signals waiting.

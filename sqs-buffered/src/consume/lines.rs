@@ -74,6 +74,7 @@ pub(crate) type Key = Arc<str>;
 /// All lines that have messages. `V` is what a batch decided about a message.
 #[derive(Debug)]
 pub(crate) struct Lines<T, V> {
+    /// Ordered, as the other maps of this crate whose entries do something when they are dropped: a killed run repeats exactly.
     lines: BTreeMap<Key, Line<T, V>>,
     /// Lines whose first message may start, in the order in which they became ready.
     ready: VecDeque<Key>,

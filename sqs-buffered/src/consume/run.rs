@@ -130,8 +130,17 @@ impl<H: Execute> Run<H> {
         let (handlers, receives) = (self.work.gate.running(), self.intake.stats().receiving);
         if handlers + receives > 0 {
             let within = grace.end.saturating_duration_since(Instant::now());
-            let hint = "shutting down: waiting for handlers and long polls; `cancel_receives` ends the polls at once";
-            tracing::info!(handlers, receives, ?within, "{hint}");
+            let hint = if receives == 0 || shared.settings.cancels_receives {
+                ""
+            } else {
+                "; `cancel_receives` would end long polls at once"
+            };
+            tracing::info!(
+                handlers,
+                receives,
+                ?within,
+                "shutting down: waiting for handlers and receives{hint}"
+            );
         }
         if shared.settings.cancels_receives {
             self.intake.abandon_receives();

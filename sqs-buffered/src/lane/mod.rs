@@ -295,19 +295,19 @@ impl<K: Kind, H: Execute> Lane<K, H> {
 
     /// One line at the start of an outage, and one at its end. Without a cause, each entry failed by itself.
     fn log_outage(&self, is_failing: bool, cause: Option<&SendError>) {
-        let Site { queue_url, operation, .. } = self.site();
-        let operation = operation.as_str();
+        let Site { queue_url, action, .. } = self.site();
+        let action = action.as_str();
         if is_failing {
             let error = cause.map(tracing::field::debug);
-            tracing::warn!(error, queue_url, operation, "all requests fail; retrying one at a time");
+            tracing::warn!(error, queue_url, action, "all requests fail; retrying one at a time");
         } else {
-            tracing::info!(queue_url, operation, "requests succeed again");
+            tracing::info!(queue_url, action, "requests succeed again");
         }
     }
 
     /// The lane, for the observer.
     fn site(&self) -> Site<'_> {
-        Site { queue_url: &self.queue_url, operation: K::Operation::ACTION, metrics: &self.metrics }
+        Site { queue_url: &self.queue_url, action: K::Operation::ACTION, metrics: &self.metrics }
     }
 
     fn cause(&self, cause: Cause) -> Cause {

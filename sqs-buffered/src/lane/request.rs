@@ -86,8 +86,8 @@ impl<K: Kind, H: Execute> Request<K, H> {
 
     /// The span of the batch. It follows from the spans of its entries.
     fn span(&self) -> Span {
-        let Site { queue_url, operation, .. } = self.lane.site();
-        let span = messaging_span!(DEBUG "sqs.batch", "client", operation.as_str(), K::OPERATION_TYPE, queue_url,
+        let Site { queue_url, action, .. } = self.lane.site();
+        let span = messaging_span!(DEBUG "sqs.batch", "client", action.as_str(), K::OPERATION_TYPE, queue_url,
             messaging.batch.message_count = self.size.entries);
         for own in &self.spans {
             span.follows_from(own);

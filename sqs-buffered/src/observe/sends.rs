@@ -82,7 +82,7 @@ pub(crate) struct Observer {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
     pub(crate) queue_url: &'a str,
-    pub(crate) operation: Action,
+    pub(crate) action: Action,
     pub(crate) metrics: &'a LaneMetrics,
 }
 
@@ -112,29 +112,20 @@ impl Observer {
         self.counters.sent(&size);
         site.metrics.sent(&size, elapsed, error.map(SendError::kind));
         let BatchSize { entries, bytes, retried, waited } = size;
-        let Site { queue_url, operation, .. } = site;
-        self.tell(&SendEvent::Batch {
-            queue_url,
-            action: operation,
-            entries,
-            bytes,
-            retried,
-            waited,
-            elapsed,
-            error,
-        });
+        let Site { queue_url, action, .. } = site;
+        self.tell(&SendEvent::Batch { queue_url, action, entries, bytes, retried, waited, elapsed, error });
     }
 
-    pub(crate) fn retried(&self, Site { queue_url, operation, .. }: Site<'_>, retried: &Retried) {
+    pub(crate) fn retried(&self, Site { queue_url, action, .. }: Site<'_>, retried: &Retried) {
         let Retried { error, attempts, pause } = retried;
         let (attempts, retry_in) = (*attempts, *pause);
-        self.tell(&SendEvent::Retried { queue_url, action: operation, error, attempts, retry_in });
+        self.tell(&SendEvent::Retried { queue_url, action, error, attempts, retry_in });
     }
 
     /// An entry, or several that were merged, has ended.
     pub(crate) fn ended(
         &self,
-        Site { queue_url, operation, metrics }: Site<'_>,
+        Site { queue_url, action, metrics }: Site<'_>,
         entries: usize,
         error: Option<&SendError>,
     ) {
@@ -145,14 +136,14 @@ impl Observer {
         }
         metrics.ended(entries, failure);
         if let Some(error) = error {
-            self.tell(&SendEvent::Failed { queue_url, action: operation, error });
+            self.tell(&SendEvent::Failed { queue_url, action, error });
         }
     }
 
     /// The ticket of a failed entry was dropped. Without a hook, a warning is logged.
-    pub(crate) fn unheard(&self, Site { queue_url, operation, .. }: Site<'_>, error: &SendError) {
+    pub(crate) fn unheard(&self, Site { queue_url, action, .. }: Site<'_>, error: &SendError) {
         if !self.is_heard() {
-            warn_of_unheard(error, Some(queue_url), Some(operation));
+            warn_of_unheard(error, Some(queue_url), Some(action));
         }
     }
 
@@ -175,11 +166,11 @@ impl Observer {
 }
 
 /// Logs the failure of an entry whose ticket nobody awaited.
-pub(crate) fn warn_of_unheard(error: &SendError, queue_url: Option<&str>, operation: Option<Action>) {
+pub(crate) fn warn_of_unheard(error: &SendError, queue_url: Option<&str>, action: Option<Action>) {
     // A superseded visibility change needs no warning, because its message was deleted.
     if error.kind() != SendErrorKind::Superseded {
-        let operation = operation.map(Action::as_str);
-        tracing::warn!(%error, queue_url, operation, "an entry failed, but nobody awaited its ticket");
+        let action = action.map(Action::as_str);
+        tracing::warn!(%error, queue_url, action, "an entry failed, but nobody awaited its ticket");
     }
 }
 
@@ -374,9 +365,9 @@ impl Drop for InFlightMetric<'_> {
 }
 
 impl LaneMetrics {
-    pub(crate) fn new(queue_url: &str, operation: Action) -> Self {
-        let meter = Meter::of_queue(queue_url).with(names::OPERATION_LABEL, operation.as_str());
-        let sends = operation == Action::SendMessageBatch;
+    pub(crate) fn new(queue_url: &str, action: Action) -> Self {
+        let meter = Meter::of_queue(queue_url).with(names::OPERATION_LABEL, action.as_str());
+        let sends = action == Action::SendMessageBatch;
         let sent: fn(&Meter) -> Counter = |meter| meter.counter(names::SENT_MESSAGES);
         Self {
             admitted: meter.counter(names::ENTRIES_ADMITTED),

@@ -55,8 +55,8 @@ impl SmithyTransport {
     /// A transport over `client`, with the connect timeout of `timeouts` (3.1 s by default), and this read timeout, clock and timer.
     /// If `client` cannot be used, every call fails with the reason.
     ///
-    /// Callers of this crate's client need no read timeout here, and `client` could not tell a long poll from a lost response: that
-    /// of [`timeout_config`](crate::config::Builder::timeout_config) includes the wait time of a receive.
+    /// Set no read timeout for calls of this crate's client: `client` cannot tell a long poll from a lost response. The one in
+    /// [`timeout_config`](crate::config::Builder::timeout_config) adds the wait time of a receive.
     #[doc(hidden)]
     pub fn shared(
         client: &impl HttpClient,

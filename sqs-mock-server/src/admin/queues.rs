@@ -219,13 +219,12 @@ pub(crate) fn remove_message(ask: &Ask<'_>) -> Answered {
 fn kinds(state: Option<&str>) -> Result<Kinds, Refusal> {
     match state {
         None => Ok(Kinds { available: true, in_flight: true, delayed: true }),
-        // `visible` is the state of most of them in answers.
-        Some("available" | "visible") => Ok(Kinds { available: true, ..Kinds::default() }),
+        Some("available") => Ok(Kinds { available: true, ..Kinds::default() }),
         Some("in_flight") => Ok(Kinds { in_flight: true, ..Kinds::default() }),
         Some("delayed") => Ok(Kinds { delayed: true, ..Kinds::default() }),
-        Some(other) => {
-            Err(Refusal::bad(format!("state must be available, in_flight or delayed, not {other:?}")))
-        }
+        Some(other) => Err(Refusal::bad(format!(
+            "state must be available (visible, group_locked and beyond_window), in_flight or delayed, not {other:?}"
+        ))),
     }
 }
 

@@ -204,6 +204,13 @@ impl Config {
         self.host.as_deref().unwrap_or("127.0.0.1")
     }
 
+    /// Whether the console is served.
+    // For the binary.
+    #[doc(hidden)]
+    pub fn has_console(&self) -> bool {
+        self.console.unwrap_or(true)
+    }
+
     pub(crate) fn has_one_minute_rules(&self) -> bool {
         self.one_minute_rules.unwrap_or(self.strict)
     }

@@ -27,14 +27,10 @@ const WHOLE_PERIOD: &str =
 /// assert_eq!("1000".parse(), Ok(ByteSize(1000)));
 /// assert_eq!(ByteSize(2 << 30).to_string(), "2GiB");
 /// ```
-// For the binary.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
 pub struct ByteSize(#[serde(deserialize_with = "bytes")] pub usize);
 
 /// The error of a text that is not a [`ByteSize`].
-// For the binary.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct NotASize;

@@ -134,7 +134,7 @@ impl MockSqsBuilder {
         self
     }
 
-    /// Lets pass as AWS does: 60 seconds between deleting a queue and creating one of the same name
+    /// Sets whether 60 seconds must pass, as on AWS, between deleting a queue and creating one of the same name
     /// (`QueueDeletedRecently`), and between two purges (`PurgeQueueInProgress`). [`strict`](Self::strict) implies it, unless this
     /// is `false`.
     ///
@@ -500,7 +500,7 @@ impl MockSqs {
             outgoing,
             triggers,
             is_localstack: config.compat == Some(Compat::LocalStack),
-            has_console: config.console.unwrap_or(true),
+            has_console: config.has_console(),
             initial: initial_state(config.clone()),
             #[cfg(feature = "tls")]
             tls_root: OnceLock::new(),

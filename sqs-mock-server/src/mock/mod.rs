@@ -147,7 +147,7 @@ impl MockSqs {
             .extend(["AWS_ENDPOINT_URL_SNS", "AWS_ENDPOINT_URL_STS"].map(|name| (name, self.url.clone())));
         variables.extend([
             ("AWS_REGION", self.names().region.clone()),
-            // For boto3.
+            // For boto3, and version 1 of the AWS CLI.
             ("AWS_DEFAULT_REGION", self.names().region.clone()),
             ("AWS_ACCESS_KEY_ID", self.credentials.access_key_id().to_owned()),
             ("AWS_SECRET_ACCESS_KEY", self.credentials.secret_access_key().to_owned()),

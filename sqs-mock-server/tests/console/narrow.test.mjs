@@ -18,6 +18,7 @@ before(async () => {
   await server.s3("PUT", "/payloads/invoices/2026/november/000123.pdf", "soup");
   await server.post("faults", { effect: "throttle", queue: "orders", times: 1 });
   await server.send("orders", "soup").catch(() => {});
+  await server.receive("orders", { MaxNumberOfMessages: 1 });
 });
 after(() => stage.close());
 
@@ -25,10 +26,14 @@ const queue = "#/queue/us-east-1/000000000000/orders";
 const topic = "#/topic/us-east-1/000000000000/events";
 
 test("no view is wider than the screen, and the links to views are in one line", async () => {
-  for (const hash of ["#/queues", queue, "#/requests", "#/clock", "#/faults", "#/topics", topic, "#/buckets", "#/bucket/payloads"]) {
+  const views = [
+    ["#/queues", "orders"], [queue, "in flight"], ["#/requests", "CreateQueue"], ["#/clock", "Freeze"], ["#/faults", "throttle"], ["#/topics", "events"],
+    [topic, "the soup is ready"], ["#/buckets", "payloads"], ["#/bucket/payloads", "invoices/2026/november/000123.pdf"],
+  ];
+  for (const [hash, content] of views) {
     await stage.visit(hash, async (page) => {
       await page.getByText("live", { exact: true }).waitFor();
-      await page.getByRole("link", { name: "Buckets", exact: true }).first().waitFor();
+      await page.locator("main").getByText(content).first().waitFor();
       const { width, head } = await page.evaluate(() => ({
         width: Math.max(...[...document.querySelectorAll("html, main, main .scroll")].map((part) => part.scrollWidth)),
         head: document.querySelector("header")?.clientHeight,

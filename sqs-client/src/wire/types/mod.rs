@@ -108,7 +108,6 @@ pub trait MaybeRepeated {
 }
 
 /// Metadata of a response, for the client and for layers over it.
-// For the client and for layers over it.
 #[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResponseMetadata {
@@ -122,8 +121,7 @@ pub struct ResponseMetadata {
     pub unopened: Vec<UnopenedMessage>,
 }
 
-/// An output with metadata.
-// For the client and for layers over it.
+/// An output with metadata, for the client and for layers over it.
 #[doc(hidden)]
 pub trait HasMetadata {
     /// The metadata.

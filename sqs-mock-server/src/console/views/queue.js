@@ -80,7 +80,7 @@ export function view(root, params, context) {
   attribute(asking, "aria-expanded", "false");
   const redriveButton = button("Redrive", () => (choose("Redrive"), parts.redrive.start()));
   const actions = h("div", { class: "toolbar push" }, button("Send message", on((found) => sendMessage(context, found)), "primary"), redriveButton, asking,
-    copyMenu(() => ({ service: "sqs", action: "GetQueueAttributes", input: { QueueUrl: queue?.url ?? "", AttributeNames: ["All"] }, arn }), "Copy query as"),
+    copyMenu(() => ({ service: "sqs", action: "GetQueueAttributes", input: { QueueUrl: queue?.url ?? "", AttributeNames: ["All"] }, arn }), "Copy attributes call as"),
     button("Purge", purge, "danger"), button("Delete queue", drop, "danger"));
 
   const tabs = ["Messages", "Redrive", "Triggers", "Settings"].map((label) => h("button", { type: "button", onclick: () => choose(label) }, label));
