@@ -184,7 +184,10 @@ async fn messages_are_filtered_by_state_and_deleted_by_id() {
     }
     assert_eq!(server.queue("q").bodies(), [""; 0]);
     let error = wire.get("/_mock/messages?queue=q&state=gone").await.error(400);
-    assert_eq!(error, "state must be available, in_flight or delayed, not \"gone\"");
+    assert_eq!(
+        error,
+        "state must be available (visible, group_locked and beyond_window), in_flight or delayed, not \"gone\""
+    );
     let error = wire.exchange("DELETE /_mock/messages/7x?queue=q", "", b"").await.error(400);
     assert_eq!(error, "\"7x\" is not a message id");
 }
