@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { attribute, h, setText } from "../dom.js";
-import { duration, number, relative } from "../format.js";
+import { duration, envelope, number, relative } from "../format.js";
 import { isFifo, STATES, total } from "../queue-model.js";
 import { virtualList } from "../virtual.js";
 import { messagePanel } from "./message.js";
@@ -23,15 +23,9 @@ const PREVIEW = 300;
 
 /** One line of a body. Envelopes of SNS all begin alike, so theirs is the published message. @param {string} body */
 function preview(body) {
-  if (body.startsWith("{") && body.includes('"TopicArn"')) {
-    try {
-      const { Type, Message } = JSON.parse(body);
-      if (Type === "Notification" && typeof Message === "string") return [h("span", { class: "badge" }, "SNS"), ` ${Message.slice(0, PREVIEW)}`];
-    } catch {
-      // It is another JSON, or none.
-    }
-  }
-  return [body.slice(0, PREVIEW)];
+  // Rows are built every second, and most bodies are worth no parsing.
+  const published = body.includes('"TopicArn"') ? envelope(body) : null;
+  return published ? [h("span", { class: "badge" }, "SNS"), ` ${published.message.slice(0, PREVIEW)}`] : [body.slice(0, PREVIEW)];
 }
 
 /**
