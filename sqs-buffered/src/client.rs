@@ -29,7 +29,7 @@ use crate::observe::sends::{Hook, Observer, SendStats};
 use crate::queue::BufferedQueue;
 use crate::receive::delivery::Claims;
 use crate::settings::{BufferedClientBuilder, MAX_OFFLOADED_BYTES, Rules, Settings};
-use crate::time::after;
+use crate::time::{after, whole_seconds};
 use crate::trace_context;
 
 /// A client that batches sends, deletes and visibility changes in the background.
@@ -386,8 +386,8 @@ impl<H: Execute> BufferedClient<H> {
         self.delete_admitted(queue_url, &handle, admitted)
     }
 
-    /// Hides a received message for this many seconds from now (0 to 43,200), in a batch with others, and waits for the result.
-    /// Of several pending changes of one message, the last one wins.
+    /// Hides a received message for `timeout` from now (at most 12 hours), in a batch with others, and waits for the result. Rounds
+    /// up to full seconds. Zero makes the message visible at once. Of several pending changes of one message, the last one wins.
     ///
     /// # Errors
     /// The same as [`delete`](Self::delete); and [`Superseded`](SendErrorKind::Superseded) if the message is deleted first.
@@ -398,9 +398,9 @@ impl<H: Execute> BufferedClient<H> {
         &self,
         queue_url: &str,
         receipt_handle: &str,
-        seconds: i32,
+        timeout: Duration,
     ) -> Result<(), SendError> {
-        self.enqueue_visibility(queue_url, receipt_handle, seconds).await?.await
+        self.enqueue_visibility(queue_url, receipt_handle, timeout).await?.await
     }
 
     /// Like [`change_visibility`](Self::change_visibility), but waits for room only.
@@ -414,9 +414,9 @@ impl<H: Execute> BufferedClient<H> {
         &self,
         queue_url: &str,
         receipt_handle: impl Into<String>,
-        seconds: i32,
+        timeout: Duration,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
-        let change = checked_change(queue_url, receipt_handle.into(), seconds)?;
+        let change = checked_change(queue_url, receipt_handle.into(), timeout)?;
         self.enqueue_change(queue_url, change, None).await
     }
 
@@ -428,9 +428,9 @@ impl<H: Execute> BufferedClient<H> {
         &self,
         queue_url: &str,
         receipt_handle: impl Into<String>,
-        seconds: i32,
+        timeout: Duration,
     ) -> Result<Ticket<()>, EnqueueError<String>> {
-        let entrant = self.change(checked_change(queue_url, receipt_handle.into(), seconds)?, None);
+        let entrant = self.change(checked_change(queue_url, receipt_handle.into(), timeout)?, None);
         let admitted = self.try_enter(&self.shared.lanes.changes, queue_url, entrant);
         admitted.map_err(|(change, kind)| refused(&change.handle, kind))
     }
@@ -716,9 +716,10 @@ fn check(entry: &Entry, max_bytes: usize) -> Result<(), sqs_client::wire::servic
 pub(crate) fn checked_change(
     queue_url: &str,
     handle: String,
-    seconds: i32,
+    timeout: Duration,
 ) -> Result<Change, EnqueueError<String>> {
     let handle = checked(queue_url, handle)?;
+    let seconds = i32::try_from(whole_seconds(timeout)).unwrap_or(i32::MAX);
     match sqs_client::wire::validate::message::new_visibility(Some(seconds)) {
         Ok(()) => Ok(Change { handle, seconds, is_over: None }),
         Err(refusal) => {

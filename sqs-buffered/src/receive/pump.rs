@@ -42,7 +42,6 @@ use crate::receive::lease_table::Schedule;
 use crate::receive::renewal_thread::RenewalThread;
 use crate::receive::settings::Settings;
 use crate::span::messaging_span;
-use crate::time::whole_seconds;
 
 /// The queue of a receiver or consumer, with its client. Clones share both.
 #[derive(Clone, Debug)]
@@ -74,8 +73,8 @@ impl<H: Execute> Source<H> {
         seconds: u32,
         until: Instant,
     ) -> Result<(), SendError> {
-        let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
-        let change = checked_change(&self.url, held.receipt_handle.as_ref().to_owned(), seconds)?;
+        let timeout = Duration::from_secs(seconds.into());
+        let change = checked_change(&self.url, held.receipt_handle.as_ref().to_owned(), timeout)?;
         let change = Change { is_over: Some(Arc::clone(&held.is_over)), ..change };
         self.changes().enqueue_change(&self.url, change, Some(until)).await?.await
     }
@@ -83,8 +82,7 @@ impl<H: Execute> Source<H> {
     /// Gives a message back, whose lease has ended: it stays hidden for `delay`. Fractions of a second are rounded up. Not attempted
     /// after `until`.
     pub(crate) async fn delay(&self, handle: &str, delay: Duration, until: Instant) -> Result<(), SendError> {
-        let seconds = i32::try_from(whole_seconds(delay)).unwrap_or(i32::MAX);
-        let change = checked_change(&self.url, handle.to_owned(), seconds)?;
+        let change = checked_change(&self.url, handle.to_owned(), delay)?;
         self.changes().enqueue_change(&self.url, change, Some(until)).await?.await
     }
 

@@ -60,8 +60,10 @@ async fn pending_deletes_of_one_handle_are_bounded() {
         rig.builder().capacity(3, 1 << 20).linger(Linger::Fixed(Duration::from_secs(1))).build().unwrap();
     let tickets: Vec<_> = (0..2).map(|_| buffered.try_enqueue_delete(&rig.url, &handle).unwrap()).collect();
     assert!(buffered.try_enqueue_delete(&rig.url, &handle).unwrap_err().is_full());
-    let change = buffered.try_enqueue_visibility(&rig.url, &handle, 1).unwrap();
-    assert!(buffered.try_enqueue_visibility(&rig.url, &handle, 1).unwrap_err().is_full());
+    let change = buffered.try_enqueue_visibility(&rig.url, &handle, Duration::from_secs(1)).unwrap();
+    assert!(
+        buffered.try_enqueue_visibility(&rig.url, &handle, Duration::from_secs(1)).unwrap_err().is_full()
+    );
     for ticket in tickets {
         ticket.await.unwrap();
     }
@@ -83,7 +85,7 @@ async fn full_buffer_of_sends_does_not_delay_deletes() {
     tokio::task::yield_now().await;
     let start = Instant::now();
     buffered.delete(&rig.url, &handles[0]).await.unwrap();
-    buffered.change_visibility(&rig.url, &handles[1], 60).await.unwrap();
+    buffered.change_visibility(&rig.url, &handles[1], Duration::from_secs(60)).await.unwrap();
     assert_eq!(start.elapsed(), Duration::ZERO);
     first.await.unwrap();
     second.await.unwrap().unwrap();
@@ -95,7 +97,7 @@ async fn delete_that_is_not_admitted_keeps_the_pending_visibility_change() {
     let handle = handles(&rig, 1).await.remove(0);
     let buffered =
         rig.builder().capacity(1, 1 << 20).linger(Linger::Fixed(Duration::from_secs(1))).build().unwrap();
-    let change = buffered.try_enqueue_visibility(&rig.url, &handle, 600).unwrap();
+    let change = buffered.try_enqueue_visibility(&rig.url, &handle, Duration::from_secs(600)).unwrap();
     assert!(buffered.try_enqueue_delete(&rig.url, &handle).unwrap_err().is_full());
     change.await.unwrap();
 }
@@ -105,8 +107,8 @@ async fn last_visibility_change_wins() {
     let rig = Rig::standard().await;
     let handle = handles(&rig, 1).await.remove(0);
     let buffered = rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build().unwrap();
-    let first = buffered.enqueue_visibility(&rig.url, &handle, 600).await.unwrap();
-    let second = buffered.enqueue_visibility(&rig.url, &handle, 0).await.unwrap();
+    let first = buffered.enqueue_visibility(&rig.url, &handle, Duration::from_secs(600)).await.unwrap();
+    let second = buffered.enqueue_visibility(&rig.url, &handle, Duration::ZERO).await.unwrap();
     first.await.unwrap();
     second.await.unwrap();
     assert_eq!((buffered.stats().batched_entries, rig.receive().await.len()), (1, 1));
@@ -120,7 +122,7 @@ async fn delete_drops_a_pending_visibility_change() {
         rig.builder().linger(Linger::Fixed(Duration::from_millis(10))).build().unwrap(),
         rig.count(Action::ChangeMessageVisibilityBatch),
     );
-    let change = buffered.enqueue_visibility(&rig.url, &handle, 600).await.unwrap();
+    let change = buffered.enqueue_visibility(&rig.url, &handle, Duration::from_secs(600)).await.unwrap();
     buffered.delete(&rig.url, &handle).await.unwrap();
     assert_eq!(change.await.unwrap_err().kind(), SendErrorKind::Superseded);
     assert_eq!((changes.hits(), rig.bodies().len()), (0, 0));
@@ -149,7 +151,7 @@ async fn expired_handle_is_a_lost_lease() {
     let handle = handles(&rig, 1).await.remove(0);
     let buffered = rig.buffered();
     buffered.delete(&rig.url, &handle).await.unwrap();
-    let error = buffered.change_visibility(&rig.url, &handle, 60).await.unwrap_err();
+    let error = buffered.change_visibility(&rig.url, &handle, Duration::from_secs(60)).await.unwrap_err();
     assert_eq!(error.kind(), SendErrorKind::LeaseLost, "{error}");
 }
 

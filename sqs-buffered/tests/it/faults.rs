@@ -62,7 +62,7 @@ pub(crate) async fn check_expired_credentials_and_wrong_clocks<C: Base>() {
         let message = rig.receive().await.remove(0);
         let handle = message.receipt_handle().unwrap();
         let changes = inject(Action::ChangeMessageVisibilityBatch);
-        buffered.change_visibility(&rig.url, handle, 60).await.unwrap();
+        buffered.change_visibility(&rig.url, handle, Duration::from_secs(60)).await.unwrap();
         let deletes = inject(Action::DeleteMessageBatch);
         buffered.delete(&rig.url, handle).await.unwrap();
         assert_eq!((sends.hits(), changes.hits(), deletes.hits()), (3, 3, 3), "{code}");
@@ -206,7 +206,8 @@ async fn visibility_change_with_a_lost_lease_is_not_retried() {
     let rig = Rig::standard().await;
     let lost = Fault::fail_entries(ErrorCode::MessageNotInflight).sender_fault(false);
     let struck = rig.server.faults().inject(lost);
-    let error = rig.buffered().change_visibility(&rig.url, "handle", 1).await.unwrap_err();
+    let error =
+        rig.buffered().change_visibility(&rig.url, "handle", Duration::from_secs(1)).await.unwrap_err();
     assert_eq!((error.kind(), struck.hits()), (SendErrorKind::LeaseLost, 1), "{error}");
 }
 

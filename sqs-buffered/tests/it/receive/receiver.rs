@@ -178,7 +178,7 @@ async fn message_is_released_in_time_although_a_visibility_change_lingers() {
     let builder = Receiver::builder(&buffered, &rig.url).visibility_timeout(secs(8));
     let received = builder.start().await.unwrap().next().await.unwrap();
     let handle = received.message().receipt_handle().unwrap().to_owned();
-    let waiting = buffered.enqueue_visibility(&rig.url, handle, 100).await.unwrap();
+    let waiting = buffered.enqueue_visibility(&rig.url, handle, secs(100)).await.unwrap();
     // The worker of the lane sleeps by now.
     sleep(millis(1)).await;
     let start = Instant::now();
