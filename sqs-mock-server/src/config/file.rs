@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::{fmt, fs, io};
 
 use serde::Deserialize as _;
-use strsim::damerau_levenshtein;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
 use crate::config::Config;
+use crate::control::text::typos;
 
 /// Settings that need a feature: whether this build has it, and what it lacks otherwise.
 const FEATURES: [(&str, bool, &str); 3] = [
@@ -172,17 +172,14 @@ impl Source {
     }
 }
 
-/// The maximum edit distance of similar names.
-const TYPOS: usize = 2;
-
 /// Names the setting with a similar name, or else lists all settings.
 fn unknown_key(name: &str, expected: &str) -> String {
     let mut known: Vec<_> = expected.split('`').skip(1).step_by(2).collect();
     known.sort_unstable();
-    let distance = |known: &str| if bare(known) == bare(name) { 0 } else { damerau_levenshtein(known, name) };
-    let closest = known.iter().min_by_key(|known| distance(known));
-    let hint = match closest.filter(|known| distance(known) <= TYPOS.min(name.len() / 3)) {
-        Some(known) => format!("did you mean {known}?"),
+    let distance = |known: &str| if bare(known) == bare(name) { Some(0) } else { typos(name, known) };
+    let similar = known.iter().filter_map(|known| Some((distance(known)?, known)));
+    let hint = match similar.min() {
+        Some((_, known)) => format!("did you mean {known}?"),
         None => format!("known are {}", known.join(", ")),
     };
     format!("unknown setting; {hint}")

@@ -17,6 +17,7 @@ use crate::control::commits::Commits;
 use crate::control::faults::Faults;
 use crate::control::metrics::Gauge;
 use crate::control::seed::{Seed, uuid};
+use crate::control::text::typos;
 use crate::sqs::engine::directory::QueueDirectory;
 use crate::sqs::engine::messages::Counts;
 use crate::sqs::engine::move_task::MoveTasks;
@@ -27,6 +28,9 @@ use crate::sqs::findings::{DeniedDeliveries, Findings};
 use crate::sqs::locked_queue::{Change, ChangeReader, SharedQueue};
 use crate::sqs::ops::Context;
 use crate::sqs::queue_url::Address;
+
+/// The queues among which a similar name is looked for. A limit that bounds the time.
+const MAX_COMPARED: usize = 1_000;
 
 /// All queues of a server. Dropping it ends its background tasks.
 #[derive(Debug)]
@@ -195,14 +199,21 @@ impl Service {
         Ok(found)
     }
 
-    /// The error for a queue that does not exist, with a note if there is one of its name elsewhere.
+    /// The error for a queue that does not exist, with a note if there is one of its name elsewhere, or of a similar name.
     pub(crate) fn not_found(&self, context: &Context, queue_url: Option<&str>) -> ServiceError {
         let Some(Address { account, name }) = queue_url.map(|url| Address::parse(url, &context.account))
         else {
             return context.no_such_queue();
         };
         let named = |account: &Arc<AccountRegion>| account.directory.read().get(name).map(Arc::clone);
-        if let Some(other) = self.shared.accounts.all().iter().find_map(named) {
+        let elsewhere = self.shared.accounts.all().iter().find_map(named);
+        let other = elsewhere.or_else(|| {
+            let queues = self.shared.all_queues();
+            let compared = queues.into_iter().take(MAX_COMPARED);
+            let similar = compared.filter_map(|queue| Some((typos(name, &queue.arn().name)?, queue)));
+            similar.min_by_key(|(typos, _)| *typos).map(|(_, queue)| queue)
+        });
+        if let Some(other) = other {
             let region = &context.region;
             context.trace.note(format!(
                 "there is no queue {name} in region {region} and account {account}; there is {}",

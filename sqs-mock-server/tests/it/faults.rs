@@ -447,7 +447,7 @@ async fn faults_do_not_affect_the_calls_of_the_console() {
 }
 
 #[tokio::test]
-async fn queue_of_another_region_is_named_in_the_record_of_the_request() {
+async fn queue_of_another_region_or_a_similar_name_is_named_in_the_record_of_the_request() {
     let (server, mut wire) = Wire::with_queue().await;
     let credential = "authorization: AWS4-HMAC-SHA256 Credential=test/20261123/eu-west-1/sqs/aws4_request, SignedHeaders=host, \
                       Signature=0\r\n";
@@ -456,4 +456,13 @@ async fn queue_of_another_region_is_named_in_the_record_of_the_request() {
     let note = "there is no queue q in region eu-west-1 and account 000000000000; there is \
                 arn:aws:sqs:us-east-1:000000000000:q";
     assert_eq!(server.requests().all().last().unwrap().warnings(), [note]);
+
+    let client = server.client();
+    client.create_queue().queue_name("orders").send().await.unwrap();
+    client.get_queue_url().queue_name("ordres").send().await.unwrap_err();
+    let note = "there is no queue ordres in region us-east-1 and account 000000000000; there is \
+                arn:aws:sqs:us-east-1:000000000000:orders";
+    assert_eq!(server.requests().all().last().unwrap().warnings(), [note]);
+    client.get_queue_url().queue_name("bills").send().await.unwrap_err();
+    assert!(server.requests().all().last().unwrap().warnings().is_empty());
 }
