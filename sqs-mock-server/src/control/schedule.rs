@@ -21,6 +21,19 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::control::seed::Seed;
 use crate::control::text::serialize_as_text;
 
+/// The error of a text that is not a [`Disturbance`], a [`Decision`] or a [`SchedulePlan`]. `Display` says which part, and what is
+/// allowed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct InvalidSchedule(Box<str>);
+
+impl fmt::Display for InvalidSchedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for InvalidSchedule {}
+
 /// The name of a call: the `number`th of this action on this queue by this caller, from 1.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct CallName {
@@ -144,13 +157,13 @@ impl<'de> Deserialize<'de> for Disturbance {
 }
 
 impl FromStr for Disturbance {
-    type Err = String;
+    type Err = InvalidSchedule;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, InvalidSchedule> {
         let found = Self::VARIANTS.iter().copied().find(|one| one.as_str() == text);
         found.ok_or_else(|| {
             let all: Vec<_> = Self::VARIANTS.iter().map(|one| one.as_str()).collect();
-            format!("{text:?} is not a disturbance; there are {}", all.join(", "))
+            InvalidSchedule(format!("{text:?} is not a disturbance; there are {}", all.join(", ")).into())
         })
     }
 }
@@ -172,13 +185,12 @@ impl fmt::Display for Decision {
 }
 
 impl FromStr for Decision {
-    type Err = String;
+    type Err = InvalidSchedule;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, InvalidSchedule> {
         let malformed = || {
-            format!(
-                "{text:?} is not a decision; allowed is text such as \"worker DeleteMessage orders #2: lose_response\""
-            )
+            let example = "worker DeleteMessage orders #2: lose_response";
+            InvalidSchedule(format!("{text:?} is not a decision; allowed is text such as {example:?}").into())
         };
         let (call, effect) = text.trim().rsplit_once(':').ok_or_else(malformed)?;
         let words: Vec<_> = call.split_whitespace().collect();
@@ -215,9 +227,9 @@ impl fmt::Display for SchedulePlan {
 }
 
 impl FromStr for SchedulePlan {
-    type Err = String;
+    type Err = InvalidSchedule;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, InvalidSchedule> {
         let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
         Ok(Self { decisions: parts.map(str::parse).collect::<Result<_, _>>()? })
     }
@@ -577,9 +589,13 @@ mod tests {
     #[test]
     fn malformed_decisions_are_rejected_by_name() {
         for text in ["x", "worker Send q 1: slow", "worker Send q #0: slow", "a b c d #1: slow", ": slow"] {
-            assert!(text.parse::<Decision>().unwrap_err().contains("is not a decision"), "{text}");
+            assert!(
+                text.parse::<Decision>().unwrap_err().to_string().contains("is not a decision"),
+                "{text}"
+            );
         }
         let error = "worker SendMessage q #1: explode".parse::<SchedulePlan>().unwrap_err();
+        let error = error.to_string();
         assert!(error.contains("\"explode\" is not a disturbance; there are lose_request,"), "{error}");
         assert_eq!(" ; ".parse::<SchedulePlan>(), Ok(SchedulePlan::default()));
     }

@@ -55,7 +55,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-pub use crate::control::schedule::{CallName, Decision, Disturbance, SchedulePlan};
+pub use crate::control::schedule::{CallName, Decision, Disturbance, InvalidSchedule, SchedulePlan};
 // For the binary.
 #[cfg(feature = "cli")]
 #[doc(hidden)]
