@@ -17,8 +17,8 @@ use strum::VariantArray as _;
 
 pub(crate) use apply::PORT;
 use values::{
-    AUTHS, COMPATS, DELIVERIES, DURABILITIES, FORMATS, Faults, POLICIES, Quotas, STYLES, faults, log, part,
-    quotas, seed, time, trigger, truth, word,
+    AUTHS, COMPATS, DELIVERIES, DURABILITIES, FORMATS, Faults, POLICIES, Quotas, STYLES, count, faults, log,
+    part, port, quotas, seed, time, trigger, truth, word,
 };
 
 const EXAMPLES: &str = "\
@@ -86,7 +86,7 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = "Network", global = true)]
     host: Option<String>,
     /// Port to listen on; 0 takes a free port and prints it [default: 9324].
-    #[arg(long, help_heading = "Network", global = true)]
+    #[arg(long, value_parser = port, help_heading = "Network", global = true)]
     port: Option<u16>,
     /// Takes the default port of another server and answers its readiness checks, for tools that start that server.
     #[arg(
@@ -209,7 +209,7 @@ pub(crate) struct Arguments {
     with_s3: Option<PathBuf>,
     /// A port for S3 only, which needs neither a signature nor a host `s3.*`; 0 takes a free port and prints it [default:
     /// 9325 with --with-s3, otherwise none].
-    #[arg(long, value_name = "PORT", help_heading = "S3")]
+    #[arg(long, value_name = "PORT", value_parser = port, help_heading = "S3")]
     s3_port: Option<u16>,
     /// An initial bucket. Repeat the flag for more buckets, or separate them by commas [default: payloads with --with-s3,
     /// otherwise none].
@@ -220,7 +220,7 @@ pub(crate) struct Arguments {
     no_s3: bool,
     /// How many of the latest requests are recorded; 0 records none. GET /_mock/requests shows 100 of them, or up to
     /// 1000 with limit=, and earlier ones with skip= [default: 1000].
-    #[arg(long, value_name = "COUNT", help_heading = "Behaviour")]
+    #[arg(long, value_name = "COUNT", value_parser = count::<usize>, help_heading = "Behaviour")]
     journal: Option<usize>,
     /// A fault as JSON: {"effect":"throttle","probability":0.05}. Repeat the flag for more faults, or pass an array.
     #[arg(long, value_name = "JSON", value_parser = faults, help_heading = "Behaviour")]
@@ -232,10 +232,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     max_memory: Option<ByteSize>,
     /// Queues in all accounts and regions; creating more fails [default: 100000].
-    #[arg(long, value_name = "COUNT", help_heading = "Limits")]
+    #[arg(long, value_name = "COUNT", value_parser = count::<usize>, help_heading = "Limits")]
     max_queues: Option<usize>,
     /// Connections at a time; more wait [default: 4096].
-    #[arg(long, value_name = "COUNT", help_heading = "Limits")]
+    #[arg(long, value_name = "COUNT", value_parser = count::<usize>, help_heading = "Limits")]
     max_connections: Option<usize>,
     /// Log level of standard error: error, warn, info, debug, or directives such as `sqs_mock_server=debug`
     /// [default: warn].
@@ -273,10 +273,10 @@ pub(crate) enum Task {
 #[derive(Clone, Debug, PartialEq, Args)]
 pub(crate) struct ExploreArguments {
     /// The number of schedules, after a run without any disturbance.
-    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = count::<u32>)]
     pub(crate) schedules: u32,
     /// The seed of the first schedule; those of the others follow.
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = seed)]
     pub(crate) seed: u64,
     /// The part of all calls that are disturbed, from 0 to 1.
     #[arg(long, value_name = "PART", default_value_t = 0.1, value_parser = part)]

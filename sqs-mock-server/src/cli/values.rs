@@ -1,5 +1,6 @@
 //! Values of flags.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -58,6 +59,14 @@ pub(super) fn truth(text: &str) -> Result<bool, &'static str> {
         "false" | "no" | "off" | "0" => Ok(false),
         _ => Err("allowed is true or false"),
     }
+}
+
+pub(super) fn port(text: &str) -> Result<u16, &'static str> {
+    text.parse().map_err(|_| "allowed is a number from 0 to 65535")
+}
+
+pub(super) fn count<T: FromStr>(text: &str) -> Result<T, &'static str> {
+    text.parse().map_err(|_| "allowed is a whole number, such as 1000")
 }
 
 /// A decimal or hexadecimal number; GET /_mock shows it in hexadecimal.

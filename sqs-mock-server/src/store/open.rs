@@ -24,7 +24,8 @@ pub(crate) const MIGRATIONS: &[&str] =
 pub(crate) fn open(data: &Data) -> io::Result<Connection> {
     let (directory, path) = (&*data.directory, data.file());
     fs::create_dir_all(directory).map_err(|error| {
-        let text = format!("cannot create the data directory {}: {error}", directory.display());
+        let problem = if directory.exists() { "it is not a directory".to_owned() } else { error.to_string() };
+        let text = format!("cannot create the data directory {}: {problem}", directory.display());
         io::Error::new(error.kind(), text)
     })?;
     match fs::metadata(&path) {

@@ -273,11 +273,18 @@ fn invalid_settings_are_explained() {
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         assert_eq!(String::from_utf8_lossy(&output.stderr), expected);
     }
-    for arguments in [["--port", "70000"], ["--seed", "x"], ["--log", "sqs=loud"]] {
+    for (arguments, allowed) in [
+        (["--port", "70000"], "allowed is a number from 0 to 65535"),
+        (["--journal", "many"], "allowed is a whole number, such as 1000"),
+        (["--seed", "x"], "such as 7 or 0xbeef"),
+        (["--log", "sqs=loud"], "invalid"),
+    ] {
         let output = run(&arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(stderr.contains(arguments[0]) && stderr.contains(arguments[1]), "{stderr}");
+        for part in [arguments[0], arguments[1], allowed] {
+            assert!(stderr.contains(part), "{stderr}");
+        }
     }
 }
 

@@ -110,6 +110,8 @@ async fn directory_that_cannot_be_created_or_written_is_refused() {
     fs::write(&file, "text").unwrap();
     let error = refused(&file.join("data")).await;
     assert!(error.contains("cannot create the data directory"), "{error}");
+    let error = refused(&file).await;
+    assert!(error.ends_with("/file: it is not a directory"), "{error}");
 
     let taken = directory.path().join("taken");
     fs::create_dir_all(taken.join("sqs.db/inside")).unwrap();
