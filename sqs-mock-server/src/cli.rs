@@ -284,6 +284,9 @@ pub(crate) struct ExploreArguments {
     /// The disturbances that may happen, with commas between them [default: all].
     #[arg(long, value_name = "LIST", value_delimiter = ',', long_help = kinds_help())]
     pub(crate) kinds: Vec<Disturbance>,
+    /// Access keys whose calls are left alone, with commas between them, such as that of the test beside its worker.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) undisturbed: Vec<String>,
     /// A run that takes longer is killed, and fails.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
     pub(crate) timeout: Duration,

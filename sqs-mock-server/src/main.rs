@@ -125,6 +125,7 @@ async fn explore(config: Config, arguments: ExploreArguments) -> Result<(), Stri
         .schedules(arguments.schedules)
         .seed(arguments.seed)
         .rate(arguments.rate)
+        .undisturbed(arguments.undisturbed)
         .timeout(arguments.timeout)
         .invocation(invocation());
     if !arguments.kinds.is_empty() {
@@ -162,7 +163,8 @@ async fn explore(config: Config, arguments: ExploreArguments) -> Result<(), Stri
 
 /// This program and its flags, without those of the subcommand.
 fn invocation() -> Vec<OsString> {
-    const OWN: [&str; 6] = ["--kinds", "--rate", "--replay", "--schedules", "--seed", "--timeout"];
+    const OWN: [&str; 7] =
+        ["--kinds", "--rate", "--replay", "--schedules", "--seed", "--timeout", "--undisturbed"];
     let mut words = env::args_os().take_while(|word| word != "--");
     let mut kept = Vec::new();
     while let Some(word) = words.next() {

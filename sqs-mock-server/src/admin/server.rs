@@ -286,11 +286,13 @@ struct NewSchedule {
     rate: Option<f64>,
     kinds: Option<Vec<Disturbance>>,
     plan: Option<SchedulePlan>,
+    #[serde(default)]
+    undisturbed: Vec<String>,
 }
 
 /// `POST /_mock/schedule`. Calls count from 1 again.
 pub(crate) fn set_schedule(ask: &Ask<'_>) -> Answered {
-    let NewSchedule { seed, rate, kinds, plan } = ask.content()?;
+    let NewSchedule { seed, rate, kinds, plan, undisturbed } = ask.content()?;
     refuse_kills(kinds.iter().flatten(), plan.as_ref()).map_err(Refusal::bad)?;
     let source = match (seed, plan) {
         (Some(_), Some(_)) => return Err(Refusal::bad("seed and plan cannot be combined")),
@@ -307,7 +309,8 @@ pub(crate) fn set_schedule(ask: &Ask<'_>) -> Answered {
             Source::seed(seed, rate, &kinds.unwrap_or_else(|| Disturbance::VARIANTS.to_vec()))
         }
     };
-    ask.sqs().faults().set_schedule(Some(Arc::new(Schedule::new(source))));
+    let schedule = Schedule::new(source).undisturbed(undisturbed);
+    ask.sqs().faults().set_schedule(Some(Arc::new(schedule)));
     show_schedule(ask)
 }
 

@@ -358,6 +358,8 @@ pub(crate) struct Schedule {
     source: Source,
     /// Whether only the calls of processes are disturbed.
     of_processes: bool,
+    /// Callers whose calls are not disturbed.
+    undisturbed: Vec<String>,
     state: Mutex<State>,
 }
 
@@ -385,7 +387,12 @@ const MAX_COUNTED: usize = 10_000;
 impl Schedule {
     /// For the calls of all callers.
     pub(crate) fn new(source: Source) -> Self {
-        Self { source, of_processes: false, state: Mutex::default() }
+        Self { source, of_processes: false, undisturbed: Vec::new(), state: Mutex::default() }
+    }
+
+    /// Leaves the calls of these callers alone.
+    pub(crate) fn undisturbed(self, callers: Vec<String>) -> Self {
+        Self { undisturbed: callers, ..self }
     }
 
     /// For the calls of processes only.
@@ -403,7 +410,8 @@ impl Schedule {
     /// Names a call, and decides about it. A process that is to be killed before the call is, when this returns.
     pub(crate) fn decide(&self, call: Call<'_>) -> Option<Decision> {
         let is_known = ACTIONS.contains(&call.action) && validate::queue::name(call.queue).is_ok();
-        if (call.is_of_sqs && !is_known) || call.caller.is_empty() {
+        let is_undisturbed = self.undisturbed.iter().any(|caller| caller == call.caller);
+        if (call.is_of_sqs && !is_known) || call.caller.is_empty() || is_undisturbed {
             return None;
         }
         let mut state = self.state.lock();
@@ -448,7 +456,7 @@ impl Schedule {
         state.made.iter().rev().find(|made| made.call == *call).map(|made| made.disturbance)
     }
 
-    /// The number of calls so far.
+    /// The number of calls so far that it might have disturbed.
     pub(crate) fn calls(&self) -> u64 {
         self.state.lock().calls.values().map(|calls| u64::from(*calls)).sum()
     }

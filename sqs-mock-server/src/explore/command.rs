@@ -1,6 +1,6 @@
 //! Runs of a command in any language: a server for each, over HTTP, in real time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
@@ -72,6 +72,7 @@ pub struct ExploreCommand {
     seed: u64,
     rate: f64,
     kinds: Vec<Disturbance>,
+    undisturbed: Vec<String>,
     timeout: Duration,
     replay: Option<SchedulePlan>,
     invocation: Vec<OsString>,
@@ -87,6 +88,7 @@ impl ExploreCommand {
             seed: 0,
             rate: DEFAULT_RATE,
             kinds: Disturbance::VARIANTS.iter().copied().filter(|kind| !kind.is_kill()).collect(),
+            undisturbed: Vec::new(),
             timeout: TIMEOUT,
             replay: None,
             invocation: vec!["sqs-mock-server".into()],
@@ -123,6 +125,12 @@ impl ExploreCommand {
         self
     }
 
+    /// The callers, by their access keys, whose calls are left alone. The default is none.
+    pub fn undisturbed(mut self, callers: impl IntoIterator<Item = String>) -> Self {
+        self.undisturbed = callers.into_iter().collect();
+        self
+    }
+
     /// A run that takes longer than this, in real time, is killed and fails. The default is a minute.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -144,7 +152,7 @@ impl ExploreCommand {
     /// Runs the command. Call it in a runtime of tokio.
     ///
     /// # Errors
-    /// The server cannot start, or the command cannot.
+    /// The server or the command cannot start, or an undisturbed caller makes no call.
     ///
     /// # Cancel safety
     /// If the future is dropped, the command that runs is killed.
@@ -182,6 +190,9 @@ impl ExploreCommand {
                 _ => Source::seed(seed, self.rate, &self.kinds),
             };
             let mut trial = self.try_one(seed, source).await?;
+            if number == 0 {
+                self.require_undisturbed(&trial.rows)?;
+            }
             trial.require_calls(NO_CALLS);
             explored.schedules += u32::from(number > 0);
             explored.add(&trial.made, trial.calls, start.elapsed());
@@ -193,6 +204,18 @@ impl ExploreCommand {
             }
         }
         Ok(Ok(explored))
+    }
+
+    /// A misspelled caller would be disturbed.
+    fn require_undisturbed(&self, rows: &[Row]) -> io::Result<()> {
+        let callers: BTreeSet<_> = rows.iter().map(|row| &*row.who).collect();
+        let Some(unknown) = self.undisturbed.iter().find(|caller| !callers.contains(caller.as_str())) else {
+            return Ok(());
+        };
+        let known = Vec::from_iter(callers).join(", ");
+        Err(invalid(format!(
+            "no call has the access key {unknown:?} of --undisturbed; keys of calls: {known}"
+        )))
     }
 
     /// Looks for the smallest plan that fails.
@@ -301,17 +324,21 @@ impl ExploreCommand {
                 format!(" --timeout {}", quoted(&[humantime::format_duration(other).to_string().into()]))
             }
         };
+        let undisturbed = match self.undisturbed.as_slice() {
+            [] => String::new(),
+            callers => format!(" --undisturbed {}", quoted(&[callers.join(",").into()])),
+        };
         let plan = match plan.decisions.as_slice() {
             [] => "--schedules 0".to_owned(),
             _ => format!("--replay '{plan}'"),
         };
         let (invocation, command) = (quoted(&self.invocation), quoted(&self.command));
-        format!("{invocation} explore{timeout} --seed {seed} {plan} -- {command}")
+        format!("{invocation} explore{timeout}{undisturbed} --seed {seed} {plan} -- {command}")
     }
 
     /// Runs the command once.
     async fn try_one(&self, seed: u64, source: Source) -> io::Result<Trial> {
-        let schedule = Arc::new(Schedule::new(source));
+        let schedule = Arc::new(Schedule::new(source).undisturbed(self.undisturbed.clone()));
         let server = self.server.clone().port(0).seed(seed).journal(10_000).start().await?;
         server.faults().set_schedule(Some(Arc::clone(&schedule)));
         let (program, arguments) = self.command.split_first().ok_or_else(|| {

@@ -255,13 +255,15 @@ async fn seed_decides_alike_over_http() {
     let server = sqs_mock_server::MockSqs::start().await;
     let url = server.client().create_queue().queue_name("orders").send().await.unwrap().queue_url.unwrap();
     let mut wire = Wire::connect(&server).await;
-    let schedule = r#"{"seed":42,"rate":0.5,"kinds":["lose_response","throttle","jump"]}"#;
+    let schedule =
+        r#"{"seed":42,"rate":0.5,"kinds":["lose_response","throttle","jump"],"undisturbed":["test"]}"#;
     let answer = wire.exchange("POST /_mock/schedule", "", schedule.as_bytes()).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     let credentials =
         sqs_client::config::Credentials::new("worker", "secret", None, None, "another way to reach it");
     let config = server.client_config().credentials_provider(credentials).build();
     send_some(&Client::from_conf(config), &url).await;
+    send_some(&server.client(), &url).await;
     let shown: serde_json::Value = serde_json::from_str(wire.get("/_mock/schedule").await.text()).unwrap();
     let over_http: Vec<Decision> = serde_json::from_value(shown["decisions"].clone()).unwrap();
 

@@ -76,6 +76,23 @@ fn replay_says_what_took_place() {
 }
 
 #[test]
+fn undisturbed_caller_is_left_alone_and_must_make_calls() {
+    let of = |caller: &str| {
+        let arguments = ["--rate", "1", "--undisturbed", caller, "--schedules", "1", "--"].map(str::to_owned);
+        let arguments = [arguments.to_vec(), sending()].concat();
+        explored(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let text = stdout(&of("test"));
+    assert!(text.contains("it made no call to SQS that can be disturbed"), "{text}");
+    assert!(text.contains(" explore --undisturbed test --seed 0 --schedules 0 -- "), "{text}");
+    let misspelled = of("tset");
+    let error = String::from_utf8_lossy(&misspelled.stderr);
+    let expected = r#"no call has the access key "tset" of --undisturbed; keys of calls: test"#;
+    assert!(error.contains(expected), "{error}");
+    assert_eq!(misspelled.status.code(), Some(2));
+}
+
+#[test]
 fn command_that_does_not_use_the_server_is_told_so() {
     let output = explored(&["--", "/bin/sh", "-c", "exit 0"]);
     let text = stdout(&output);
