@@ -211,7 +211,7 @@ pub(crate) const ROUTES: &[Route] = &[
     post(
         "/_mock/schedule",
         server::set_schedule,
-        "disturbs calls by a seed or a plan: {seed, rate, kinds, undisturbed} or {plan: [..]}, see docs/explore.md",
+        "disturbs calls by a seed or a plan: {seed, rate, kinds} or {plan: [..]}, both with undisturbed, see docs/explore.md",
     ),
     delete("/_mock/schedule", server::end_schedule, "ends the schedule"),
     get("/_mock/quotas", queues::list_quotas, "throughput quotas of FIFO queues"),

@@ -7,7 +7,7 @@
 //! A decision depends on the name of its call alone. So one decision more or less, in another order or on a slower machine,
 //! does not move the others, and a list of decisions can be made smaller one by one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -163,7 +163,7 @@ impl FromStr for Disturbance {
         let found = Self::VARIANTS.iter().copied().find(|one| one.as_str() == text);
         found.ok_or_else(|| {
             let all: Vec<_> = Self::VARIANTS.iter().map(|one| one.as_str()).collect();
-            InvalidSchedule(format!("{text:?} is not a disturbance; there are {}", all.join(", ")).into())
+            InvalidSchedule(format!("{text:?} is not a disturbance; allowed are {}", all.join(", ")).into())
         })
     }
 }
@@ -370,6 +370,8 @@ struct State {
     /// The calls so far.
     calls: HashMap<[Box<str>; 3], u32>,
     made: Vec<Decision>,
+    /// The undisturbed callers that have called.
+    seen_undisturbed: BTreeSet<Box<str>>,
 }
 
 impl fmt::Debug for State {
@@ -410,8 +412,11 @@ impl Schedule {
     /// Names a call, and decides about it. A process that is to be killed before the call is, when this returns.
     pub(crate) fn decide(&self, call: Call<'_>) -> Option<Decision> {
         let is_known = ACTIONS.contains(&call.action) && validate::queue::name(call.queue).is_ok();
-        let is_undisturbed = self.undisturbed.iter().any(|caller| caller == call.caller);
-        if (call.is_of_sqs && !is_known) || call.caller.is_empty() || is_undisturbed {
+        if self.undisturbed.iter().any(|caller| caller == call.caller) {
+            self.state.lock().seen_undisturbed.insert(call.caller.into());
+            return None;
+        }
+        if (call.is_of_sqs && !is_known) || call.caller.is_empty() {
             return None;
         }
         let mut state = self.state.lock();
@@ -454,6 +459,13 @@ impl Schedule {
     pub(crate) fn decision(&self, call: &CallName) -> Option<Disturbance> {
         let state = self.state.lock();
         state.made.iter().rev().find(|made| made.call == *call).map(|made| made.disturbance)
+    }
+
+    /// The callers of calls on messages so far, and undisturbed ones that have called.
+    #[cfg(feature = "cli")]
+    pub(crate) fn callers(&self) -> BTreeSet<Box<str>> {
+        let state = self.state.lock();
+        state.calls.keys().map(|[caller, ..]| caller).chain(&state.seen_undisturbed).cloned().collect()
     }
 
     /// The number of calls so far that it might have disturbed.
@@ -604,7 +616,7 @@ mod tests {
         }
         let error = "worker SendMessage q #1: explode".parse::<SchedulePlan>().unwrap_err();
         let error = error.to_string();
-        assert!(error.contains("\"explode\" is not a disturbance; there are lose_request,"), "{error}");
+        assert!(error.contains("\"explode\" is not a disturbance; allowed are lose_request,"), "{error}");
         assert_eq!(" ; ".parse::<SchedulePlan>(), Ok(SchedulePlan::default()));
     }
 }

@@ -40,6 +40,9 @@ const SHRINKING: Duration = Duration::from_secs(600);
 const NO_CALLS: &str =
     "it made no call to SQS that can be disturbed; its clients must use the endpoint in AWS_ENDPOINT_URL";
 
+/// The failure of a command whose callers are all undisturbed.
+const ONLY_UNDISTURBED: &str = "it made no call to SQS that can be disturbed; what is tested needs an access key that is not in --undisturbed";
+
 /// The other schedules that are tried for a smaller one. Each takes real time.
 const OTHERS: u64 = 10;
 
@@ -164,7 +167,7 @@ impl ExploreCommand {
         if let Some(plan) = &self.replay {
             let (mut runs, mut last) = (Runs { failed: 0, of: RUNS }, None);
             for _ in 0..runs.of {
-                let mut trial = self.try_one(self.seed, Source::plan(plan)).await?;
+                let mut trial = self.try_one(self.seed, &self.schedule(Source::plan(plan))).await?;
                 trial.require_calls(NO_CALLS);
                 explored.add(&trial.made, trial.calls, start.elapsed());
                 let replay = Replay { made: trial.made.decisions.len(), planned: plan.decisions.len() };
@@ -189,11 +192,13 @@ impl ExploreCommand {
                 0 => Source::plan(&SchedulePlan::default()),
                 _ => Source::seed(seed, self.rate, &self.kinds),
             };
-            let mut trial = self.try_one(seed, source).await?;
-            if number == 0 {
-                self.require_undisturbed(&trial.rows)?;
+            let schedule = self.schedule(source);
+            let mut trial = self.try_one(seed, &schedule).await?;
+            let callers = schedule.callers();
+            trial.require_calls(if callers.is_empty() { NO_CALLS } else { ONLY_UNDISTURBED });
+            if number == 0 && trial.failure.is_none() {
+                self.require_undisturbed(&callers)?;
             }
-            trial.require_calls(NO_CALLS);
             explored.schedules += u32::from(number > 0);
             explored.add(&trial.made, trial.calls, start.elapsed());
             explored.show_progress(self.schedules);
@@ -207,14 +212,13 @@ impl ExploreCommand {
     }
 
     /// A misspelled caller would be disturbed.
-    fn require_undisturbed(&self, rows: &[Row]) -> io::Result<()> {
-        let callers: BTreeSet<_> = rows.iter().map(|row| &*row.who).collect();
+    fn require_undisturbed(&self, callers: &BTreeSet<Box<str>>) -> io::Result<()> {
         let Some(unknown) = self.undisturbed.iter().find(|caller| !callers.contains(caller.as_str())) else {
             return Ok(());
         };
-        let known = Vec::from_iter(callers).join(", ");
+        let known = callers.iter().map(|caller| &**caller).collect::<Vec<_>>().join(", ");
         Err(invalid(format!(
-            "no call has the access key {unknown:?} of --undisturbed; keys of calls: {known}"
+            "no call to SQS has the access key {unknown:?} of --undisturbed; keys of calls: {known}"
         )))
     }
 
@@ -237,7 +241,7 @@ impl ExploreCommand {
             }
             let seed = seed.wrapping_add(next);
             let source = Source::seed(seed, self.rate * FEWER, &self.kinds);
-            let Ok(trial) = timeout_at(end, self.try_one(seed, source)).await else { break };
+            let Ok(trial) = timeout_at(end, self.try_one(seed, &self.schedule(source))).await else { break };
             let trial = trial?;
             tries += 1;
             if let Some(failure) = trial.failure {
@@ -294,7 +298,7 @@ impl ExploreCommand {
         let plan = SchedulePlan { decisions: decisions.to_vec() };
         let (mut runs, mut last) = (Runs::default(), None);
         while runs.failed.max(runs.of - runs.failed) <= RUNS / 2 {
-            let trial = self.try_one(seed, Source::plan(&plan)).await?;
+            let trial = self.try_one(seed, &self.schedule(Source::plan(&plan))).await?;
             runs.of += 1;
             if let Some(failure) = trial.failure {
                 runs.failed += 1;
@@ -336,11 +340,14 @@ impl ExploreCommand {
         format!("{invocation} explore{timeout}{undisturbed} --seed {seed} {plan} -- {command}")
     }
 
+    fn schedule(&self, source: Source) -> Arc<Schedule> {
+        Arc::new(Schedule::new(source).undisturbed(self.undisturbed.clone()))
+    }
+
     /// Runs the command once.
-    async fn try_one(&self, seed: u64, source: Source) -> io::Result<Trial> {
-        let schedule = Arc::new(Schedule::new(source).undisturbed(self.undisturbed.clone()));
+    async fn try_one(&self, seed: u64, schedule: &Arc<Schedule>) -> io::Result<Trial> {
         let server = self.server.clone().port(0).seed(seed).journal(10_000).start().await?;
-        server.faults().set_schedule(Some(Arc::clone(&schedule)));
+        server.faults().set_schedule(Some(Arc::clone(schedule)));
         let (program, arguments) = self.command.split_first().ok_or_else(|| {
             invalid("no command; allowed is a program with its arguments after --".to_owned())
         })?;

@@ -104,7 +104,7 @@ impl Explore {
     /// # use sqs_mock_server::explore::Explore;
     /// let plan = "worker DeleteMessage orders #2: lose_response".parse()?;
     /// Explore::new().seed(7).replay(plan).run(|run| async move { run.until_quiet().await });
-    /// # Ok::<_, String>(())
+    /// # Ok::<_, sqs_mock_server::explore::InvalidSchedule>(())
     /// ```
     pub fn replay(mut self, plan: SchedulePlan) -> Self {
         self.replay = Some(plan);

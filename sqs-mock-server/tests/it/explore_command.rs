@@ -83,11 +83,16 @@ fn undisturbed_caller_is_left_alone_and_must_make_calls() {
         explored(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
     };
     let text = stdout(&of("test"));
-    assert!(text.contains("it made no call to SQS that can be disturbed"), "{text}");
+    assert!(text.contains("what is tested needs an access key that is not in --undisturbed"), "{text}");
     assert!(text.contains(" explore --undisturbed test --seed 0 --schedules 0 -- "), "{text}");
+    assert_eq!(text.matches("--undisturbed test").count(), 1, "{text}");
+    let text = stdout(&explored(&["--undisturbed", "test", "--", "/bin/sh", "-c", "exit 3"]));
+    assert!(text.contains("it ends with exit code 3"), "{text}");
+    let text = stdout(&explored(&["--undisturbed", "test", "--", "/bin/true"]));
+    assert!(text.contains("must use the endpoint in AWS_ENDPOINT_URL"), "{text}");
     let misspelled = of("tset");
     let error = String::from_utf8_lossy(&misspelled.stderr);
-    let expected = r#"no call has the access key "tset" of --undisturbed; keys of calls: test"#;
+    let expected = r#"no call to SQS has the access key "tset" of --undisturbed; keys of calls: test"#;
     assert!(error.contains(expected), "{error}");
     assert_eq!(misspelled.status.code(), Some(2));
 }
