@@ -7,7 +7,7 @@ use std::process::exit;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory as _, Error, FromArgMatches as _};
 
-use strsim::levenshtein;
+use strsim::damerau_levenshtein;
 
 use super::Arguments;
 
@@ -125,7 +125,9 @@ fn warning(name: &str, known: &[&str]) -> String {
 
 fn is_close(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|name| name.trim_start_matches(PREFIX));
-    one.contains(other) || (!one.is_empty() && other.contains(one)) || levenshtein(one, other) <= TYPOS
+    one.contains(other)
+        || (!one.is_empty() && other.contains(one))
+        || damerau_levenshtein(one, other) <= TYPOS
 }
 
 #[cfg(test)]

@@ -7,6 +7,9 @@ const TYPOS: usize = 2;
 
 /// The edit distance of two names, if they are similar.
 pub(crate) fn typos(name: &str, known: &str) -> Option<usize> {
+    if name.len().abs_diff(known.len()) > TYPOS {
+        return None;
+    }
     let distance = damerau_levenshtein(known, name);
     (distance <= TYPOS.min(name.len() / 3)).then_some(distance)
 }

@@ -193,7 +193,7 @@ impl<'s> QueueView<'s> {
         match self.clone().within(within).wait("", look).await {
             Ok(seen) => {
                 let expected = format!("expected no message in {} for {within:?}", self.name());
-                Err(Unmet { expected, seen: Some(seen) })
+                Err(Unmet { expected, seen: Some(seen), similar: None })
             }
             Err(_) => Ok(()),
         }
@@ -204,13 +204,14 @@ impl<'s> QueueView<'s> {
         condition: &str,
         look: impl FnMut() -> Option<Vec<PeekedMessage>>,
     ) -> Result<Vec<PeekedMessage>, Unmet> {
-        match tokio::time::timeout(self.timeout, self.service.until(&self.arn, look)).await {
-            Ok(messages) => Ok(messages),
-            Err(_) => Err(Unmet {
-                expected: format!("waited {:?} for {} {condition}", self.timeout, self.name()),
-                seen: self.service.peek(&self.arn, 0, usize::MAX),
-            }),
-        }
+        let looked = tokio::time::timeout(self.timeout, self.service.until(&self.arn, look)).await;
+        looked.map_err(|_| {
+            let expected = format!("waited {:?} for {} {condition}", self.timeout, self.name());
+            let seen = self.service.peek(&self.arn, 0, usize::MAX);
+            let QueueArn { region, account, name } = &self.arn;
+            let similar = self.service.shared.similar(region, account, name);
+            Unmet { expected, seen, similar: similar.map(|queue| queue.arn().name.clone()) }
+        })
     }
 
     fn name(&self) -> String {
@@ -223,6 +224,8 @@ impl<'s> QueueView<'s> {
 pub struct Unmet {
     expected: String,
     seen: Option<Vec<PeekedMessage>>,
+    /// A queue with a similar name.
+    similar: Option<Box<str>>,
 }
 
 impl Unmet {
@@ -235,7 +238,10 @@ impl Unmet {
 impl fmt::Display for Unmet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.seen {
-            None => write!(f, "{}; the queue does not exist", self.expected),
+            None => {
+                write!(f, "{}; the queue does not exist", self.expected)?;
+                self.similar.as_ref().map_or(Ok(()), |similar| write!(f, "; there is {similar:?}"))
+            }
             Some(seen) => write!(f, "{}; it has {}:\n{}", self.expected, seen.len(), Messages(seen)),
         }
     }

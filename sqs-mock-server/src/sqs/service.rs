@@ -207,13 +207,8 @@ impl Service {
         };
         let named = |account: &Arc<AccountRegion>| account.directory.read().get(name).map(Arc::clone);
         let elsewhere = self.shared.accounts.all().iter().find_map(named);
-        let other = elsewhere.or_else(|| {
-            let queues = self.shared.all_queues();
-            let compared = queues.into_iter().take(MAX_COMPARED);
-            let similar = compared.filter_map(|queue| Some((typos(name, &queue.arn().name)?, queue)));
-            similar.min_by_key(|(typos, _)| *typos).map(|(_, queue)| queue)
-        });
-        if let Some(other) = other {
+        let similar = || self.shared.similar(&context.region, account, name);
+        if let Some(other) = elsewhere.or_else(similar) {
             let region = &context.region;
             context.trace.note(format!(
                 "there is no queue {name} in region {region} and account {account}; there is {}",
@@ -319,6 +314,21 @@ impl Shared {
 
     pub(crate) fn find(&self, region: &str, account: &str, name: &str) -> Option<Arc<SharedQueue>> {
         self.account(region, account)?.directory.read().get(name).map(Arc::clone)
+    }
+
+    /// The queue in an account and region whose name is a mistyped one, with or without the suffix of FIFO queues.
+    pub(crate) fn similar(&self, region: &str, account: &str, name: &str) -> Option<Arc<SharedQueue>> {
+        fn bare(name: &str) -> &str {
+            name.strip_suffix(".fifo").unwrap_or(name)
+        }
+        let account = self.account(region, account)?;
+        let directory = account.directory.read();
+        let compared = directory.all().take(MAX_COMPARED);
+        let similar = compared.filter_map(|queue| {
+            let known = &*queue.arn().name;
+            Some((typos(bare(name), bare(known))?, known, queue))
+        });
+        similar.min_by_key(|(typos, known, _)| (*typos, *known)).map(|(.., queue)| Arc::clone(queue))
     }
 
     pub(crate) fn find_arn(&self, arn: &QueueArn) -> Option<Arc<SharedQueue>> {

@@ -459,8 +459,8 @@ async fn queue_of_another_region_or_a_similar_name_is_named_in_the_record_of_the
 
     let client = server.client();
     client.create_queue().queue_name("orders").send().await.unwrap();
-    client.get_queue_url().queue_name("ordres").send().await.unwrap_err();
-    let note = "there is no queue ordres in region us-east-1 and account 000000000000; there is \
+    client.get_queue_url().queue_name("ordres.fifo").send().await.unwrap_err();
+    let note = "there is no queue ordres.fifo in region us-east-1 and account 000000000000; there is \
                 arn:aws:sqs:us-east-1:000000000000:orders";
     assert_eq!(server.requests().all().last().unwrap().warnings(), [note]);
     client.get_queue_url().queue_name("bills").send().await.unwrap_err();

@@ -62,6 +62,9 @@ async fn queue_can_be_created_during_a_wait() {
     let waiting = server.queue("late");
     let unmet = waiting.clone().within(SECOND).expect_messages(1).await.unwrap_err();
     assert_eq!(unmet.to_string(), "waited 1s for queue \"late\" to have 1 message; the queue does not exist");
+    queue(&server, "latte").await;
+    let unmet = waiting.clone().within(SECOND).expect_messages(1).await.unwrap_err();
+    assert!(unmet.to_string().ends_with("the queue does not exist; there is \"latte\""), "{unmet}");
     let (sent, waited) = tokio::join!(
         async {
             let (client, url) = queue(&server, "late").await;
