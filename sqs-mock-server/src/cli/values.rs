@@ -62,20 +62,21 @@ pub(super) fn truth(text: &str) -> Result<bool, &'static str> {
 }
 
 pub(super) fn port(text: &str) -> Result<u16, &'static str> {
-    text.parse().map_err(|_| "allowed is a number from 0 to 65535")
+    text.parse().map_err(|_| "allowed is a whole number from 0 to 65535")
 }
 
-pub(super) fn count<T: FromStr>(text: &str) -> Result<T, &'static str> {
-    text.parse().map_err(|_| "allowed is a whole number, such as 1000")
+pub(super) fn count<T: FromStr>(text: &str) -> Result<T, String> {
+    let bits = 8 * size_of::<T>();
+    text.parse().map_err(|_| format!("allowed is a whole number of {bits} bits, such as 1000"))
 }
 
 /// A decimal or hexadecimal number; GET /_mock shows it in hexadecimal.
-pub(super) fn seed(text: &str) -> Result<u64, String> {
+pub(super) fn seed(text: &str) -> Result<u64, &'static str> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),
     };
-    number.map_err(|error| format!("a seed is a 64-bit number, such as 7 or 0xbeef: {error}"))
+    number.map_err(|_| "allowed is a whole number of 64 bits, such as 7 or 0xbeef")
 }
 
 /// `QUEUE=URL`.

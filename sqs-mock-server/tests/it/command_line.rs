@@ -274,8 +274,8 @@ fn invalid_settings_are_explained() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), expected);
     }
     for (arguments, allowed) in [
-        (["--port", "70000"], "allowed is a number from 0 to 65535"),
-        (["--journal", "many"], "allowed is a whole number, such as 1000"),
+        (["--port", "70000"], "allowed is a whole number from 0 to 65535"),
+        (["--journal", "many"], "allowed is a whole number of 64 bits, such as 1000"),
         (["--seed", "x"], "such as 7 or 0xbeef"),
         (["--log", "sqs=loud"], "invalid"),
     ] {

@@ -62,6 +62,9 @@ impl Store {
         let ids = Mutex::new(seed.generator("ids of S3"));
         let entries = match fs::read_dir(root.join("buckets")) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return Err(io::Error::new(error.kind(), "it is not a directory"));
+            }
             entries => Some(entries?),
         };
         let mut all = BTreeMap::new();

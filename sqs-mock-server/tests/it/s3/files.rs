@@ -222,4 +222,5 @@ async fn invalid_s3_settings_are_rejected() {
     fs::write(file.0.join("taken"), "").unwrap();
     let error = MockSqs::builder().with_s3(file.0.join("taken")).start().await.unwrap_err().to_string();
     assert!(error.starts_with("cannot store objects in "), "{error}");
+    assert!(error.ends_with("taken: it is not a directory"), "{error}");
 }
