@@ -719,6 +719,7 @@ pub(crate) fn checked_change(
     timeout: Duration,
 ) -> Result<Change, EnqueueError<String>> {
     let handle = checked(queue_url, handle)?;
+    // The longest of AWS is far below this limit.
     let seconds = i32::try_from(whole_seconds(timeout)).unwrap_or(i32::MAX);
     match sqs_client::wire::validate::message::new_visibility(Some(seconds)) {
         Ok(()) => Ok(Change { handle, seconds, is_over: None }),

@@ -168,34 +168,34 @@ pub(crate) struct Arguments {
     )]
     keys: Vec<String>,
     /// Requires 60 s between deleting and creating a queue, and between two purges, as AWS does [default: the value of --strict].
-    #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
+    #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behavior")]
     one_minute_rules: Option<bool>,
     /// How standard queues deliver [default: ordered].
     #[arg(
         long,
         value_name = "MODE",
         value_parser = word::<DeliveryMode>(&DELIVERIES),
-        help_heading = "Behaviour"
+        help_heading = "Behavior"
     )]
     delivery: Option<DeliveryMode>,
     /// Creates queues and topics on first use, with default attributes; names that end in .fifo become FIFO ones.
-    #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
+    #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behavior")]
     auto_create: Option<bool>,
     /// Reports calls that work here but are mistakes on AWS, rejects queue URLs of other regions, and implies
     /// --one-minute-rules.
-    #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behaviour")]
+    #[arg(long, value_name = "BOOL", value_parser = truth, help_heading = "Behavior")]
     strict: Option<bool>,
     /// What access policies of queues do [default: warn].
     #[arg(
         long,
         value_name = "MODE",
         value_parser = word::<Policies>(&POLICIES),
-        help_heading = "Behaviour"
+        help_heading = "Behavior"
     )]
     policies: Option<Policies>,
     /// Limits calls to FIFO queues per second to the quotas of AWS, or to others as JSON: {"calls":300}. The page
     /// docs/fifo.md of the project lists all quotas [default: false].
-    #[arg(long, value_name = "BOOL|JSON", value_parser = quotas, help_heading = "Behaviour")]
+    #[arg(long, value_name = "BOOL|JSON", value_parser = quotas, help_heading = "Behavior")]
     throughput_quotas: Option<Quotas>,
     /// Keeps queues and messages in this directory, over restarts. The directory is created if it is missing.
     #[arg(long, value_name = "DIR", help_heading = "Data")]
@@ -220,13 +220,13 @@ pub(crate) struct Arguments {
     no_s3: bool,
     /// How many of the latest requests are recorded; 0 records none. GET /_mock/requests shows 100 of them, or up to
     /// 1000 with limit=, and earlier ones with skip= [default: 1000].
-    #[arg(long, value_name = "COUNT", value_parser = count::<usize>, help_heading = "Behaviour")]
+    #[arg(long, value_name = "COUNT", value_parser = count::<usize>, help_heading = "Behavior")]
     journal: Option<usize>,
     /// A fault as JSON: {"effect":"throttle","probability":0.05}. Repeat the flag for more faults, or pass an array.
-    #[arg(long, value_name = "JSON", value_parser = faults, help_heading = "Behaviour")]
+    #[arg(long, value_name = "JSON", value_parser = faults, help_heading = "Behavior")]
     fault: Vec<Faults>,
     /// Makes random values repeatable: the same seed produces the same ids and order.
-    #[arg(long, value_name = "NUMBER", value_parser = seed, help_heading = "Behaviour")]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, help_heading = "Behavior")]
     seed: Option<u64>,
     /// Memory of all messages, topics and subscriptions together; sends beyond it fail [default: 2GiB].
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
@@ -284,7 +284,7 @@ pub(crate) struct ExploreArguments {
     /// The disturbances that may happen, with commas between them [default: all].
     #[arg(long, value_name = "LIST", value_delimiter = ',', long_help = kinds_help())]
     pub(crate) kinds: Vec<Disturbance>,
-    /// Access keys whose calls are left alone, with commas between them, such as that of the test beside its worker.
+    /// Access keys whose calls are left alone, with commas between them, such as the key of the test itself.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) undisturbed: Vec<String>,
     /// A run that takes longer is killed, and fails.

@@ -224,8 +224,8 @@ impl<H: Execute, S> ConsumerBuilder<H, S> {
     /// [nacked](crate::consume::settle::Outcome::Nack). By default ([`AfterFailure::FailGroup`]), they wait for it, in order. With
     /// [`AfterFailure::Continue`], those that were received are handled without it; it comes back after its back-off. SQS returns no other
     /// message of the group until then.
-    pub fn after_failure(mut self, behaviour: AfterFailure) -> Self {
-        self.options.after_failure = behaviour;
+    pub fn after_failure(mut self, behavior: AfterFailure) -> Self {
+        self.options.after_failure = behavior;
         self
     }
 

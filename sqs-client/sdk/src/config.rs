@@ -428,7 +428,7 @@ impl Builder {
         self
     }
 
-    /// Has no effect: each release of this crate has one behaviour.
+    /// Has no effect: each release of this crate has one behavior.
     pub fn behavior_version(mut self, version: BehaviorVersion) -> Self {
         self.0.behavior_version = Some(version);
         self
@@ -440,7 +440,7 @@ impl Builder {
         self
     }
 
-    /// Has no effect: each release of this crate has one behaviour.
+    /// Has no effect: each release of this crate has one behavior.
     pub fn behavior_version_latest(self) -> Self {
         self.behavior_version(BehaviorVersion::latest())
     }

@@ -24,7 +24,7 @@ fn text(length: usize) -> Bytes {
     (0..length).map(|index| b'a' + u8::try_from(index * 7 % 26).unwrap()).collect()
 }
 
-/// The behaviour of one `get`.
+/// The behavior of one `get`.
 enum Get {
     /// The body fails after this number of bytes.
     Break(usize),
