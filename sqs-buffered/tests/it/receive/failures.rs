@@ -110,6 +110,7 @@ async fn message_of_a_handler_that_blocks_stays_until_the_handler_returns() {
         let consumer = Consumer::builder(rig.base.clone(), &rig.url)
             .handler_timeout(millis(50))
             .concurrency(1)
+            .wait_time(secs(1))
             .back_off(BackOff::None)
             .handler(blocking(move |_: String| {
                 peak.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
@@ -187,6 +188,7 @@ async fn panic_of_a_blocking_handler_is_a_panic() {
     rig.send(["1"]).await;
     let consumer = Consumer::builder(rig.base.clone(), &rig.url)
         .on_error(dead_letter_after(1))
+        .wait_time(secs(1))
         .handler(blocking(|_: String| -> () { panic!("no tea") }))
         .build()
         .unwrap();
