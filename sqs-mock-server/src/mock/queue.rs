@@ -209,7 +209,10 @@ impl<'s> QueueView<'s> {
             let expected = format!("waited {:?} for {} {condition}", self.timeout, self.name());
             let seen = self.service.peek(&self.arn, 0, usize::MAX);
             let QueueArn { region, account, name } = &self.arn;
-            let similar = self.service.shared.similar(region, account, name);
+            let similar = match seen {
+                None => self.service.shared.similar(region, account, name),
+                Some(_) => None,
+            };
             Unmet { expected, seen, similar: similar.map(|queue| queue.arn().name.clone()) }
         })
     }
@@ -224,7 +227,7 @@ impl<'s> QueueView<'s> {
 pub struct Unmet {
     expected: String,
     seen: Option<Vec<PeekedMessage>>,
-    /// A queue with a similar name.
+    /// A queue with a similar name, if this one does not exist.
     similar: Option<Box<str>>,
 }
 
